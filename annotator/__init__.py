@@ -1,0 +1,1 @@
+"""annotator: runs in, pools judged by people, qrels and scores out."""

@@ -1,0 +1,1 @@
+"""The demonstration: Python's own documentation, five search systems, topics and two labellings."""
