@@ -1,0 +1,59 @@
+"""What may be the number of a topic or the id of a document: one word that every TREC file can carry."""
+
+import unicodedata
+
+from annotator.errors import Problems
+
+MAX_IDENTIFIER_BYTES = 256
+
+
+def check_topic_number(problems: Problems, name: str, line: int, number: str) -> bool:
+    """Note what is wrong with the number of a topic; True when nothing is."""
+    if not number:
+        problems.add(name, line, "The topic has no number.")
+    elif not is_one_word(number):
+        problems.add(
+            name,
+            line,
+            "The topic number %(number)s has blanks or control characters inside; it must be one word.",
+            number=repr(number),
+        )
+    elif is_too_long(number):
+        problems.add(
+            name, line, "The topic number is longer than %(limit)d bytes. Shorten it.", limit=MAX_IDENTIFIER_BYTES
+        )
+    else:
+        return True
+    return False
+
+
+def check_docno(problems: Problems, name: str, line: int, docno: str) -> bool:
+    """Note what is wrong with the id of a document; True when nothing is."""
+    if not docno:
+        problems.add(name, line, "The document has no id.")
+    elif not is_one_word(docno):
+        problems.add(
+            name,
+            line,
+            "The document id %(docno)s has blanks or control characters inside; it must be one word.",
+            docno=repr(docno),
+        )
+    elif is_too_long(docno):
+        problems.add(
+            name, line, "The document id is longer than %(limit)d bytes. Shorten it.", limit=MAX_IDENTIFIER_BYTES
+        )
+    else:
+        return True
+    return False
+
+
+def is_one_word(identifier: str) -> bool:
+    """Tell whether no reader of TREC files would split it: no blank of any script, nothing that cannot be encoded."""
+    if identifier.isascii() and identifier.isprintable():
+        return " " not in identifier
+    return not any(char.isspace() or unicodedata.category(char) in {"Cc", "Cs"} for char in identifier)
+
+
+def is_too_long(identifier: str) -> bool:
+    """Tell whether its UTF-8 has more than `MAX_IDENTIFIER_BYTES` bytes."""
+    return len(identifier.encode()) > MAX_IDENTIFIER_BYTES

@@ -1,0 +1,36 @@
+"""Runs as files: six columns a line, topic, Q0, document, rank, score and tag, as TREC has them."""
+
+from collections.abc import Collection
+
+from annotator.errors import Problems
+from annotator.evaluation.parsed_runs import ParsedList as ParsedList
+from annotator.evaluation.parsed_runs import ParsedRun as ParsedRun
+from annotator.evaluation.run_columns import read_columns
+from annotator.evaluation.run_lines import read_lines
+
+
+def parse_run(
+    name: str, text: bytes, problems: Problems, *, topics: Collection[str] | None = None, tag: str | None = None
+) -> ParsedRun | None:
+    """Read a run, or return None and note every problem of the file with its line.
+
+    `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
+    `#` count for nothing. The rank column is ignored, as trec_eval does. With `topics`, others are refused;
+    a `tag` given stands for whatever tags the file has.
+    """
+    known = None if topics is None else frozenset(topics)
+    return read_columns(text, known, tag) or read_lines(name, text, problems, known, tag)
+
+
+def format_run(parsed: ParsedRun) -> bytes:
+    """Write the run, ranks from 1; scores as the shortest decimals that read back to the same number."""
+    return b"".join(_format_list(topic, ranked, parsed.tag) for topic, ranked in parsed.lists.items())
+
+
+def _format_list(topic: str, ranked: ParsedList, tag: str) -> bytes:
+    docnos: list[bytes] = ranked.docnos.tolist()
+    scores: list[float] = ranked.scores.tolist()
+    return "".join(
+        f"{topic} Q0 {docno.decode()} {rank} {score!r} {tag}\n"
+        for rank, (docno, score) in enumerate(zip(docnos, scores, strict=True), start=1)
+    ).encode()

@@ -1,0 +1,96 @@
+"""Topics as files: TREC's SGML, XML, tab-separated lines and JSON Lines, told apart by their content."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from annotator.errors import Problems
+from annotator.evaluation.identifiers import check_topic_number
+from annotator.evaluation.json_lines import identifier_of, json_objects, text_of
+from annotator.evaluation.parsed_topics import ParsedTopic as ParsedTopic
+from annotator.evaluation.topic_sgml import sgml_topics
+from annotator.evaluation.topic_xml import xml_topics
+
+MAX_FIELDS = 4
+SGML_TOPIC = re.compile(rb"<top\b[^<>]*>", re.IGNORECASE)
+NUMBER_KEYS = ("number", "id", "qid", "query_id", "topic")
+TITLE_KEYS = ("title", "query", "text")
+LANGUAGE_KEYS = ("language", "lang")
+
+
+def parse_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic] | None:
+    """Read topics in the file's order, or return None and note every problem of the file with its line.
+
+    `text` is what `unpack` returns. Titles come out on one line, the other texts with their paragraphs.
+    """
+    before = problems.total
+    topics = _check(name, _read(name, text, problems), problems)
+    if not topics and problems.total == before:
+        problems.add(name, None, "The file has no topic.")
+    return None if problems.total > before else topics
+
+
+def _read(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
+    beginning = text[:1024].lstrip()
+    if beginning.startswith(b"<"):
+        return sgml_topics(text.decode()) if SGML_TOPIC.search(text) else xml_topics(name, text, problems)
+    if beginning.startswith((b"{", b"[")):
+        return _json_topics(name, text, problems)
+    return _tab_separated_topics(name, text, problems)
+
+
+def _check(name: str, read: Iterable[ParsedTopic], problems: Problems) -> list[ParsedTopic]:
+    """Note topics without number or title, and numbers that come twice."""
+    topics: dict[str, ParsedTopic] = {}
+    for topic in read:
+        if not topic.title:
+            problems.add(name, topic.line, "The topic %(number)s has no title.", number=topic.number)
+        if not check_topic_number(problems, name, topic.line, topic.number):
+            continue
+        first = topics.setdefault(topic.number, topic)
+        if first is not topic:
+            problems.add(
+                name,
+                topic.line,
+                "The topic %(number)s is in the file twice; it is on line %(first_line)d already.",
+                number=topic.number,
+                first_line=first.line,
+            )
+    return list(topics.values())
+
+
+def _tab_separated_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
+    for line, content in enumerate(text.decode().split("\n"), start=1):
+        fields = [" ".join(value.split()) for value in content.split("\t")]
+        if not any(fields):
+            continue
+        if len(fields) == 1:
+            problems.add(name, line, "The line has no tab; it must be the number, a tab and the title.")
+        elif len(fields) > MAX_FIELDS:
+            problems.add(
+                name,
+                line,
+                "The line has %(fields)d fields; a topic has at most four: number, title, description, narrative.",
+                fields=len(fields),
+            )
+        else:
+            number, title, description, narrative = fields + [""] * (MAX_FIELDS - len(fields))
+            yield ParsedTopic(number, title, description, narrative, None, line)
+
+
+def _json_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
+    for line, record in json_objects(name, text, problems):
+        before = problems.total
+        number = identifier_of(name, line, record, NUMBER_KEYS, problems)
+        title = text_of(name, line, record, TITLE_KEYS, problems)
+        description = text_of(name, line, record, ("description",), problems)
+        narrative = text_of(name, line, record, ("narrative",), problems)
+        language = text_of(name, line, record, LANGUAGE_KEYS, problems)
+        if problems.total == before:
+            yield ParsedTopic(
+                number=number or "",
+                title=" ".join((title or "").split()),
+                description=(description or "").strip(),
+                narrative=(narrative or "").strip(),
+                language=language or None,
+                line=line,
+            )

@@ -1,0 +1,114 @@
+"""Turns an uploaded file into its text: gzip undone, encoding checked, within a limit."""
+
+import io
+import zlib
+
+from annotator.errors import Problems
+
+UNPACKED_LIMIT = 1 << 30
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WINDOW = 31  # zlib's name for "gzip header and checksum, largest window"
+UTF8_MARK = b"\xef\xbb\xbf"
+UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+PIECE_BYTES = 1 << 16
+DECODED_BYTES = 1 << 20
+
+
+class TooLargeError(Exception):
+    """More would come out than the limit allows."""
+
+
+def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
+    """Return the file's text in UTF-8 without byte order mark, gunzipped when it is gzip (also of several members).
+
+    Raises `FileRefusedError` when it is not whole, not text, empty, or longer than `limit` bytes.
+    """
+    problems = Problems()
+    text = unpack_into(problems, name, data, limit)
+    problems.refuse_if_any()
+    return text or b""
+
+
+def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
+    """Do as `unpack`, but note the problem and return None instead of raising."""
+    text = _gunzip_into(problems, name, data, limit)
+    if text is None:
+        return None
+    before = problems.total
+    text = text.removeprefix(UTF8_MARK)
+    _check_text(problems, name, text)
+    return None if problems.total > before else text
+
+
+def _gunzip_into(problems: Problems, name: str, data: bytes, limit: int) -> bytes | None:
+    try:
+        return _gunzip(data, limit)
+    except TooLargeError:
+        problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
+    except EOFError:
+        problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
+    except zlib.error:
+        problems.add(name, None, "The gzip data are damaged. Compress the file again and send it anew.")
+    return None
+
+
+def _gunzip(data: bytes, limit: int) -> bytes:
+    if not data.startswith(GZIP_MAGIC):
+        if len(data) > limit:
+            raise TooLargeError
+        return data
+    unpacked = io.BytesIO()  # gives its buffer away without a copy; joining pieces would need the memory twice
+    end = len(data.rstrip(b"\0")) if data.endswith(b"\0" * 9) else len(data)  # padding of tapes and block devices
+    position = 0
+    while position < end:
+        position = _gunzip_member(data, position, unpacked, limit)
+    return unpacked.getvalue()
+
+
+def _gunzip_member(data: bytes, position: int, unpacked: io.BytesIO, limit: int) -> int:
+    """Unpack one gzip member and return where it ended; at most one piece more than the limit is ever made."""
+    member = zlib.decompressobj(GZIP_WINDOW)
+    while not member.eof:
+        packed = member.unconsumed_tail
+        if not packed:
+            # Small pieces: what follows the end of a member is copied, and block gzip has a member every few kilobytes.
+            packed = data[position : position + PIECE_BYTES]
+            position += len(packed)
+        piece = member.decompress(packed, PIECE_BYTES)
+        if not packed and not piece and not member.eof:
+            raise EOFError
+        if unpacked.tell() + len(piece) > limit:
+            raise TooLargeError
+        unpacked.write(piece)
+    return position - len(member.unused_data)
+
+
+def _check_text(problems: Problems, name: str, text: bytes) -> None:
+    if not text:
+        problems.add(name, None, "The file is empty.")
+    elif text.startswith(UTF16_MARKS):
+        problems.add(name, None, "The file is text in UTF-16. Save it as UTF-8.")
+    elif b"\0" in text:
+        line, byte = _place(text, text.index(b"\0"))
+        problems.add(name, line, "Byte %(byte)d is NUL: this is no text file. Send text, plain or gzip.", byte=byte)
+    elif not text.isascii():
+        _check_encoding(problems, name, text)
+
+
+def _check_encoding(problems: Problems, name: str, text: bytes) -> None:
+    """Decode by pieces that end with a line, so that the decoded text never stands in memory whole."""
+    start = 0
+    while start < len(text):
+        end = text.find(b"\n", start + DECODED_BYTES) + 1 or len(text)
+        try:
+            text[start:end].decode()
+        except UnicodeDecodeError as error:
+            line, byte = _place(text, start + error.start)
+            problems.add(name, line, "Byte %(byte)d is not UTF-8. Save the file as UTF-8.", byte=byte)
+            return
+        start = end
+
+
+def _place(text: bytes, offset: int) -> tuple[int, int]:
+    """Return line and byte within the line, both from 1."""
+    return text.count(b"\n", 0, offset) + 1, offset - text.rfind(b"\n", 0, offset)

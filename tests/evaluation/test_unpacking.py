@@ -1,0 +1,93 @@
+"""What comes out of an uploaded file, and what is refused before anyone reads it."""
+
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotator.errors import FileRefusedError, Problems
+from annotator.evaluation.unpacking import PIECE_BYTES, unpack, unpack_into
+
+TEXT = "1 Q0 d1 1 2.5 bm25\n1 Q0 dé 2 1.5 bm25\n".encode()
+LONG_LINES = b"x" * (1 << 20) + b"\nabc\xe9\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (TEXT, TEXT),
+        (gzip.compress(TEXT), TEXT),
+        (gzip.compress(TEXT) + gzip.compress(b"2 Q0 d 1 1 bm25\n"), TEXT + b"2 Q0 d 1 1 bm25\n"),
+        (gzip.compress(TEXT) + b"\0" * 512, TEXT),
+        (b"\xef\xbb\xbf" + TEXT, TEXT),
+        (gzip.compress(b"\xef\xbb\xbf" + TEXT), TEXT),
+    ],
+    ids=["plain", "gzip", "two members", "padded gzip", "byte order mark", "byte order mark in gzip"],
+)
+def test_the_text_comes_out(data: bytes, text: bytes) -> None:
+    assert unpack("a.run", data) == text
+
+
+@pytest.mark.parametrize(
+    ("data", "report"),
+    [
+        (b"", "a.run: The file is empty."),
+        (b"\xef\xbb\xbf", "a.run: The file is empty."),
+        (gzip.compress(b""), "a.run: The file is empty."),
+        (gzip.compress(TEXT)[:-1], "a.run: The gzip data end too early: the file was cut off. Send it again."),
+        (gzip.compress(TEXT)[:12], "a.run: The gzip data end too early: the file was cut off. Send it again."),
+        (
+            gzip.compress(TEXT)[:-8] + b"\1" * 8,  # the checksum
+            "a.run: The gzip data are damaged. Compress the file again and send it anew.",
+        ),
+        (
+            gzip.compress(TEXT) + b"more",
+            "a.run: The gzip data are damaged. Compress the file again and send it anew.",
+        ),
+        (b"1 Q0\nd\0 1", "a.run:2: Byte 2 is NUL: this is no text file. Send text, plain or gzip."),
+        (TEXT.decode().encode("utf-16"), "a.run: The file is text in UTF-16. Save it as UTF-8."),
+        (b"abc\xe9 1\n", "a.run:1: Byte 4 is not UTF-8. Save the file as UTF-8."),
+        (b"ok\n\xc3\xa9\xc3\n", "a.run:2: Byte 3 is not UTF-8. Save the file as UTF-8."),
+        (LONG_LINES * 2, "a.run:2: Byte 4 is not UTF-8. Save the file as UTF-8."),
+        (b"\n" * (1 << 21) + b"\xff", "a.run:2097153: Byte 1 is not UTF-8. Save the file as UTF-8."),
+    ],
+)
+def test_what_is_no_whole_text_is_refused_in_one_sentence(data: bytes, report: str) -> None:
+    with pytest.raises(FileRefusedError) as refused:
+        unpack("a.run", data)
+    assert [str(problem) for problem in refused.value.problems] == [report]
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_limit_is_the_last_size_that_is_taken(pack: type[bytes]) -> None:
+    assert len(unpack("a.run", pack(b"x" * 1000), limit=1000)) == 1000
+    problems = Problems()
+    assert unpack_into(problems, "a.run", pack(b"x" * 1001), limit=1000) is None
+    assert str(problems.first[0]) == "a.run: The unpacked file is larger than 1000 bytes. Split it."
+
+
+def test_a_gzip_bomb_is_given_up_at_the_limit() -> None:
+    zeros = zlib.compressobj(9, wbits=31)
+    bomb = b"".join([*(zeros.compress(bytes(1 << 20)) for _ in range(64)), zeros.flush()])
+    tracemalloc.start()
+    try:
+        assert unpack_into(Problems(), "bomb.gz", bomb, limit=1 << 20) is None
+        most_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most_bytes < (1 << 20) * 3  # a buffer that grows by copying, and one piece; the bomb holds 64 MiB
+
+
+@given(st.lists(st.binary(max_size=2000), min_size=1, max_size=5), st.integers(0, 9))
+def test_members_come_out_in_order_whatever_they_hold(parts: list[bytes], level: int) -> None:
+    text = b"".join(part.hex().encode() for part in parts) + b"\n"
+    members = [part.hex().encode() for part in parts] + [b"\n"]
+    assert unpack("a.gz", b"".join(gzip.compress(member, level) for member in members)) == text
+
+
+def test_members_longer_than_a_piece_come_out_whole() -> None:
+    member = b"".join(b"%d\n" % number for number in range(PIECE_BYTES))
+    assert unpack("a.gz", gzip.compress(member, 0) + gzip.compress(member)) == member * 2
