@@ -1,0 +1,102 @@
+"""People, their teams and what each may do in a collection."""
+
+from datetime import datetime
+from enum import StrEnum
+
+from sqlalchemy import ForeignKey, UniqueConstraint, func, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage.columns import Base
+
+GREATEST_NAME_LENGTH = 64
+
+
+class Role(StrEnum):
+    """What a member may do in one collection; a person may hold several roles."""
+
+    ORGANISER = "organiser"
+    JUDGE = "judge"
+    PARTICIPANT = "participant"
+
+
+class User(Base):
+    __tablename__ = "user"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    # None: this account cannot sign in, such as a judge made by an import of labels.
+    password_hash: Mapped[str | None]
+    administrator: Mapped[bool]
+    # Raised when the password changes, so that older sessions end.
+    sign_in_generation: Mapped[int] = mapped_column(default=0)
+    added_at: Mapped[datetime]
+
+
+class Team(Base):
+    __tablename__ = "team"
+    __table_args__ = (UniqueConstraint("collection_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    name: Mapped[str]
+
+
+class Membership(Base):
+    __tablename__ = "membership"
+    __table_args__ = (UniqueConstraint("user_id", "collection_id", "role"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
+    role: Mapped[str]
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
+    added_at: Mapped[datetime]
+
+
+def find_user(session: Session, name: str) -> User:
+    """The person of that name; `NotFoundError` when there is none."""
+    user = session.scalar(select(User).where(User.name == name))
+    if user is None:
+        raise NotFoundError("There is no user “%(name)s”.", name=name)
+    return user
+
+
+def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
+    """The team of that name in the collection, made when it is new."""
+    team = session.scalar(select(Team).where(Team.collection_id == collection_id, Team.name == name))
+    if team is None:
+        team = Team(collection_id=collection_id, name=name)
+        session.add(team)
+        session.flush()
+    return team
+
+
+def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
+    """The account of that name; one that is made here has no password and cannot sign in."""
+    user = session.scalar(select(User).where(User.name == name))
+    if user is None:
+        user = new_user(session, name, password_hash=None, administrator=False, added_at=added_at)
+    return user
+
+
+def new_user(
+    session: Session, name: str, *, password_hash: str | None, administrator: bool, added_at: datetime
+) -> User:
+    """Make an account; names are unique whatever their case, printable and without blanks.
+
+    Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
+    """
+    if not name or len(name) > GREATEST_NAME_LENGTH or not name.isprintable() or any(map(str.isspace, name)):
+        raise InvalidValueError(
+            "A user's name has 1 to %(most)d printable characters and no blanks; “%(name)s” does not fit.",
+            most=GREATEST_NAME_LENGTH,
+            name=name,
+        )
+    taken = session.scalar(select(User.name).where(func.lower(User.name) == name.lower()))
+    if taken is not None:
+        raise ConflictError("The name “%(name)s” is taken.", name=taken)
+    user = User(name=name, password_hash=password_hash, administrator=administrator, added_at=added_at)
+    session.add(user)
+    session.flush()
+    return user

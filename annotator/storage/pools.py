@@ -1,0 +1,164 @@
+"""What is to be judged, since which version of the pool, and why."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, func, insert, select, text
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.storage.collection import Topic, topic_ids
+from annotator.storage.columns import Base
+from annotator.storage.documents import docnos_of
+
+FIRST_SEED = 1
+
+# The docnos of one topic, the pool's seed and the topic's number in; a priority for each docno out.
+JudgingOrder = Callable[[Sequence[str], int, str], Iterable[int]]
+
+
+class Pool(Base):
+    """One version of a collection's pool: every building or import adds a version, and versions only add items."""
+
+    __tablename__ = "pool"
+    __table_args__ = (UniqueConstraint("collection_id", "version"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    version: Mapped[int]
+    strategy: Mapped[str]
+    parameters: Mapped[dict[str, Any]]
+    # Of the order in which judges see the documents.
+    seed: Mapped[int] = mapped_column(BigInteger)
+    built_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    built_at: Mapped[datetime]
+
+
+class PoolRun(Base):
+    __tablename__ = "pool_run"
+
+    pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    depth: Mapped[int]
+
+
+class PoolItem(Base):
+    __tablename__ = "pool_item"
+    __table_args__ = (
+        UniqueConstraint("topic_id", "document_id"),
+        # What a draw reads: the items of a topic that still want a judge, in the order of showing.
+        Index(
+            "ix_pool_item_open",
+            "topic_id",
+            "priority",
+            sqlite_where=text("taken < judgements_wanted"),
+            postgresql_where=text("taken < judgements_wanted"),
+        ),
+    )
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
+    first_pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"))
+    # The order of showing within the topic; tells nothing of ranks.
+    priority: Mapped[int] = mapped_column(BigInteger)
+    judgements_wanted: Mapped[int]
+    # Assignments live or done: never above `judgements_wanted` by drawing.
+    taken: Mapped[int] = mapped_column(default=0)
+
+
+class Contribution(Base):
+    """Why a document is in the pool: a run at a rank, or labels that were imported."""
+
+    __tablename__ = "contribution"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"), index=True)
+    pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"))
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
+    rank: Mapped[int | None]
+    imported_from: Mapped[str | None]
+
+
+def latest_pool(session: Session, collection_id: int) -> Pool | None:
+    """The newest version, None before the first."""
+    newest = select(func.max(Pool.version)).where(Pool.collection_id == collection_id).scalar_subquery()
+    return session.scalar(select(Pool).where(Pool.collection_id == collection_id, Pool.version == newest))
+
+
+def all_pools(session: Session, collection_id: int) -> list[Pool]:
+    """Every version, oldest first."""
+    return list(session.scalars(select(Pool).where(Pool.collection_id == collection_id).order_by(Pool.version)))
+
+
+def next_seed(session: Session, collection_id: int) -> int:
+    """The seed of the newest version, which the next one keeps unless told otherwise."""
+    latest = latest_pool(session, collection_id)
+    return latest.seed if latest else FIRST_SEED
+
+
+def next_pool(
+    session: Session,
+    collection_id: int,
+    *,
+    strategy: str,
+    parameters: dict[str, Any],
+    seed: int,
+    built_by_id: int | None,
+    built_at: datetime,
+) -> Pool:
+    """Begin the next version of a collection's pool."""
+    latest = latest_pool(session, collection_id)
+    pool = Pool(
+        collection_id=collection_id,
+        version=latest.version + 1 if latest else 1,
+        strategy=strategy,
+        parameters=parameters,
+        seed=seed,
+        built_by_id=built_by_id,
+        built_at=built_at,
+    )
+    session.add(pool)
+    session.flush()
+    return pool
+
+
+def pool_item_ids(session: Session, collection_id: int) -> dict[tuple[int, int], int]:
+    """(topic id, document id) → pool item id, for the whole pool."""
+    rows = session.execute(
+        select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+    )
+    return {(topic_id, document_id): id_ for topic_id, document_id, id_ in rows}
+
+
+def add_pool_items(
+    session: Session, pool: Pool, pairs: Iterable[tuple[int, int]], *, judgements_wanted: int, order: JudgingOrder
+) -> dict[tuple[int, int], int]:
+    """Add (topic id, document id) pairs that are new to the pool; the whole pool's ids by pair are returned.
+
+    `order` gives the documents of a topic their priorities, from their docnos, the pool's seed and the topic's number.
+    """
+    by_topic: dict[int, list[int]] = {}
+    for topic_id, document_id in sorted(pairs):
+        by_topic.setdefault(topic_id, []).append(document_id)
+    numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
+    docnos = docnos_of(session, {document_id for ids in by_topic.values() for document_id in ids})
+    rows = [
+        {
+            "topic_id": topic_id,
+            "document_id": document_id,
+            "first_pool_id": pool.id,
+            "priority": int(priority),
+            "judgements_wanted": judgements_wanted,
+            "taken": 0,
+        }
+        for topic_id, ids in by_topic.items()
+        for document_id, priority in zip(
+            ids, order([docnos[id_] for id_ in ids], pool.seed, numbers[topic_id]), strict=True
+        )
+    ]
+    if rows:
+        session.execute(insert(PoolItem), rows)
+    return pool_item_ids(session, pool.collection_id)

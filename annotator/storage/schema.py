@@ -1,0 +1,38 @@
+"""The tables of a database: made when it is empty, and never used when they are of another version."""
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from annotator.assets import asset_folder
+from annotator.errors import ConflictError
+from annotator.storage.database import Database
+
+
+def upgrade_schema(database: Database) -> None:
+    """Bring the tables to this version of the program; a fresh database gets them all."""
+    command.upgrade(migration_config(database), "head")
+
+
+def prepare_schema(database: Database) -> None:
+    """Make the tables of an empty database; `ConflictError` when they are of another version than the program."""
+    with database.reading() as session:
+        present = MigrationContext.configure(session.connection()).get_current_revision()
+    newest = ScriptDirectory.from_config(migration_config(database)).get_current_head()
+    if present is None:
+        upgrade_schema(database)
+    elif present != newest:
+        raise ConflictError(
+            "The database is at version %(present)s and this program at %(newest)s: run “annotator database upgrade”.",
+            present=present,
+            newest=newest,
+        )
+
+
+def migration_config(database: Database) -> Config:
+    """Alembic's settings, the same in a checkout and in an installed wheel."""
+    config = Config()
+    config.set_main_option("script_location", str(asset_folder("migrations")))
+    config.attributes["database"] = database
+    return config
