@@ -1,0 +1,87 @@
+"""Accounts: add one, sign in, change a password."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotAllowedError
+from annotator.passwords import password_matches
+from annotator.storage import User
+from annotator.storage.accounts import find_user, new_user
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in; `generation` tells sessions from before a change of password."""
+
+    id: int
+    name: str
+    administrator: bool
+    generation: int
+
+
+@dataclass(frozen=True)
+class AccountRow:
+    """An account as the administrator's list shows it."""
+
+    name: str
+    administrator: bool
+    can_sign_in: bool
+    added_at: datetime
+
+
+def add_user(
+    session: Session, name: str, *, password_hash: str | None, administrator: bool = False, added_at: datetime
+) -> int:
+    """Make an account and return its id; one without a password cannot sign in.
+
+    Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
+    """
+    return new_user(session, name, password_hash=password_hash, administrator=administrator, added_at=added_at).id
+
+
+def sign_in(session: Session, name: str, password: str) -> Person | None:
+    """The person of that name and password, None when they do not fit; takes as long either way."""
+    user = session.scalar(select(User).where(User.name == name))
+    if not password_matches(user.password_hash if user else None, password) or user is None:
+        return None
+    return _person(user)
+
+
+def load_person(session: Session, user_id: int, generation: int) -> Person | None:
+    """Who a session belongs to; None when the account is gone or its password has changed since."""
+    user = session.get(User, user_id)
+    return _person(user) if user is not None and user.sign_in_generation == generation else None
+
+
+def change_password(session: Session, user_id: int, old_password: str, new_hash: str) -> Person:
+    """Replace one's own password; every other session of the account ends."""
+    user = session.get_one(User, user_id)
+    if not password_matches(user.password_hash, old_password):
+        raise NotAllowedError("That is not your present password.")
+    return _replace_password(user, new_hash)
+
+
+def set_password(session: Session, name: str, new_hash: str) -> Person:
+    """Give an account a new password, as an administrator does; every session of it ends."""
+    return _replace_password(find_user(session, name), new_hash)
+
+
+def list_users(session: Session) -> list[AccountRow]:
+    """Every account, by name."""
+    return [
+        AccountRow(user.name, user.administrator, user.password_hash is not None, user.added_at)
+        for user in session.scalars(select(User).order_by(User.name))
+    ]
+
+
+def _replace_password(user: User, new_hash: str) -> Person:
+    user.password_hash = new_hash
+    user.sign_in_generation += 1
+    return _person(user)
+
+
+def _person(user: User) -> Person:
+    return Person(user.id, user.name, user.administrator, user.sign_in_generation)

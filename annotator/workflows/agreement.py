@@ -1,0 +1,49 @@
+"""How far the judges agree: Cohen's kappa of every pair of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.agreement import Kappa, kappa_of_grades
+from annotator.storage.collection import find_collection, scale_of
+from annotator.storage.judging import current_grades
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two judges, by name, and their kappa on the documents both gave a grade."""
+
+    first: str
+    second: str
+    kappa: Kappa
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """Every pair of judges of a collection; `grades` is the scale in order."""
+
+    judges: tuple[str, ...]
+    grades: tuple[int, ...]
+    pairs: tuple[PairAgreement, ...]
+
+
+def agreement_report(session: Session, slug: str) -> AgreementReport:
+    """Compare every two judges on what both have graded; *cannot judge* is no grade."""
+    collection = find_collection(session, slug)
+    grades = tuple(grade.value for grade in scale_of(session, collection.id))
+    by_judge: dict[str, dict[int, int]] = {}
+    for row in current_grades(session, collection.id):
+        by_judge.setdefault(row.judge, {})[row.pool_item_id] = row.grade
+    judges = tuple(sorted(by_judge))
+    pairs = [
+        PairAgreement(first, second, _kappa(by_judge[first], by_judge[second], grades))
+        for first, second in combinations(judges, 2)
+    ]
+    return AgreementReport(judges, grades, tuple(pairs))
+
+
+def _kappa(first: dict[int, int], second: dict[int, int], grades: Sequence[int]) -> Kappa:
+    common = sorted(first.keys() & second.keys())
+    return kappa_of_grades([first[item] for item in common], [second[item] for item in common], grades)

@@ -1,0 +1,228 @@
+"""Collections: add one, change it, close it, list them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.consensus import POLICIES
+from annotator.evaluation.scale import GradeMeaning, check_relevant_from
+from annotator.storage import (
+    Collection,
+    CollectionState,
+    Document,
+    Grade,
+    Judgement,
+    Membership,
+    PoolItem,
+    Role,
+    Run,
+    Topic,
+)
+from annotator.storage.collection import find_collection, find_open_collection, scale_of
+
+MOST_JUDGEMENTS_WANTED = 100
+
+
+@dataclass(frozen=True)
+class CollectionView:
+    """A collection with its scale, as pages and lists show it."""
+
+    slug: str
+    title: str
+    closed: bool
+    relevant_from: int
+    judgements_wanted: int
+    consensus_policy: str
+    scale: tuple[GradeMeaning, ...]
+
+
+@dataclass(frozen=True)
+class CollectionCounts:
+    """How much of everything a collection has."""
+
+    topics: int
+    documents: int
+    documents_with_text: int
+    runs: int
+    pool_items: int
+    judgements: int
+
+
+@dataclass(frozen=True)
+class CollectionChange:
+    """What to change; None leaves a thing as it is."""
+
+    title: str | None = None
+    scale: tuple[GradeMeaning, ...] | None = None
+    relevant_from: int | None = None
+    judgements_wanted: int | None = None
+    consensus_policy: str | None = None
+
+
+def add_collection(
+    session: Session,
+    slug: str,
+    *,
+    title: str,
+    scale: Sequence[GradeMeaning],
+    relevant_from: int,
+    judgements_wanted: int = 1,
+    consensus_policy: str = "majority",
+    organiser_id: int | None = None,
+    added_at: datetime,
+) -> None:
+    """Begin an evaluation exercise; whoever adds it by page is its first organiser.
+
+    Raises `InvalidValueError` for a slug, scale or number that does not fit and `ConflictError` for a slug taken.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", slug):
+        raise InvalidValueError(
+            "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, not a sign first.",
+            slug=slug,
+        )
+    if session.scalar(select(Collection.id).where(Collection.slug == slug)) is not None:
+        raise ConflictError("There is a collection “%(slug)s” already.", slug=slug)
+    collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
+    change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, consensus_policy)
+    _apply(collection, change, present=[])
+    session.add(collection)
+    session.flush()
+    _store_scale(session, collection.id, change.scale or ())
+    if organiser_id is not None:
+        session.add(
+            Membership(user_id=organiser_id, collection_id=collection.id, role=Role.ORGANISER, added_at=added_at)
+        )
+
+
+def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
+    """Change settings; a grade that was already given cannot leave the scale.
+
+    The number of judgements wanted holds for all items of the pool, those already judged included.
+    """
+    collection = find_open_collection(session, slug)
+    present = _meanings(session, collection.id)
+    if change.scale is not None:
+        _check_no_given_grade_leaves(session, collection.id, change.scale)
+    _apply(collection, change, present)
+    if change.scale is not None:
+        session.execute(delete(Grade).where(Grade.collection_id == collection.id))
+        _store_scale(session, collection.id, change.scale)
+    if change.judgements_wanted is not None:
+        topics = select(Topic.id).where(Topic.collection_id == collection.id)
+        session.execute(
+            update(PoolItem).where(PoolItem.topic_id.in_(topics)).values(judgements_wanted=change.judgements_wanted)
+        )
+
+
+def close_collection(session: Session, slug: str) -> None:
+    """Stop imports, pools and judging; pages and exports stay. Closing twice is harmless."""
+    find_collection(session, slug).state = CollectionState.CLOSED
+
+
+def reopen_collection(session: Session, slug: str) -> None:
+    """Take imports, pools and judgements again."""
+    find_collection(session, slug).state = CollectionState.OPEN
+
+
+def show_collection(session: Session, slug: str) -> CollectionView:
+    """One collection with its scale."""
+    return _view(session, find_collection(session, slug))
+
+
+def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
+    """All collections by slug, or those that the user of that id is a member of."""
+    statement = select(Collection).order_by(Collection.slug)
+    if visible_to is not None:
+        statement = statement.where(
+            Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
+        )
+    return [_view(session, collection) for collection in session.scalars(statement)]
+
+
+def count_collection(session: Session, slug: str) -> CollectionCounts:
+    """How many topics, documents, runs, pool items and judgements there are; replaced judgements are not counted."""
+    id_ = find_collection(session, slug).id
+    of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_)
+    of_documents = select(func.count(), func.count(Document.body)).where(Document.collection_id == id_)
+    of_runs = select(func.count()).select_from(Run).where(Run.collection_id == id_)
+    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_)
+    judged = select(func.count()).select_from(Judgement).where(Judgement.pool_item_id.in_(items), Judgement.current)
+    documents, with_text = session.execute(of_documents).one()
+    return CollectionCounts(
+        topics=session.scalars(of_topics).one(),
+        documents=documents,
+        documents_with_text=with_text,
+        runs=session.scalars(of_runs).one(),
+        pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
+        judgements=session.scalars(judged).one(),
+    )
+
+
+def _apply(collection: Collection, change: CollectionChange, present: list[GradeMeaning]) -> None:
+    """Put the given settings on the row, after checking that they fit together."""
+    if change.title is not None:
+        if not change.title.strip():
+            raise InvalidValueError("A collection needs a title.")
+        collection.title = change.title.strip()
+    if change.consensus_policy is not None:
+        if change.consensus_policy not in POLICIES:
+            raise InvalidValueError(
+                "“%(policy)s” is not a consensus policy; there are %(choices)s.",
+                policy=change.consensus_policy,
+                choices=", ".join(POLICIES),
+            )
+        collection.consensus_policy = change.consensus_policy
+    if change.judgements_wanted is not None:
+        if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
+            raise InvalidValueError(
+                "A pool item wants between 1 and %(most)d judgements, not %(given)d.",
+                most=MOST_JUDGEMENTS_WANTED,
+                given=change.judgements_wanted,
+            )
+        collection.judgements_wanted = change.judgements_wanted
+    if change.relevant_from is not None:
+        collection.relevant_from = change.relevant_from
+    check_relevant_from(collection.relevant_from, change.scale or present)
+
+
+def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
+    given = session.scalars(
+        select(Judgement.grade)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Judgement.grade.is_not(None))
+        .distinct()
+    )
+    lost = sorted({value for value in given if value is not None} - {grade.value for grade in scale})
+    if lost:
+        raise ConflictError(
+            "These grades were already given and cannot leave the scale: %(grades)s.", grades=", ".join(map(str, lost))
+        )
+
+
+def _store_scale(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
+    session.add_all(
+        Grade(collection_id=collection_id, value=grade.value, name=grade.name, description=grade.description)
+        for grade in scale
+    )
+
+
+def _meanings(session: Session, collection_id: int) -> list[GradeMeaning]:
+    return [GradeMeaning(grade.value, grade.name, grade.description) for grade in scale_of(session, collection_id)]
+
+
+def _view(session: Session, collection: Collection) -> CollectionView:
+    return CollectionView(
+        slug=collection.slug,
+        title=collection.title,
+        closed=collection.state == CollectionState.CLOSED,
+        relevant_from=collection.relevant_from,
+        judgements_wanted=collection.judgements_wanted,
+        consensus_policy=collection.consensus_policy,
+        scale=tuple(_meanings(session, collection.id)),
+    )

@@ -1,0 +1,124 @@
+"""Documents: read files of them, store their texts, say which of the pool have none."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, Problems
+from annotator.evaluation.document_formats import ParsedDocument, parse_documents
+from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage import Document, PoolItem, Topic
+from annotator.storage.collection import find_collection, find_open_collection
+from annotator.storage.documents import document_ids
+
+FIELDS = ("docno", "title", "body", "url", "language")
+
+
+@dataclass(frozen=True)
+class DocumentImport:
+    """What an import of documents came to; `filled` had a row without text, `changed` had another text."""
+
+    added: int
+    filled: int
+    changed: int
+    unchanged: int
+
+
+@dataclass(frozen=True)
+class MissingDocument:
+    """A document of the pool that has no text yet, with the topics that want it."""
+
+    docno: str
+    topics: tuple[str, ...]
+
+
+def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
+    """Read `OURS=THEIRS` mappings of JSONL keys, such as `body=text`, into {ours: theirs}."""
+    fields: dict[str, str] = {}
+    for mapping in mappings:
+        ours, separator, theirs = mapping.partition("=")
+        if ours not in FIELDS or not separator or not theirs:
+            raise InvalidValueError(
+                "“%(mapping)s” is not a field mapping: write OURS=THEIRS, where ours is one of %(fields)s.",
+                mapping=mapping,
+                fields=", ".join(FIELDS),
+            )
+        fields[ours] = theirs
+    return fields
+
+
+def read_documents(
+    files: Sequence[InputFile], *, fields: Mapping[str, str], unpacked_limit: int
+) -> list[ParsedDocument]:
+    """Parse files of documents; `FileRefusedError` lists everything wrong with any of them."""
+    problems = Problems()
+    documents: dict[str, ParsedDocument] = {}
+    for file in files:
+        text = unpack_into(problems, file.name, file.content, unpacked_limit)
+        if text is None:
+            continue
+        for document in parse_documents(file.name, text, problems, fields=fields) or ():
+            if documents.setdefault(document.docno, document) is not document:
+                problems.add(file.name, document.line, "Document %(docno)s was given before.", docno=document.docno)
+    problems.refuse_if_any()
+    return list(documents.values())
+
+
+def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocument]) -> DocumentImport:
+    """Store texts; a document that is there already takes the new text."""
+    collection = find_open_collection(session, slug)
+    known = document_ids(session, collection.id, [document.docno for document in documents])
+    hashes = _stored_hashes(session, collection.id) if known else {}
+    new: list[dict[str, object]] = []
+    replaced: list[dict[str, object]] = []
+    filled = 0
+    for document in documents:
+        row = _row(document)
+        id_ = known.get(document.docno)
+        if id_ is None:
+            new.append({"collection_id": collection.id, "docno": document.docno, **row})
+        elif hashes[id_] != row["text_hash"]:
+            filled += hashes[id_] is None
+            replaced.append({"id": id_, **row})
+    if new:
+        session.execute(insert(Document), new)
+    if replaced:
+        session.execute(update(Document), replaced)
+    return DocumentImport(len(new), filled, len(replaced) - filled, len(documents) - len(new) - len(replaced))
+
+
+def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
+    """The documents of the pool that have no text, by docno: what an organiser still has to import."""
+    rows = session.execute(
+        select(Document.docno, Topic.number)
+        .join(PoolItem, PoolItem.document_id == Document.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Document.collection_id == find_collection(session, slug).id, Document.body.is_(None))
+        .order_by(Document.docno)
+    )
+    topics: dict[str, list[str]] = {}
+    for docno, number in rows:
+        topics.setdefault(docno, []).append(number)
+    return [MissingDocument(docno, tuple(sorted(numbers, key=natural_order))) for docno, numbers in topics.items()]
+
+
+def _stored_hashes(session: Session, collection_id: int) -> dict[int, str | None]:
+    rows = session.execute(select(Document.id, Document.text_hash).where(Document.collection_id == collection_id))
+    return {id_: text_hash for id_, text_hash in rows}
+
+
+def _row(document: ParsedDocument) -> dict[str, object]:
+    """The columns of a document that has text; the hash tells whether a text changed."""
+    words = "\0".join((document.title, document.body, document.url or "", document.language or ""))
+    return {
+        "title": document.title,
+        "body": document.body,
+        "url": document.url,
+        "language": document.language,
+        "text_hash": hashlib.sha256(words.encode()).hexdigest(),
+    }

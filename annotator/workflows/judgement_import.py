@@ -1,0 +1,253 @@
+"""Labels from elsewhere (assessors, a crowd, a machine) come in as the judgements of one judge."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import Problems
+from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.qrels_format import QrelsRow, parse_qrels
+from annotator.evaluation.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage import (
+    Assignment,
+    AssignmentState,
+    Collection,
+    Contribution,
+    Judgement,
+    PoolItem,
+    Topic,
+)
+from annotator.storage.accounts import find_or_add_user
+from annotator.storage.collection import find_open_collection, scale_of, topic_ids
+from annotator.storage.documents import chunks, document_ids, find_or_add_documents
+from annotator.storage.pools import add_pool_items, next_pool, next_seed, pool_item_ids
+
+UNJUDGED = -1  # in qrels: pooled but unjudged, or sampled out; nothing else
+
+
+@dataclass(frozen=True)
+class CheckedJudgements:
+    """A file of labels that was read without a problem."""
+
+    name: str
+    checksum: str
+    rows: tuple[QrelsRow, ...]
+
+
+@dataclass(frozen=True)
+class JudgementImport:
+    """What an import of labels came to: `known` rows say nothing new, `unjudged` say -1, `pooled` joined the pool."""
+
+    added: int
+    changed: int
+    known: int
+    unjudged: int
+    pooled: int
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The judge's present word on an item."""
+
+    judgement_id: int
+    grade: int | None
+
+
+def check_judgements(
+    session: Session, slug: str, file: InputFile, *, add_to_pool: bool = False, unpacked_limit: int
+) -> CheckedJudgements:
+    """Read a qrels file against the collection and store nothing.
+
+    Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and, unless they are
+    to be added, documents outside the pool.
+    """
+    collection = find_open_collection(session, slug)
+    topics = topic_ids(session, collection.id)
+    grades = [UNJUDGED, *(grade.value for grade in scale_of(session, collection.id))]
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    parsed = parse_qrels(file.name, text, problems, topics=topics, grades=grades) if text is not None else None
+    rows = parsed.rows if parsed is not None else []
+    if not add_to_pool:
+        _note_outsiders(session, collection.id, topics, file.name, rows, problems)
+    problems.refuse_if_any()
+    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows))
+
+
+def store_judgements(
+    session: Session, slug: str, checked: CheckedJudgements, *, judge: str, added_at: datetime
+) -> JudgementImport:
+    """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
+
+    Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
+    before replaces it; the same file again changes nothing.
+    """
+    collection = find_open_collection(session, slug)
+    judge_id = find_or_add_user(session, judge, added_at).id
+    pairs = _pairs(session, collection.id, checked.rows)
+    outside = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
+    items = _pool(session, collection, outside, checked, judge, added_at)
+    labels = {items[pair]: row for pair, row in zip(pairs, checked.rows, strict=True) if row.grade != UNJUDGED}
+    said = _said(session, collection.id, judge_id)
+    new = _news(session, collection.id, judge_id, checked, labels, said)
+    _append(session, judge_id, new, said, _assignments(session, collection.id, judge_id, list(new), added_at), added_at)
+    changed = sum(item in said for item in new)
+    return JudgementImport(
+        added=len(new) - changed,
+        changed=changed,
+        known=len(labels) - len(new),
+        unjudged=len(checked.rows) - len(labels),
+        pooled=len(outside),
+    )
+
+
+def _note_outsiders(
+    session: Session,
+    collection_id: int,
+    topics: Mapping[str, int],
+    name: str,
+    rows: Sequence[QrelsRow],
+    problems: Problems,
+) -> None:
+    documents = document_ids(session, collection_id, {row.docno for row in rows})
+    pool = pool_item_ids(session, collection_id)
+    for row in rows:
+        if (topics[row.topic], documents.get(row.docno)) not in pool:
+            problems.add(
+                name,
+                row.line,
+                "Document %(docno)s is not in the pool of topic %(topic)s: leave it out or have it added.",
+                docno=row.docno,
+                topic=row.topic,
+            )
+
+
+def _pairs(session: Session, collection_id: int, rows: Sequence[QrelsRow]) -> list[tuple[int, int]]:
+    topics = topic_ids(session, collection_id)
+    documents = find_or_add_documents(session, collection_id, {row.docno for row in rows})
+    return [(topics[row.topic], documents[row.docno]) for row in rows]
+
+
+def _pool(
+    session: Session,
+    collection: Collection,
+    outside: Sequence[tuple[int, int]],
+    checked: CheckedJudgements,
+    judge: str,
+    added_at: datetime,
+) -> dict[tuple[int, int], int]:
+    """Put the pairs into the pool, as a version of its own, and return the whole pool's ids."""
+    if not outside:
+        return pool_item_ids(session, collection.id)
+    pool = next_pool(
+        session,
+        collection.id,
+        strategy="import",
+        parameters={"file": checked.name, "checksum": checked.checksum, "judge": judge},
+        seed=next_seed(session, collection.id),
+        built_by_id=None,
+        built_at=added_at,
+    )
+    items = add_pool_items(session, pool, outside, judgements_wanted=collection.judgements_wanted, order=judging_order)
+    session.execute(
+        insert(Contribution),
+        [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": checked.name} for pair in outside],
+    )
+    return items
+
+
+def _said(session: Session, collection_id: int, judge_id: int) -> dict[int, _Said]:
+    rows = session.execute(
+        select(Judgement.pool_item_id, Judgement.id, Judgement.grade)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
+    )
+    return {item: _Said(id_, grade) for item, id_, grade in rows}
+
+
+def _news(
+    session: Session,
+    collection_id: int,
+    judge_id: int,
+    checked: CheckedJudgements,
+    labels: Mapping[int, QrelsRow],
+    said: Mapping[int, _Said],
+) -> dict[int, tuple[str, QrelsRow]]:
+    """The labels that say something new, by item, each with the id it is stored under.
+
+    The id comes from the file and the line, so that a file sent again never undoes what the judge changed since.
+    """
+    stored = set(session.scalars(select(Judgement.client_id).where(Judgement.judge_id == judge_id)))
+    new: dict[int, tuple[str, QrelsRow]] = {}
+    for item, row in labels.items():
+        client_id = f"file-{collection_id}-{judge_id}-{checked.checksum[:24]}-{row.line}"
+        is_known = item in said and said[item].grade == row.grade
+        if client_id not in stored and not is_known:
+            new[item] = (client_id, row)
+    return new
+
+
+def _assignments(
+    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime
+) -> dict[int, int]:
+    """Item → the judge's assignment, done; made for the items the judge does not hold."""
+    held = _held(session, collection_id, judge_id)
+    missing = [item for item in items if item not in held]
+    done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
+    if missing:
+        session.execute(insert(Assignment), [{"pool_item_id": item, **done} for item in missing])
+        for chunk in chunks(missing):
+            session.execute(update(PoolItem).where(PoolItem.id.in_(chunk)).values(taken=PoolItem.taken + 1))
+    for chunk in chunks([held[item] for item in items if item in held]):
+        session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
+    return _held(session, collection_id, judge_id)
+
+
+def _held(session: Session, collection_id: int, judge_id: int) -> dict[int, int]:
+    rows = session.execute(
+        select(Assignment.pool_item_id, Assignment.id)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(
+            Topic.collection_id == collection_id,
+            Assignment.judge_id == judge_id,
+            Assignment.state != AssignmentState.RETURNED,
+        )
+    )
+    return {item: id_ for item, id_ in rows}
+
+
+def _append(
+    session: Session,
+    judge_id: int,
+    new: Mapping[int, tuple[str, QrelsRow]],
+    said: Mapping[int, _Said],
+    assignments: Mapping[int, int],
+    judged_at: datetime,
+) -> None:
+    replaced = {item: said[item].judgement_id for item in new if item in said}
+    for chunk in chunks(list(replaced.values())):
+        session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
+    rows = [
+        {
+            "client_id": client_id,
+            "assignment_id": assignments[item],
+            "pool_item_id": item,
+            "judge_id": judge_id,
+            "grade": row.grade,
+            "note": "",
+            "judged_at": judged_at,
+            "late": False,
+            "current": True,
+            "replaces_id": replaced.get(item),
+        }
+        for item, (client_id, row) in new.items()
+    ]
+    if rows:
+        session.execute(insert(Judgement), rows)

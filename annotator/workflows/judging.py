@@ -1,0 +1,215 @@
+"""The queue as a judge sees it: which topics have work, draw a few documents of one, show one."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, Select, func, insert, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError
+from annotator.evaluation.natural_order import natural_order
+from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic
+from annotator.storage.collection import find_collection, refuse_closed_judging
+from annotator.storage.judging import (
+    Decision,
+    current_judgement,
+    free_items,
+    give_back,
+    held_items,
+    judged_items,
+)
+
+LEASE = timedelta(minutes=30)
+DRAWN_AT_ONCE = 8
+
+
+@dataclass(frozen=True)
+class TopicWork:
+    """A topic as one judge sees it: what they judged of it, and what waits for them."""
+
+    number: str
+    title: str
+    judged: int
+    waiting: int
+
+
+@dataclass(frozen=True)
+class JudgingTask:
+    """One document beside its topic, and nothing that tells run, rank, score or another's grade."""
+
+    assignment_id: int
+    topic_number: str
+    topic_title: str
+    topic_description: str
+    topic_narrative: str
+    topic_language: str | None
+    docno: str
+    title: str
+    body: str | None
+    url: str | None
+    language: str | None
+    judged: int
+    waiting: int
+    decision: Decision | None
+    previous_assignment_id: int | None
+
+
+def topics_to_judge(session: Session, slug: str, judge_id: int, *, now: datetime) -> list[TopicWork]:
+    """The topics that have pool items for this judge, judged or waiting; leases that ran out are given back first."""
+    collection = find_collection(session, slug)
+    give_back(session, Assignment.lease_until < now)
+    judged = _counts(session, judged_items(judge_id))
+    held = _counts(session, held_items(judge_id))
+    free = _counts(session, free_items(judge_id))
+    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id))
+    work = [
+        TopicWork(topic.number, topic.title, judged.get(topic.id, 0), held.get(topic.id, 0) + free.get(topic.id, 0))
+        for topic in topics
+    ]
+    return sorted((row for row in work if row.judged or row.waiting), key=lambda row: natural_order(row.number))
+
+
+def next_task(session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime) -> JudgingTask | None:
+    """The judge's next document of a topic, None when nothing waits for them.
+
+    What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go.
+    """
+    topic = _topic(session, slug, topic_number)
+    refuse_closed_judging(session, topic.collection_id)
+    give_back(session, Assignment.lease_until < now)
+    held = _renew_or_draw(session, topic.id, judge_id, now)
+    return _task(session, topic, held, judge_id) if held is not None else None
+
+
+def open_task(session: Session, slug: str, assignment_id: int, judge_id: int) -> JudgingTask:
+    """One of the judge's own assignments, judged or not; `NotFoundError` for anybody else's."""
+    row = session.execute(
+        select(Assignment, Topic)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(
+            Assignment.id == assignment_id,
+            Assignment.judge_id == judge_id,
+            Topic.collection_id == find_collection(session, slug).id,
+        )
+    ).one_or_none()
+    if row is None:
+        raise NotFoundError("You have no such assignment.")
+    return _task(session, row.Topic, row.Assignment, judge_id)
+
+
+def return_assignments(session: Session, judge_id: int) -> int:
+    """Give everything a judge holds back to the queue, as signing out does, and count it."""
+    return give_back(session, Assignment.judge_id == judge_id)
+
+
+def _topic(session: Session, slug: str, number: str) -> Topic:
+    topic = session.scalar(
+        select(Topic).where(Topic.collection_id == find_collection(session, slug).id, Topic.number == number)
+    )
+    if topic is None:
+        raise NotFoundError("There is no topic “%(number)s” in this collection.", number=number)
+    return topic
+
+
+def _counts(session: Session, items: Select[int], *conditions: ColumnElement[bool]) -> dict[int, int]:
+    """How many of the items each topic has."""
+    rows = session.execute(
+        select(PoolItem.topic_id, func.count()).where(PoolItem.id.in_(items), *conditions).group_by(PoolItem.topic_id)
+    )
+    return {topic_id: count for topic_id, count in rows}
+
+
+def _renew_or_draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> Assignment | None:
+    held = _first_held(session, topic_id, judge_id)
+    if held is None:
+        _draw(session, topic_id, judge_id, now)
+        return _first_held(session, topic_id, judge_id)
+    session.execute(
+        update(Assignment)
+        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LIVE)
+        .values(lease_until=now + LEASE)
+    )
+    return held
+
+
+def _first_held(session: Session, topic_id: int, judge_id: int) -> Assignment | None:
+    return session.scalar(
+        select(Assignment)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .where(
+            Assignment.judge_id == judge_id,
+            Assignment.state == AssignmentState.LIVE,
+            PoolItem.topic_id == topic_id,
+        )
+        .order_by(PoolItem.priority, PoolItem.id)
+        .limit(1)
+    )
+
+
+def _draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> None:
+    """Take a few free items of a topic; on PostgreSQL those that another draw holds at this moment are passed over."""
+    items = session.scalars(
+        free_items(judge_id)
+        .where(PoolItem.topic_id == topic_id)
+        .order_by(PoolItem.priority, PoolItem.id)
+        .limit(DRAWN_AT_ONCE)
+        .with_for_update(skip_locked=True, of=PoolItem)
+    ).all()
+    if not items:
+        return
+    session.execute(
+        insert(Assignment),
+        [
+            {
+                "pool_item_id": item,
+                "judge_id": judge_id,
+                "state": AssignmentState.LIVE,
+                "drawn_at": now,
+                "lease_until": now + LEASE,
+            }
+            for item in items
+        ],
+    )
+    session.execute(update(PoolItem).where(PoolItem.id.in_(items)).values(taken=PoolItem.taken + 1))
+
+
+def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int) -> JudgingTask:
+    document = session.scalars(
+        select(Document)
+        .join(PoolItem, PoolItem.document_id == Document.id)
+        .where(PoolItem.id == assignment.pool_item_id)
+    ).one()
+    present = current_judgement(session, assignment.pool_item_id, judge_id)
+    in_topic = PoolItem.topic_id == topic.id
+    waiting = _counts(session, held_items(judge_id), in_topic).get(topic.id, 0)
+    waiting += _counts(session, free_items(judge_id), in_topic).get(topic.id, 0)
+    return JudgingTask(
+        assignment_id=assignment.id,
+        topic_number=topic.number,
+        topic_title=topic.title,
+        topic_description=topic.description,
+        topic_narrative=topic.narrative,
+        topic_language=topic.language,
+        docno=document.docno,
+        title=document.title,
+        body=document.body,
+        url=document.url,
+        language=document.language,
+        judged=_counts(session, judged_items(judge_id), in_topic).get(topic.id, 0),
+        waiting=waiting,
+        decision=Decision.of(present) if present else None,
+        previous_assignment_id=_previous(session, topic.id, judge_id, present),
+    )
+
+
+def _previous(session: Session, topic_id: int, judge_id: int, present: Judgement | None) -> int | None:
+    """The assignment judged just before this one (before now, when this one is not judged yet)."""
+    statement = (
+        select(Judgement.assignment_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .where(PoolItem.topic_id == topic_id, Judgement.judge_id == judge_id, Judgement.current)
+        .order_by(Judgement.id.desc())
+        .limit(1)
+    )
+    return session.scalar(statement.where(Judgement.id < present.id) if present else statement)

@@ -1,0 +1,166 @@
+"""The leaderboard: every run scored against the settled grades of this moment, or against a qrels file."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, Problems
+from annotator.evaluation.consensus import settle_each
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.qrels_format import parse_qrels
+from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.scoring import score_runs
+from annotator.evaluation.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage import RankedList, Run, Team
+from annotator.storage.accounts import find_user
+from annotator.storage.collection import find_collection, topic_ids
+from annotator.storage.documents import document_ids
+from annotator.storage.judging import current_grades
+
+DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
+
+# Topic id → {document id: grade}.
+Qrels = Mapping[int, Mapping[int, int]]
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One run: its values in the order of the measures, over all topics and for each topic."""
+
+    tag: str
+    team: str | None
+    values: tuple[float, ...]
+    by_topic: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Every run scored, best first by the first measure, and what it was scored against."""
+
+    measures: tuple[str, ...]
+    rows: tuple[LeaderboardRow, ...]
+    topics: tuple[str, ...]  # scored: those with a grade
+    topics_left_out: int  # no grade yet
+    grades: int
+    source: str  # “live”, a judge's name or a file's
+    policy: str | None
+    relevant_from: int
+    fingerprint: str  # of the grades that were used, 12 hex digits of SHA-256
+
+
+def build_leaderboard(
+    session: Session,
+    slug: str,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    policy: str | None = None,
+    judge: str | None = None,
+    qrels_file: InputFile | None = None,
+    unpacked_limit: int = 0,
+) -> Leaderboard:
+    """Score every run of a collection over the topics that have a grade; a run without a list for one gets its 0.
+
+    The grades are the settled ones of this moment, one judge's, or those of a TREC qrels file. Raises
+    `InvalidValueError` for an unknown measure, `ConflictError` while there is no grade or no run, `FileRefusedError`
+    for a bad file.
+    """
+    collection = find_collection(session, slug)
+    parsed = [parse_measure(name) for name in dict.fromkeys(measures)]
+    policy = policy or collection.consensus_policy
+    if qrels_file is not None:
+        qrels = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
+    else:
+        qrels = _settled_grades(session, collection.id, policy, judge)
+    if not qrels:
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    topics = topic_ids(session, collection.id)
+    rows = _score(session, collection.id, parsed, qrels, topics, collection.relevant_from)
+    return Leaderboard(
+        measures=tuple(map(str, parsed)),
+        rows=tuple(sorted(rows, key=lambda row: (-row.values[0], natural_order(row.tag)))),
+        topics=tuple(sorted((number for number in topics if topics[number] in qrels), key=natural_order)),
+        topics_left_out=len(topics) - len(qrels),
+        grades=sum(map(len, qrels.values())),
+        source=qrels_file.name if qrels_file else judge or "live",
+        policy=None if qrels_file or judge else policy,
+        relevant_from=collection.relevant_from,
+        fingerprint=_fingerprint(qrels),
+    )
+
+
+def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
+    """What each measure says of itself, by its canonical name."""
+    return {str(measure): measure.help for measure in map(parse_measure, names)}
+
+
+def _settled_grades(session: Session, collection_id: int, policy: str, judge: str | None) -> Qrels:
+    if judge is not None:
+        find_user(session, judge)
+    rows = current_grades(session, collection_id, judge)
+    settled = settle_each(policy, [(row.pool_item_id, row.grade) for row in rows])
+    qrels: dict[int, dict[int, int]] = {}
+    for row in rows:
+        qrels.setdefault(row.topic_id, {})[row.document_id] = settled[row.pool_item_id]
+    return qrels
+
+
+def _grades_of_file(session: Session, collection_id: int, file: InputFile, unpacked_limit: int) -> Qrels:
+    """Read a qrels file; a document that the collection does not know still counts, under a number of its own."""
+    topics = topic_ids(session, collection_id)
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    parsed = parse_qrels(file.name, text, problems, topics=topics) if text is not None else None
+    problems.refuse_if_any()
+    rows = parsed.rows if parsed is not None else []
+    documents = document_ids(session, collection_id, {row.docno for row in rows})
+    unknown = max(documents.values(), default=0) + 1
+    qrels: dict[int, dict[int, int]] = {}
+    for offset, row in enumerate(rows):
+        qrels.setdefault(topics[row.topic], {})[documents.get(row.docno, unknown + offset)] = row.grade
+    return qrels
+
+
+def _score(
+    session: Session,
+    collection_id: int,
+    measures: Sequence[Measure],
+    qrels: Qrels,
+    topics: Mapping[str, int],
+    relevant_from: int,
+) -> list[LeaderboardRow]:
+    runs = session.execute(
+        select(Run.id, Run.tag, Team.name)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id)
+        .order_by(Run.id)
+    ).all()
+    if not runs:
+        raise ConflictError("There is no run to score yet.")
+    lists = session.execute(
+        select(RankedList.run_id, RankedList.topic_id, RankedList.documents)
+        .where(RankedList.run_id.in_([run.id for run in runs]), RankedList.topic_id.in_(qrels))
+        .order_by(RankedList.run_id)
+    )
+    rankings = {
+        run_id: {topic_id: decode_documents(packed) for _, topic_id, packed in group}
+        for run_id, group in groupby(lists, key=itemgetter(0))
+    }
+    numbers = {id_: number for number, id_ in topics.items() if id_ in qrels}
+    scored = score_runs([rankings.get(run.id, {}) for run in runs], qrels, numbers, measures, relevant_from)
+    return [
+        LeaderboardRow(run.tag, run.name, scores.means, scores.by_topic)
+        for run, scores in zip(runs, scored, strict=True)
+    ]
+
+
+def _fingerprint(qrels: Qrels) -> str:
+    listed = sorted((topic, document, grade) for topic, grades in qrels.items() for document, grade in grades.items())
+    return hashlib.sha256(repr(listed).encode()).hexdigest()[:12]

@@ -1,0 +1,90 @@
+"""Who takes part in a collection, and as what."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage import Assignment, Membership, PoolItem, Role, Team, Topic, User
+from annotator.storage.accounts import find_or_add_team, find_user
+from annotator.storage.collection import find_collection
+from annotator.storage.judging import give_back
+
+
+@dataclass(frozen=True)
+class MemberRow:
+    """One role of one person."""
+
+    name: str
+    role: Role
+    team: str | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What one person may do in one collection."""
+
+    roles: frozenset[Role]
+    team: str | None
+
+
+def add_member(
+    session: Session, slug: str, name: str, role: Role, *, team: str | None = None, added_at: datetime
+) -> None:
+    """Give a person a role; a participant needs a team, and nobody else has one.
+
+    Raises `NotFoundError` for an unknown person and `ConflictError` for a role already held.
+    """
+    collection = find_collection(session, slug)
+    user = find_user(session, name)
+    if (role == Role.PARTICIPANT) != bool(team):
+        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
+    if _membership(session, collection.id, user.id, role) is not None:
+        raise ConflictError("“%(name)s” has the role %(role)s already.", name=name, role=role)
+    team_id = find_or_add_team(session, collection.id, team).id if team else None
+    session.add(Membership(user_id=user.id, collection_id=collection.id, role=role, team_id=team_id, added_at=added_at))
+
+
+def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
+    """Take a role away; what a judge still holds goes back to the queue, what was judged stays."""
+    collection = find_collection(session, slug)
+    user = find_user(session, name)
+    membership = _membership(session, collection.id, user.id, role)
+    if membership is None:
+        raise NotFoundError("“%(name)s” does not have the role %(role)s.", name=name, role=role)
+    session.delete(membership)
+    if role == Role.JUDGE:
+        in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)
+        give_back(session, Assignment.judge_id == user.id, Assignment.pool_item_id.in_(in_collection))
+
+
+def list_members(session: Session, slug: str) -> list[MemberRow]:
+    """Every role in the collection, by person."""
+    rows = session.execute(
+        select(User.name, Membership.role, Team.name)
+        .join(Membership, Membership.user_id == User.id)
+        .outerjoin(Team, Team.id == Membership.team_id)
+        .where(Membership.collection_id == find_collection(session, slug).id)
+        .order_by(User.name, Membership.role)
+    )
+    return [MemberRow(name, Role(role), team) for name, role, team in rows]
+
+
+def standing_of(session: Session, slug: str, user_id: int) -> Standing:
+    """The roles and the team of a person in a collection; no role when they are no member."""
+    rows = session.execute(
+        select(Membership.role, Team.name)
+        .outerjoin(Team, Team.id == Membership.team_id)
+        .where(Membership.collection_id == find_collection(session, slug).id, Membership.user_id == user_id)
+    ).all()
+    return Standing(frozenset(Role(role) for role, _ in rows), next((team for _, team in rows if team), None))
+
+
+def _membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:
+    return session.scalar(
+        select(Membership).where(
+            Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
+        )
+    )

@@ -1,0 +1,185 @@
+"""Recording what a judge said: appended, stored once however often it arrives, never refused for being late."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.storage import Assignment, AssignmentState, Document, Grade, Judgement, PoolItem, Topic
+from annotator.storage.collection import find_collection, latest_guidelines, refuse_closed_judging
+from annotator.storage.judging import Decision, current_judgement
+
+LONGEST_SECONDS = 3600.0
+LONGEST_NOTE = 10_000
+
+
+@dataclass(frozen=True)
+class JudgedRow:
+    """A document this judge has judged, for looking it up and changing one's mind."""
+
+    assignment_id: int
+    topic_number: str
+    topic_title: str
+    docno: str
+    title: str
+    decision: Decision
+    judged_at: datetime
+
+
+def record_judgement(
+    session: Session,
+    slug: str,
+    assignment_id: int,
+    judge_id: int,
+    decision: Decision,
+    *,
+    client_id: str,
+    judged_at: datetime,
+) -> str:
+    """Append a judgement and return the number of its topic; the same one arriving again changes nothing.
+
+    A late one, whose lease has gone, is stored and marked. Raises `NotFoundError` for another judge's assignment,
+    `InvalidValueError` for a grade outside the scale, `ConflictError` when the collection is closed.
+    """
+    assignment, topic = _own_assignment(session, slug, assignment_id, judge_id)
+    refuse_closed_judging(session, topic.collection_id)
+    _check_decision(session, topic.collection_id, decision)
+    fresh_id = _fresh_client_id(session, client_id, assignment, decision)
+    if fresh_id is not None:
+        late = assignment.state == AssignmentState.RETURNED
+        _append(session, assignment, topic.collection_id, decision, fresh_id, judged_at, late=late)
+        _finish(session, assignment)
+    return topic.number
+
+
+def judged_by(session: Session, slug: str, judge_id: int) -> list[JudgedRow]:
+    """What a judge has judged in a collection, newest first."""
+    rows = session.execute(
+        select(Judgement, Topic.number, Topic.title.label("topic_title"), Document.docno, Document.title)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(
+            Judgement.judge_id == judge_id,
+            Judgement.current,
+            Topic.collection_id == find_collection(session, slug).id,
+        )
+        .order_by(Judgement.id.desc())
+    )
+    return [
+        JudgedRow(
+            row.Judgement.assignment_id,
+            row.number,
+            row.topic_title,
+            row.docno,
+            row.title,
+            Decision.of(row.Judgement),
+            row.Judgement.judged_at,
+        )
+        for row in rows
+    ]
+
+
+def _own_assignment(session: Session, slug: str, assignment_id: int, judge_id: int) -> tuple[Assignment, Topic]:
+    """The judge's assignment, locked, and its topic.
+
+    One that was given back stands for the judge's newer hold on the same item, when there is one.
+    """
+    statement = (
+        select(Assignment, Topic)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Assignment.judge_id == judge_id, Topic.collection_id == find_collection(session, slug).id)
+        .with_for_update(of=Assignment)
+    )
+    row = session.execute(statement.where(Assignment.id == assignment_id)).one_or_none()
+    if row is None:
+        raise NotFoundError("You have no such assignment.")
+    assignment, topic = row
+    if assignment.state == AssignmentState.RETURNED:
+        newer = session.execute(
+            statement.where(
+                Assignment.pool_item_id == assignment.pool_item_id, Assignment.state != AssignmentState.RETURNED
+            )
+        ).one_or_none()
+        assignment = newer[0] if newer is not None else assignment
+    return assignment, topic
+
+
+def _check_decision(session: Session, collection_id: int, decision: Decision) -> None:
+    if (decision.grade is None) == (decision.cannot_judge is None):
+        raise InvalidValueError("A judgement is either a grade or a reason why the document cannot be judged.")
+    if len(decision.note) > LONGEST_NOTE:
+        raise InvalidValueError("A note has at most %(most)d characters.", most=LONGEST_NOTE)
+    if decision.grade is not None and session.get(Grade, (collection_id, decision.grade)) is None:
+        raise InvalidValueError("%(grade)d is not a grade of this collection's scale.", grade=decision.grade)
+
+
+def _fresh_client_id(session: Session, client_id: str, assignment: Assignment, decision: Decision) -> str | None:
+    """The id to store a judgement under, None when it is stored already.
+
+    A page taken back in the browser's history sends its old id with a new grade: that is another judgement.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", client_id):
+        raise InvalidValueError("A judgement's id has 1 to 64 letters, digits, “-” and “_”.")
+    owner = session.scalar(select(Judgement).where(Judgement.client_id == client_id))
+    if owner is None:
+        return client_id
+    if (owner.pool_item_id, owner.judge_id) != (assignment.pool_item_id, assignment.judge_id):
+        raise InvalidValueError("This judgement's id belongs to another judgement.")
+    history = session.scalars(
+        select(Judgement)
+        .where(Judgement.pool_item_id == assignment.pool_item_id, Judgement.judge_id == assignment.judge_id)
+        .order_by(Judgement.id)
+    ).all()
+    family = [one for one in history if one.client_id.partition(":")[0] == client_id]
+    return None if _says(family[-1], decision) else f"{client_id}:{len(history)}"
+
+
+def _says(judgement: Judgement, decision: Decision) -> bool:
+    """Whether a stored judgement says this; the seconds it took do not count."""
+    stored = Decision.of(judgement)
+    return (stored.grade, stored.cannot_judge, stored.note) == (decision.grade, decision.cannot_judge, decision.note)
+
+
+def _finish(session: Session, assignment: Assignment) -> None:
+    if assignment.state == AssignmentState.RETURNED:
+        # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
+        session.execute(update(PoolItem).where(PoolItem.id == assignment.pool_item_id).values(taken=PoolItem.taken + 1))
+    assignment.state = AssignmentState.DONE
+
+
+def _append(
+    session: Session,
+    assignment: Assignment,
+    collection_id: int,
+    decision: Decision,
+    client_id: str,
+    judged_at: datetime,
+    *,
+    late: bool,
+) -> None:
+    replaced = current_judgement(session, assignment.pool_item_id, assignment.judge_id)
+    if replaced is not None:
+        replaced.current = False
+        session.flush()
+    guidelines = latest_guidelines(session, collection_id)
+    session.add(
+        Judgement(
+            client_id=client_id,
+            assignment_id=assignment.id,
+            pool_item_id=assignment.pool_item_id,
+            judge_id=assignment.judge_id,
+            grade=decision.grade,
+            cannot_judge=decision.cannot_judge,
+            note=decision.note,
+            seconds=None if decision.seconds is None else min(max(decision.seconds, 0.0), LONGEST_SECONDS),
+            guideline_version_id=guidelines.id if guidelines else None,
+            judged_at=judged_at,
+            late=late,
+            replaces_id=replaced.id if replaced else None,
+        )
+    )
