@@ -1,0 +1,185 @@
+"""Builds the demonstration through the same workflows that organisers use, into an SQLite file of its own."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from annotator.demonstration.corpus import PythonDocument, python_documents, text_hash
+from annotator.demonstration.systems import SYSTEMS
+from annotator.evaluation.document_formats import ParsedDocument
+from annotator.evaluation.scale import parse_scale
+from annotator.files import InputFile
+from annotator.passwords import hash_password
+from annotator.settings import MEBIBYTE, Settings, sqlite_url
+from annotator.storage import Database, Role
+from annotator.storage.schema import prepare_schema
+from annotator.workflows import (
+    accounts,
+    collection,
+    documents,
+    guidelines,
+    judgement_import,
+    members,
+    pools,
+    runs,
+    topics,
+)
+
+HERE = Path(__file__).parent
+SLUG = "python-docs"
+PASSWORD = "demonstration"  # noqa: S105 - printed for everybody who starts the demonstration on their own machine
+DEPTH = 10
+SEED = 2026
+UNPACKED_LIMIT = 16 * MEBIBYTE
+SCALE = """
+0=Not relevant | Does not help with this need, even if it shares its words.
+1=Relevant | Helps, goes part of the way, or is a close alternative.
+2=Highly relevant | With this very thing the programmer could meet the need.
+"""
+# Each of the four meets another part of the program.
+ROLES: Mapping[str, tuple[Role, str | None]] = {
+    "ola": (Role.ORGANISER, None),
+    "jo": (Role.JUDGE, None),
+    "kim": (Role.JUDGE, None),
+    "pat": (Role.PARTICIPANT, "vectors"),
+}
+TEAMS = {
+    "words": ("bm25-plain", "bm25-porter", "bm25-names", "bm25-description"),
+    "vectors": ("tfidf-cosine", "trigram-summary"),
+}
+LABELLINGS = ("strict", "generous")
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """Where the demonstration is, and what to tell its visitor.
+
+    `labels_left_out` counts shipped labels whose text this Python words differently or does not pool; 0 when it was
+    there already.
+    """
+
+    settings: Settings
+    is_new: bool
+    labels_used: int
+    labels_left_out: int
+
+
+@dataclass(frozen=True)
+class _Label:
+    topic: str
+    docno: str
+    text_hash: str
+    grades: tuple[str, ...]  # one a labelling, empty where it has none
+
+
+def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
+    """Make the demonstration in `directory`, or find the one that is there with all that was judged in it.
+
+    A new one appears whole or not at all: it is built under another name and renamed when it is complete.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "annotator.sqlite"
+    settings = Settings(secret_key=_secret_key(directory / "secret-key"), database_url=sqlite_url(path.resolve()))
+    if path.exists():
+        database = Database(settings.database_url)
+        prepare_schema(database)
+        database.close()
+        return Demonstration(settings, is_new=False, labels_used=0, labels_left_out=0)
+    unfinished = directory / "unfinished.sqlite"
+    for leftover in directory.glob("unfinished.sqlite*"):
+        leftover.unlink()
+    used, left_out = _build(Database(sqlite_url(unfinished.resolve())), now)
+    unfinished.rename(path)
+    return Demonstration(settings, is_new=True, labels_used=used, labels_left_out=left_out)
+
+
+def _secret_key(path: Path) -> str:
+    """The key that signs the demonstration's sessions, readable by its owner only."""
+    if not path.exists():
+        path.touch(mode=0o600)
+        path.write_text(secrets.token_hex(32))
+    return path.read_text().strip()
+
+
+def _build(database: Database, now: datetime) -> tuple[int, int]:
+    """Build everything in one transaction and count the labels used and left out."""
+    prepare_schema(database)
+    corpus = python_documents()
+    with database.transaction() as session:
+        _add_collection_and_people(session, now)
+        read = topics.read_topics([_shipped("topics.xml")], unpacked_limit=UNPACKED_LIMIT)
+        topics.import_topics(session, SLUG, read)
+        documents.import_documents(session, SLUG, [_parsed(document) for document in corpus])
+        for team, tags in TEAMS.items():
+            for tag in tags:
+                system = SYSTEMS[tag]
+                sent = InputFile(f"{tag}.run", system.run_lines(corpus, read).encode())
+                checked = runs.check_runs(session, SLUG, [sent], unpacked_limit=UNPACKED_LIMIT)
+                runs.store_runs(
+                    session,
+                    SLUG,
+                    checked,
+                    team=team,
+                    description=system.description,
+                    uploaded_by_id=None,
+                    uploaded_at=now,
+                )
+        pools.build_pool(session, SLUG, depth=DEPTH, seed=SEED, built_by_id=None, built_at=now)
+        counts = _import_labels(session, corpus, now)
+    # Closing folds SQLite's log into the file, so that the file alone can be renamed.
+    database.close()
+    return counts
+
+
+def _add_collection_and_people(session: Session, now: datetime) -> None:
+    collection.add_collection(
+        session,
+        SLUG,
+        title="Finding things in Python's documentation",
+        scale=parse_scale(SCALE),
+        relevant_from=1,
+        judgements_wanted=2,
+        added_at=now,
+    )
+    password_hash = hash_password(PASSWORD)
+    for name, (role, team) in ROLES.items():
+        accounts.add_user(
+            session, name, password_hash=password_hash, administrator=role == Role.ORGANISER, added_at=now
+        )
+        members.add_member(session, SLUG, name, role, team=team, added_at=now)
+    text = (HERE / "guidelines.md").read_text(encoding="utf-8")
+    guidelines.set_guidelines(session, SLUG, text, made_by_id=None, made_at=now)
+
+
+def _import_labels(session: Session, corpus: Sequence[PythonDocument], now: datetime) -> tuple[int, int]:
+    """Import both labellings, as far as this Python has the very texts they were made for and its pool has them."""
+    hashes = {document.docno: text_hash(document.title, document.body) for document in corpus}
+    pool = pools.pooled_docnos(session, SLUG)
+    labels = [_label(line) for line in _shipped("labels.tsv").content.decode().splitlines() if line[:1] != "#"]
+    fitting = [
+        label for label in labels if hashes.get(label.docno) == label.text_hash and (label.topic, label.docno) in pool
+    ]
+    used = 0
+    for index, judge in enumerate(LABELLINGS):
+        rows = [f"{label.topic} 0 {label.docno} {label.grades[index]}\n" for label in fitting if label.grades[index]]
+        file = InputFile(f"{judge}.qrels", "".join(rows).encode())
+        checked = judgement_import.check_judgements(session, SLUG, file, unpacked_limit=UNPACKED_LIMIT)
+        used += judgement_import.store_judgements(session, SLUG, checked, judge=judge, added_at=now).added
+    return used, sum(grade != "" for label in labels for grade in label.grades) - used
+
+
+def _label(line: str) -> _Label:
+    topic, docno, hash_, *grades = line.split("\t")
+    return _Label(topic, docno, hash_, tuple(grades))
+
+
+def _parsed(document: PythonDocument) -> ParsedDocument:
+    return ParsedDocument(document.docno, document.title, document.body, None, "en", 1)
+
+
+def _shipped(name: str) -> InputFile:
+    return InputFile(name, (HERE / name).read_bytes())
