@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Database
@@ -68,3 +69,10 @@ def database(request: pytest.FixtureRequest) -> Database:
     """A fresh database, once of each kind."""
     fixture: Database = request.getfixturevalue(f"{request.param}_database")
     return fixture
+
+
+@pytest.fixture
+def session(database: Database) -> Iterator[Session]:
+    """A session that writes, for tests that need no second one."""
+    with database.transaction() as session:
+        yield session

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -69,7 +70,9 @@ class Demonstration:
 
 
 @dataclass(frozen=True)
-class _Label:
+class Label:
+    """What the labellings say of a document, and the hash of the text they said it of."""
+
     topic: str
     docno: str
     text_hash: str
@@ -156,25 +159,38 @@ def _add_collection_and_people(session: Session, now: datetime) -> None:
 
 
 def _import_labels(session: Session, corpus: Sequence[PythonDocument], now: datetime) -> tuple[int, int]:
-    """Import both labellings, as far as this Python has the very texts they were made for and its pool has them."""
-    hashes = {document.docno: text_hash(document.title, document.body) for document in corpus}
-    pool = pools.pooled_docnos(session, SLUG)
-    labels = [_label(line) for line in _shipped("labels.tsv").content.decode().splitlines() if line[:1] != "#"]
-    fitting = [
-        label for label in labels if hashes.get(label.docno) == label.text_hash and (label.topic, label.docno) in pool
-    ]
+    """Import both labellings as far as they fit, and count the labels used and left out."""
+    labels = shipped_labels()
+    fitting = fitting_labels(labels, corpus, pools.pooled_docnos(session, SLUG))
     used = 0
     for index, judge in enumerate(LABELLINGS):
         rows = [f"{label.topic} 0 {label.docno} {label.grades[index]}\n" for label in fitting if label.grades[index]]
-        file = InputFile(f"{judge}.qrels", "".join(rows).encode())
-        checked = judgement_import.check_judgements(session, SLUG, file, unpacked_limit=UNPACKED_LIMIT)
-        used += judgement_import.store_judgements(session, SLUG, checked, judge=judge, added_at=now).added
+        if rows:
+            file = InputFile(f"{judge}.qrels", "".join(rows).encode())
+            checked = judgement_import.check_judgements(session, SLUG, file, unpacked_limit=UNPACKED_LIMIT)
+            used += judgement_import.store_judgements(session, SLUG, checked, judge=judge, added_at=now).added
     return used, sum(grade != "" for label in labels for grade in label.grades) - used
 
 
-def _label(line: str) -> _Label:
+def shipped_labels() -> list[Label]:
+    """All labels that come with the program."""
+    lines = _shipped("labels.tsv").content.decode().splitlines()
+    return [_label(line) for line in lines if not line.startswith("#")]
+
+
+def fitting_labels(
+    labels: Sequence[Label], corpus: Sequence[PythonDocument], pool: AbstractSet[tuple[str, str]]
+) -> list[Label]:
+    """The labels whose document has, in this Python, the very text they were given to, and is in the pool."""
+    hashes = {document.docno: text_hash(document.title, document.body) for document in corpus}
+    return [
+        label for label in labels if hashes.get(label.docno) == label.text_hash and (label.topic, label.docno) in pool
+    ]
+
+
+def _label(line: str) -> Label:
     topic, docno, hash_, *grades = line.split("\t")
-    return _Label(topic, docno, hash_, tuple(grades))
+    return Label(topic, docno, hash_, tuple(grades))
 
 
 def _parsed(document: PythonDocument) -> ParsedDocument:

@@ -1,0 +1,88 @@
+"""Accounts: who may sign in, and which sessions end."""
+
+import pytest
+from build import HASH, NOW, PASSWORD, user
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.passwords import hash_password
+from annotator.storage import Database
+from annotator.workflows import accounts
+
+NEW_HASH = hash_password("another password")
+
+
+def test_a_person_signs_in_with_the_right_password_only(session: Session) -> None:
+    user(session, "jo")
+    person = accounts.sign_in(session, "jo", PASSWORD)
+    assert person is not None
+    assert person.name == "jo"
+    assert accounts.sign_in(session, "jo", "wrong") is None
+    assert accounts.sign_in(session, "nobody", PASSWORD) is None
+
+
+def test_an_account_without_password_cannot_sign_in(session: Session) -> None:
+    accounts.add_user(session, "imported", password_hash=None, added_at=NOW)
+    assert accounts.sign_in(session, "imported", "nobody's password") is None
+    assert accounts.sign_in(session, "imported", "") is None
+
+
+def test_a_name_is_taken_whatever_its_case(session: Session) -> None:
+    user(session, "Jo")
+    with pytest.raises(ConflictError, match="The name “Jo” is taken"):
+        user(session, "jo")
+
+
+@pytest.mark.parametrize("name", ["", "two words", "tab\tbed", "x" * 65, "line\nbreak", "\u202eright-to-left"])
+def test_an_unusable_name_is_refused(session: Session, name: str) -> None:
+    with pytest.raises(InvalidValueError, match="printable characters and no blanks"):
+        user(session, name)
+
+
+def test_a_new_password_ends_the_sessions_of_before(session: Session) -> None:
+    id_ = user(session, "jo")
+    before = accounts.load_person(session, id_, 0)
+    assert before is not None
+    after = accounts.change_password(session, id_, PASSWORD, NEW_HASH)
+    session.flush()
+    assert accounts.load_person(session, id_, before.generation) is None
+    assert accounts.load_person(session, id_, after.generation) is not None
+    assert accounts.sign_in(session, "jo", "another password") is not None
+
+
+def test_ones_password_changes_only_with_the_present_one(session: Session) -> None:
+    id_ = user(session, "jo")
+    with pytest.raises(NotAllowedError, match="not your present password"):
+        accounts.change_password(session, id_, "guess", NEW_HASH)
+
+
+def test_an_administrator_sets_a_password_without_the_present_one(session: Session) -> None:
+    user(session, "jo")
+    accounts.set_password(session, "jo", NEW_HASH)
+    assert accounts.sign_in(session, "jo", PASSWORD) is None
+    with pytest.raises(NotFoundError, match="no user “nobody”"):
+        accounts.set_password(session, "nobody", NEW_HASH)
+
+
+@pytest.mark.parametrize("password", ["", "1234567", "x" * 257])
+def test_a_password_too_short_or_absurdly_long_is_refused(password: str) -> None:
+    with pytest.raises(InvalidValueError, match="between 8 and 256 characters"):
+        hash_password(password)
+
+
+def test_a_hash_is_salted_scrypt_and_never_the_password() -> None:
+    assert HASH.startswith("scrypt:")
+    assert PASSWORD not in HASH
+    assert hash_password(PASSWORD) != HASH
+
+
+def test_accounts_are_listed_by_name(database: Database) -> None:
+    with database.transaction() as session:
+        user(session, "zoe", administrator=True)
+        accounts.add_user(session, "ann", password_hash=None, added_at=NOW)
+    with database.reading() as session:
+        rows = accounts.list_users(session)
+    assert [(row.name, row.administrator, row.can_sign_in, row.added_at) for row in rows] == [
+        ("ann", False, False, NOW),
+        ("zoe", True, True, NOW),
+    ]

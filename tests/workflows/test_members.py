@@ -1,0 +1,63 @@
+"""Members: roles by collection, teams of participants, and what leaving gives back."""
+
+import pytest
+from build import NOW, SLUG, member, news, pooled_news, user
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage import Role
+from annotator.workflows import judging, members
+
+
+def test_a_person_may_hold_several_roles_but_none_twice(session: Session) -> None:
+    news(session)
+    jo = member(session, "jo", Role.JUDGE)
+    member(session, "jo", Role.ORGANISER)
+    assert members.standing_of(session, SLUG, jo).roles == {Role.JUDGE, Role.ORGANISER}
+    with pytest.raises(ConflictError, match="has the role judge already"):
+        member(session, "jo", Role.JUDGE)
+
+
+def test_a_participant_has_a_team_and_nobody_else(session: Session) -> None:
+    news(session)
+    pat = member(session, "pat", Role.PARTICIPANT, team="red")
+    assert members.standing_of(session, SLUG, pat).team == "red"
+    with pytest.raises(InvalidValueError, match="belongs to a team"):
+        member(session, "quin", Role.PARTICIPANT)
+    with pytest.raises(InvalidValueError, match="only a participant does"):
+        member(session, "rae", Role.JUDGE, team="red")
+
+
+def test_a_role_in_one_collection_is_none_in_another(session: Session) -> None:
+    news(session)
+    news(session, "other")
+    jo = member(session, "jo", slug="other")
+    assert not members.standing_of(session, SLUG, jo).roles
+
+
+def test_what_a_judge_held_is_free_again_when_the_judge_leaves(session: Session) -> None:
+    pooled_news(session)
+    jo, kim = member(session, "jo"), member(session, "kim")
+    judging.next_task(session, SLUG, "1", jo, now=NOW)
+    assert judging.next_task(session, SLUG, "1", kim, now=NOW) is None
+    members.remove_member(session, SLUG, "jo", Role.JUDGE)
+    assert judging.next_task(session, SLUG, "1", kim, now=NOW) is not None
+    with pytest.raises(NotFoundError, match="does not have the role judge"):
+        members.remove_member(session, SLUG, "jo", Role.JUDGE)
+
+
+def test_only_people_with_an_account_become_members(session: Session) -> None:
+    news(session)
+    with pytest.raises(NotFoundError, match="no user “ghost”"):
+        members.add_member(session, SLUG, "ghost", Role.JUDGE, added_at=NOW)
+
+
+def test_members_are_listed_by_name_with_team(session: Session) -> None:
+    news(session)
+    user(session, "bystander")
+    member(session, "pat", Role.PARTICIPANT, team="red")
+    member(session, "jo")
+    assert [(row.name, row.role, row.team) for row in members.list_members(session, SLUG)] == [
+        ("jo", Role.JUDGE, None),
+        ("pat", Role.PARTICIPANT, "red"),
+    ]
