@@ -20,7 +20,8 @@ def test_numbers_count_by_their_value_wherever_they_stand() -> None:
 
 @given(st.lists(st.text()))
 def test_any_texts_can_be_ordered(texts: list[str]) -> None:
-    assert sorted(texts, key=natural_order) == sorted(texts[::-1], key=natural_order)
+    backwards = texts[::-1]
+    assert sorted(texts, key=natural_order) == sorted(backwards, key=natural_order)
 
 
 @given(st.text(), st.text())
