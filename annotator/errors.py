@@ -67,7 +67,7 @@ class FileRefusedError(AnnotatorError):
         """Take the problems over, at most `MAX_PROBLEMS` of them with their total number."""
         self.problems = tuple(problems.first)
         self.total = problems.total
-        super().__init__("Nothing was stored: %(total)d problems were found.", total=problems.total)
+        super().__init__("Nothing was stored. Problems found: %(total)d.", total=problems.total)
 
 
 class Problems:

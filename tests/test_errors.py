@@ -25,7 +25,7 @@ def test_problems_are_told_as_compilers_do_and_counted_past_the_first_hundred() 
     problems.add("a.run", None, "The file is empty.")
     for line in range(1, 150):
         problems.add("b.run", line, "The score %(score)s is no number.", score="x")
-    with pytest.raises(FileRefusedError, match="150 problems") as refusal:
+    with pytest.raises(FileRefusedError, match="Problems found: 150") as refusal:
         problems.refuse_if_any()
     assert len(refusal.value.problems) == MAX_PROBLEMS
     assert refusal.value.total == 150

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,32 +14,34 @@ NORMAL_QUANTILE = 1.959963984540054  # 97.5 %, for an interval of 95 %
 ROUNDING = 1e-12  # a variance of 0 comes out of the arithmetic no larger than this
 
 
-class Undefined(StrEnum):
-    """Why there is no kappa; each is the template of its sentence."""
-
-    NO_OVERLAP = "The two judges have graded no document in common."
-    SINGLE_GRADE = "Both judges gave one and the same grade to every document, so chance explains all agreement."
+class SentenceEnum(Enum):
+    """A choice whose values are sentences, ready to be translated."""
 
     @property
     def sentence(self) -> Sentence:
-        """The reason, ready to be translated."""
-        return Sentence(self.value)
+        """What it says."""
+        sentence: Sentence = self.value
+        return sentence
 
 
-class Band(StrEnum):
-    """Landis and Koch's words for a kappa; each is the template of its name."""
+class Undefined(SentenceEnum):
+    """Why there is no kappa."""
 
-    POOR = "poor"
-    SLIGHT = "slight"
-    FAIR = "fair"
-    MODERATE = "moderate"
-    SUBSTANTIAL = "substantial"
-    ALMOST_PERFECT = "almost perfect"
+    NO_OVERLAP = Sentence("The two judges have graded no document in common.")
+    SINGLE_GRADE = Sentence(
+        "Both judges gave one and the same grade to every document, so chance explains all agreement."
+    )
 
-    @property
-    def sentence(self) -> Sentence:
-        """The word, ready to be translated."""
-        return Sentence(self.value)
+
+class Band(SentenceEnum):
+    """Landis and Koch's words for a kappa."""
+
+    POOR = Sentence("poor")
+    SLIGHT = Sentence("slight")
+    FAIR = Sentence("fair")
+    MODERATE = Sentence("moderate")
+    SUBSTANTIAL = Sentence("substantial")
+    ALMOST_PERFECT = Sentence("almost perfect")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy.exc import OperationalError
 
 from annotator.assets import asset_folder
 from annotator.errors import ConflictError
@@ -16,9 +17,12 @@ def upgrade_schema(database: Database) -> None:
 
 
 def prepare_schema(database: Database) -> None:
-    """Make the tables of an empty database; `ConflictError` when they are of another version than the program."""
-    with database.reading() as session:
-        present = MigrationContext.configure(session.connection()).get_current_revision()
+    """Make the tables of an empty database; `ConflictError` when it does not open or is of another version."""
+    try:
+        with database.reading() as session:
+            present = MigrationContext.configure(session.connection()).get_current_revision()
+    except OperationalError as error:
+        raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
     newest = ScriptDirectory.from_config(migration_config(database)).get_current_head()
     if present is None:
         upgrade_schema(database)

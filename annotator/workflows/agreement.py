@@ -6,7 +6,8 @@ from itertools import combinations
 
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.agreement import Kappa, kappa_of_grades
+from annotator.errors import Sentence
+from annotator.evaluation.agreement import Kappa, band, kappa_of_grades
 from annotator.storage.collection import find_collection, scale_of
 from annotator.storage.judging import current_grades
 
@@ -18,6 +19,17 @@ class PairAgreement:
     first: str
     second: str
     kappa: Kappa
+
+    @property
+    def band(self) -> Sentence | None:
+        """Landis and Koch's word for the kappa, None when there is no kappa."""
+        return None if self.kappa.value is None else band(self.kappa.value).sentence
+
+    @property
+    def confusion(self) -> list[list[int]]:
+        """How often the first judge's grade (row) met the second's (column), in the order of the scale."""
+        confusion: list[list[int]] = self.kappa.confusion.tolist()
+        return confusion
 
 
 @dataclass(frozen=True)

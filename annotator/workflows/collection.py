@@ -8,9 +8,9 @@ from datetime import datetime
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
+from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.consensus import POLICIES
-from annotator.evaluation.scale import GradeMeaning, check_relevant_from
+from annotator.evaluation.scale import GradeMeaning, check_relevant_from, format_scale, parse_scale
 from annotator.storage import (
     Collection,
     CollectionState,
@@ -62,6 +62,21 @@ class CollectionChange:
     relevant_from: int | None = None
     judgements_wanted: int | None = None
     consensus_policy: str | None = None
+
+
+def read_scale(text: str) -> tuple[GradeMeaning, ...]:
+    """The scale that somebody wrote as `0=Not relevant, 1=Relevant`; `InvalidValueError` says what is wrong with it."""
+    return parse_scale(text)
+
+
+def write_scale(scale: Sequence[GradeMeaning]) -> str:
+    """A scale one grade a line, as `read_scale` reads it."""
+    return format_scale(scale)
+
+
+def consensus_policies() -> dict[str, Sentence]:
+    """Every consensus policy by name, with the sentence that explains it."""
+    return {name: policy.sentence for name, policy in POLICIES.items()}
 
 
 def add_collection(

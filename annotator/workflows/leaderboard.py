@@ -1,6 +1,8 @@
 """The leaderboard: every run scored against the settled grades of this moment, or against a qrels file."""
 
+import csv
 import hashlib
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -99,6 +101,22 @@ def build_leaderboard(
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     """What each measure says of itself, by its canonical name."""
     return {str(measure): measure.help for measure in map(parse_measure, names)}
+
+
+def leaderboard_csv(board: Leaderboard) -> str:
+    """Comma-separated, a line a run in full precision; every line names the grades it was scored against."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["run", "team", *board.measures, "qrels", "policy", "grades", "topics", "fingerprint"])
+    against = (_harmless(board.source), board.policy or "", board.grades, len(board.topics), board.fingerprint)
+    for row in board.rows:
+        writer.writerow([_harmless(row.tag), _harmless(row.team or ""), *row.values, *against])
+    return out.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Keep a spreadsheet from running a participant's words as a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def _settled_grades(session: Session, collection_id: int, policy: str, judge: str | None) -> Qrels:

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Assignment, Membership, PoolItem, Role, Team, Topic, User
+from annotator.storage import Assignment, Collection, Membership, PoolItem, Role, Team, Topic, User
 from annotator.storage.accounts import find_or_add_team, find_user
 from annotator.storage.collection import find_collection
 from annotator.storage.judging import give_back
@@ -80,6 +80,19 @@ def standing_of(session: Session, slug: str, user_id: int) -> Standing:
         .where(Membership.collection_id == find_collection(session, slug).id, Membership.user_id == user_id)
     ).all()
     return Standing(frozenset(Role(role) for role, _ in rows), next((team for _, team in rows if team), None))
+
+
+def roles_everywhere(session: Session, user_id: int) -> dict[str, frozenset[Role]]:
+    """The slug of every collection that a person is a member of, with their roles there."""
+    rows = session.execute(
+        select(Collection.slug, Membership.role)
+        .join(Membership, Membership.collection_id == Collection.id)
+        .where(Membership.user_id == user_id)
+    )
+    roles: dict[str, set[Role]] = {}
+    for slug, role in rows:
+        roles.setdefault(slug, set()).add(Role(role))
+    return {slug: frozenset(held) for slug, held in roles.items()}
 
 
 def _membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:

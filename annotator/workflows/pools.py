@@ -100,13 +100,9 @@ def build_pool(
     out of range, `NotFoundError` for an unknown tag, `ConflictError` when there is no run.
     """
     collection = find_open_collection(session, slug)
-    if not 1 <= depth <= GREATEST_DEPTH:
-        raise InvalidValueError(
-            "The depth of a pool lies between 1 and %(most)d, not at %(depth)d.", most=GREATEST_DEPTH, depth=depth
-        )
-    runs = _chosen_runs(session, collection.id, tags)
     seed = next_seed(session, collection.id) if seed is None else seed
-    _check_seed(seed)
+    _check_numbers(depth, seed)
+    runs = _chosen_runs(session, collection.id, tags)
     pooled = _depth_pool(session, list(runs), depth)
     known = pool_item_ids(session, collection.id)
     summary = _growth(session, pooled, known)
@@ -198,7 +194,11 @@ def _chosen_runs(session: Session, collection_id: int, tags: Sequence[str] | Non
     return runs
 
 
-def _check_seed(seed: int) -> None:
+def _check_numbers(depth: int, seed: int) -> None:
+    if not 1 <= depth <= GREATEST_DEPTH:
+        raise InvalidValueError(
+            "The depth of a pool lies between 1 and %(most)d, not at %(depth)d.", most=GREATEST_DEPTH, depth=depth
+        )
     if not 0 <= seed < GREATEST_SEED:
         raise InvalidValueError("A seed is a whole number from 0 to 2^62, not %(seed)d.", seed=seed)
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import AnnotatorError, Problems
 from annotator.evaluation.consensus import settle, settle_each
 from annotator.evaluation.qrels_format import format_qrels, parse_qrels
-from annotator.storage import Collection, Judgement, PoolItem, Topic
+from annotator.storage import Collection, Judgement, PoolItem, Topic, User
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
@@ -52,6 +52,25 @@ def export_qrels(
     _compare_with_database(session, collection.id, policy, judge, qrels)
     manifest = _manifest(session, collection, policy, judge, rows, qrels, made_at)
     return QrelsExport(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
+
+
+def grading_judges(session: Session, slug: str) -> list[str]:
+    """The names of those who have graded something, in their order."""
+    return list(
+        session.scalars(
+            select(User.name)
+            .join(Judgement, Judgement.judge_id == User.id)
+            .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+            .join(Topic, Topic.id == PoolItem.topic_id)
+            .where(
+                Topic.collection_id == find_collection(session, slug).id,
+                Judgement.current,
+                Judgement.grade.is_not(None),
+            )
+            .distinct()
+            .order_by(User.name)
+        )
+    )
 
 
 def _grades(rows: list[GradeRow]) -> list[tuple[int, int]]:

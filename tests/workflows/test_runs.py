@@ -85,7 +85,7 @@ def test_a_tag_taken_since_the_check_refuses_the_whole_import(two_topics: Sessio
         two_topics, InputFile("a.run", run_text("a", {"1": ["x"]})), InputFile("b.run", run_text("b", {"1": ["x"]}))
     )
     run(two_topics, "b", {"1": ["y"]})
-    with pytest.raises(FileRefusedError, match="1 problems"):
+    with pytest.raises(FileRefusedError, match="Problems found: 1"):
         runs.store_runs(two_topics, SLUG, checked, uploaded_by_id=None, uploaded_at=NOW)
     assert two_topics.scalars(select(Run.tag)).all() == ["b"]
 

@@ -1,0 +1,66 @@
+# Everything here works on a machine with only Python >= 3.11 (with venv and pip), make and a C library.
+#
+#   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
+#   make test    all tests
+#   make lint    style, types, spelling
+#   make wheel   dist/annotator-*.whl
+#   make translations   collect the sentences people read, compile their translations
+#   make lock    constraints.txt anew, with the newest versions that fit pyproject.toml
+#
+# PYTHON=python3.12 makes the virtual environment with that Python.
+
+PYTHON ?= python3
+PORT ?= 8000
+VENV := .venv
+LOCK := .venv-lock
+BIN := $(VENV)/bin
+# Also what builds the package is of the pinned versions.
+INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+EDITABLE := --build-constraint constraints.txt --editable .
+
+.PHONY: demo test lint wheel translations lock
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/installed-to-run
+	$(BIN)/annotator demo --port $(PORT)
+
+# Skipped tests are listed last, each by its name and with its reason.
+test: $(VENV)/installed-to-test
+	$(BIN)/python -m pytest -q -n 2 -rs --no-fold-skipped
+
+lint: $(VENV)/installed-to-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/codespell annotator migrations static templates tests Makefile README.md pyproject.toml
+
+wheel: $(VENV)/installed-to-test
+	$(BIN)/python -m build --wheel --no-isolation
+
+translations: $(VENV)/installed-to-run
+	$(BIN)/python -m annotator.web.catalogue
+
+lock:
+	$(PYTHON) -m venv --clear $(LOCK)
+	$(LOCK)/bin/python -m pip install --quiet --upgrade pip
+	$(LOCK)/bin/python -m pip install --quiet --editable . --group test
+	echo "# The exact version of everything that is installed; \`make lock\` writes this file." > $(LOCK)/constraints.txt
+	$(LOCK)/bin/python -m pip freeze --all --exclude-editable --exclude setuptools >> $(LOCK)/constraints.txt
+	mv $(LOCK)/constraints.txt constraints.txt
+	rm -r $(LOCK)
+
+# Everything is installed again when what is to be installed has changed.
+$(VENV)/installed-to-run: $(VENV)/has-pip pyproject.toml constraints.txt
+	$(BIN)/python $(INSTALL) $(EDITABLE)
+	touch $@
+
+$(VENV)/installed-to-test: $(VENV)/has-pip pyproject.toml constraints.txt
+	$(BIN)/python $(INSTALL) $(EDITABLE) --group test
+	touch $@ $(VENV)/installed-to-run
+
+# The pip that Python brings along may be too old for dependency groups (25.1) and build constraints (25.3).
+$(VENV)/has-pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "annotator needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python $(INSTALL) --upgrade pip
+	touch $@

@@ -1,0 +1,39 @@
+"""`annotator guidelines`: what judges are to go by."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.input_files import read_text
+from annotator.cli.installation import Installation, on_installation
+from annotator.workflows import guidelines
+
+
+@click.group
+def command() -> None:
+    """What judges are to go by, in Markdown; every version is kept."""
+
+
+@command.command("set")
+@click.argument("slug")
+@click.argument("file")
+@on_installation
+def replace(installation: Installation, slug: str, file: str) -> None:
+    """Put a new version in force; the same text again makes none."""
+    text = read_text(file)
+    with installation.database.transaction() as session:
+        number = guidelines.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
+    click.echo(f"Version {number} of the guidelines is in force.", err=True)
+
+
+@command.command("show")
+@click.argument("slug")
+@on_installation
+def show(installation: Installation, slug: str) -> None:
+    """Print the version in force."""
+    with installation.database.reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+    if present.number == 0:
+        click.echo("There are no guidelines yet.", err=True)
+    else:
+        click.echo(present.text.encode(), nl=not present.text.endswith("\n"))

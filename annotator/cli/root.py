@@ -1,0 +1,86 @@
+"""The root of the command line: the nouns, the options that hold for all of them, and how a refusal is told."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any
+
+import click
+
+from annotator.errors import AnnotatorError, FileRefusedError
+from annotator.settings import Settings
+
+REFUSED = 1
+
+
+@dataclass(frozen=True)
+class Noun:
+    """A command and the module that has it, with what the list of commands says of it."""
+
+    module: str
+    summary: str
+
+
+NOUNS: Mapping[str, Noun] = {
+    "users": Noun("users", "Accounts: add, list, give a new password."),
+    "collections": Noun("collection", "Collections: add, list, change, close."),
+    "members": Noun("members", "Who takes part in a collection, and as what."),
+    "guidelines": Noun("guidelines", "What judges are to go by, in Markdown."),
+    "topics": Noun("topics", "Topics: import, list."),
+    "documents": Noun("documents", "Documents: import texts, say which are missing."),
+    "runs": Noun("runs", "Runs: check, import, list, give back."),
+    "pool": Noun("pool", "The pool: build it from the runs, show how far it is judged."),
+    "judgements": Noun("judgements", "Judgements: import labels, export everything that was said."),
+    "agreement": Noun("agreement", "How far the judges agree."),
+    "qrels": Noun("qrels", "Qrels: export the settled grades."),
+    "leaderboard": Noun("leaderboard", "Every run scored."),
+    "database": Noun("database", "The tables: bring them to this version."),
+    "serve": Noun("serve", "Serve the pages."),
+    "demo": Noun("demo", "Make the demonstration and serve it."),
+}
+
+
+class Root(click.Group):
+    """Imports the module of a noun when it is asked for: help and completion need neither database nor arrays."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
+        """Name the nouns in the order of the walk from topics to leaderboard."""
+        return list(NOUNS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - likewise
+        """Import a noun."""
+        noun = NOUNS.get(cmd_name)
+        if noun is None:
+            return None
+        command: click.Command = import_module(f"annotator.cli.{noun.module}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise
+        """List the nouns without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, noun.summary) for name, noun in NOUNS.items()])
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - likewise
+        """Run a command; a refusal goes to standard error, one reason a line, and ends with status 1."""
+        try:
+            return super().invoke(ctx)
+        except AnnotatorError as refusal:
+            for problem in refusal.problems if isinstance(refusal, FileRefusedError) else ():
+                click.echo(problem, err=True)
+            click.echo(refusal, err=True)
+            ctx.exit(REFUSED)
+
+
+@click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option(
+    "--database", "database_url", metavar="URL", help="Use this database, not that of ANNOTATOR_DATABASE_URL."
+)
+@click.version_option(package_name="annotator")
+@click.pass_context
+def main(context: click.Context, database_url: str | None) -> None:
+    """Pool the runs of many search systems, have people judge the documents, score every run.
+
+    Data go to standard output, talk to standard error. The status is 0 when done, 1 when refused, 2 for wrong usage.
+    """
+    settings = Settings.from_environment()
+    context.obj = replace(settings, database_url=database_url) if database_url else settings

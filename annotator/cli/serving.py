@@ -1,0 +1,101 @@
+"""Serving the pages: granian, its workers, and the word when they listen."""
+
+import multiprocessing
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+
+from granian.constants import Interfaces
+from granian.log import LogLevels
+from granian.server import Server
+
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.settings import Settings
+
+APPLICATION = "annotator.app:wsgi"
+SECONDS_BETWEEN_TRIES = 0.05
+SECONDS_TO_FINISH_REQUESTS = 10
+# Handlers that logging.config reads in place of granian's own, which write to standard output.
+TALK = {"class": "logging.StreamHandler", "formatter": "generic", "stream": "ext://sys.stderr"}
+
+
+class AddressNotFreeError(AnnotatorError):
+    """Nothing can be served there."""
+
+
+def serve_pages(
+    settings: Settings, *, host: str, port: int, workers: int, when_listening: Callable[[str], None]
+) -> None:
+    """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first worker answers.
+
+    Raises `InvalidValueError` without a secret key and `AddressNotFreeError` when the address cannot be had.
+    """
+    if not settings.secret_key:
+        raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
+    _refuse_if_taken(host, port)
+    # The workers are processes of their own and read the settings again. They begin afresh on every platform: a forked
+    # one would have its parent's way with signals until it serves, and sleep through one that comes while it imports.
+    os.environ.update(settings.to_environment())
+    multiprocessing.set_start_method("spawn", force=True)
+    server = Server(
+        APPLICATION,
+        interface=Interfaces.WSGI,
+        address=host,
+        port=port,
+        workers=workers,
+        # One thread a worker: the pages are bound by the processor, and more threads only wait for SQLite's lock.
+        blocking_threads=1,
+        workers_kill_timeout=SECONDS_TO_FINISH_REQUESTS,
+        log_level=LogLevels.warning,
+        log_dictconfig={"handlers": {"console": TALK, "access": TALK}},
+        websockets=False,
+    )
+    server.on_startup(lambda: _call_when_listening(host, port, when_listening))
+    server.serve(target_loader=_load_pages)
+
+
+def _load_pages(application: str) -> Callable[..., object]:
+    """Make the application, in a worker."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C, which the parent gets as well
+    module, _, factory = application.partition(":")
+    pages: Callable[..., object] = getattr(import_module(module), factory)()
+    return pages
+
+
+def _refuse_if_taken(host: str, port: int) -> None:
+    # granian's workers share a port, so that a second server would start beside the first and take half its requests.
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise AddressNotFreeError(
+            "Nothing can be served at %(host)s, port %(port)d: %(reason)s. Choose another with --host or --port.",
+            host=host,
+            port=port,
+            reason=error.strerror,
+        ) from error
+
+
+def _call_when_listening(host: str, port: int, when_listening: Callable[[str], None]) -> None:
+    """Try to connect, in a thread that ends with the program: granian says nothing when its workers are ready."""
+
+    def wait() -> None:
+        while not _listens(host, port):
+            time.sleep(SECONDS_BETWEEN_TRIES)
+        when_listening(f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+def _listens(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=1):
+            return True
+    except OSError:
+        return False

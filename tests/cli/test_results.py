@@ -1,0 +1,170 @@
+"""`annotator judgements`, `agreement`, `qrels` and `leaderboard`."""
+
+import csv
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine, write_run
+
+STRICT = "1 0 a 2\n1 0 b 0\n2 0 a 1\n"
+GENEROUS = "1 0 a 2\n1 0 b 1\n2 0 e 1\n"
+
+
+@pytest.fixture
+def judged(pooled: CommandLine) -> CommandLine:
+    """The pool with the labels of two judges."""
+    pooled.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
+    pooled.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)
+    return pooled
+
+
+def test_labels_are_counted_as_they_come_in(pooled: CommandLine) -> None:
+    Path("labels").write_text("1 0 a 2\n1 0 b -1\n")
+    words = ("judgements", "import", "news", "labels", "--judge", "nist")
+    counts = "{} changed, {} known already, 1 unjudged; documents added to the pool: 0.\n"
+    assert pooled.talk(*words) == "Judgements of nist: 1 added, " + counts.format(0, 0)
+    assert pooled.talk(*words) == "Judgements of nist: 0 added, " + counts.format(0, 1)
+
+
+def test_labels_outside_the_pool_join_it_only_when_told(pooled: CommandLine) -> None:
+    words = ("judgements", "import", "news", "-", "--judge", "nist")
+    [problem, _] = pooled.refused(*words, given="1 0 new 1\n")
+    assert problem.startswith("-:1: Document new is not in the pool of topic 1")
+    assert pooled.talk(*words, "--add-to-pool", given="1 0 new 1\n").endswith("added to the pool: 1.\n")
+
+
+def test_a_grade_outside_the_scale_is_refused(pooled: CommandLine) -> None:
+    [problem, _] = pooled.refused("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 3\n")
+    assert problem.startswith("-:1: ")
+
+
+def test_judgements_go_out_as_csv_and_as_json(judged: CommandLine) -> None:
+    judged.done("judgements", "export", "news", "--format", "csv", "-o", "all.csv")
+    rows = list(csv.DictReader(Path("all.csv").read_text(encoding="utf-8").splitlines()))
+    objects = [
+        json.loads(line) for line in judged.done("judgements", "export", "news", "--format", "jsonl").splitlines()
+    ]
+    said = {(row["judge"], row["topic"], row["docno"], int(row["grade"])) for row in rows}
+    assert said == {(one["judge"], one["topic"], one["docno"], one["grade"]) for one in objects}
+    assert ("strict", "1", "b", 0) in said
+    assert len(rows) == len(objects) == 6
+
+
+def test_agreement_is_shown_in_each_format(judged: CommandLine) -> None:
+    # Both graded a and b of topic 1: (2, 2) and (0, 1). Observed 1/2; expected (1*0 + 0*1 + 1*1)/4 = 1/4;
+    # kappa (1/2 - 1/4) / (1 - 1/4) = 1/3.
+    [row] = judged.table("agreement", "show", "news")
+    assert row[:4] == ["generous", "strict", "2", "0.3333"]
+    [line] = list(csv.DictReader(judged.done("agreement", "show", "news", "--format", "csv").splitlines()))
+    assert float(line["kappa"]) == pytest.approx(1 / 3, abs=1e-15)
+    report = json.loads(judged.done("agreement", "show", "news", "--format", "json"))
+    assert report["grades"] == [0, 1, 2]
+    assert report["pairs"][0]["confusion"] == [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_judges_with_nothing_in_common_have_a_reason_in_place_of_a_kappa(pooled: CommandLine) -> None:
+    pooled.done("judgements", "import", "news", "-", "--judge", "one", given="1 0 a 2\n")
+    pooled.done("judgements", "import", "news", "-", "--judge", "two", given="1 0 b 2\n")
+    [row] = pooled.table("agreement", "show", "news")
+    assert row[:5] == ["one", "two", "0", "-", "-"]
+    [pair] = json.loads(pooled.done("agreement", "show", "news", "--format", "json"))["pairs"]
+    assert (pair["kappa"], pair["reason"]) == (None, "The two judges have graded no document in common.")
+    assert " ".join(row).endswith(pair["reason"])
+
+
+def test_qrels_and_manifest_are_written_together(judged: CommandLine) -> None:
+    judged.done("qrels", "export", "news", "-o", "news.qrels")
+    manifest = json.loads(Path("news.qrels.manifest.json").read_text(encoding="utf-8"))
+    assert manifest["sha256"] == hashlib.sha256(Path("news.qrels").read_bytes()).hexdigest()
+    assert Path("news.qrels").read_text() == judged.done("qrels", "export", "news")
+
+
+def test_qrels_are_written_by_policy_and_by_judge(judged: CommandLine) -> None:
+    assert "1 0 b 1\n" in judged.done("qrels", "export", "news", "--policy", "highest")
+    assert judged.done("qrels", "export", "news", "--judge", "strict") == STRICT
+
+
+def test_the_manifest_goes_where_it_is_told(judged: CommandLine) -> None:
+    result = judged("qrels", "export", "news", "--judge", "strict", "--manifest", "-")
+    assert result.stdout == STRICT
+    assert json.loads(result.stderr)["judge"] == "strict"
+    assert judged.done("qrels", "export", "news", "--judge", "strict", "--manifest", "m.json") == STRICT
+    assert json.loads(Path("m.json").read_text())["judge"] == "strict"
+
+
+def test_no_qrels_are_written_when_the_manifest_cannot_be(judged: CommandLine) -> None:
+    Path("news.qrels.manifest.json").mkdir()
+    assert judged.refused("qrels", "export", "news", "-o", "news.qrels") == [
+        "“news.qrels.manifest.json” is no regular file and is not replaced."
+    ]
+    assert not Path("news.qrels").exists()
+
+
+@pytest.mark.parametrize("words", [("--judge", "gus"), ("--policy", "dice")])
+def test_qrels_of_nobody_and_of_no_policy_are_refused(judged: CommandLine, words: tuple[str, str]) -> None:
+    assert words[1] in judged.refused("qrels", "export", "news", *words)[0]
+
+
+def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandLine) -> None:
+    shown = judged.done("leaderboard", "show", "news", "-m", "P@1")
+    assert shown.splitlines()[0].split() == ["RUN", "TEAM", "P@1", "Judged@10"]
+    # alpha begins with a and a, both relevant; beta with d and e: d is unjudged, e relevant.
+    assert [line.split() for line in shown.splitlines()[1:3]] == [
+        ["alpha", "-", "1.0000", "0.8333"],  # (2/3 of a b c + 1/1 of a) / 2
+        ["beta", "-", "0.5000", "0.8333"],  # (2/3 of d b a + 1/1 of e) / 2
+    ]
+    assert "Qrels: live settled by majority, 4 grades, fingerprint " in shown
+
+
+def test_each_topic_is_shown_and_then_the_mean(judged: CommandLine) -> None:
+    assert judged.table("leaderboard", "show", "news", "-m", "P@1", "-m", "Judged@1", "--per-topic") == [
+        ["alpha", "1", "1.0000", "1.0000"],
+        ["alpha", "2", "1.0000", "1.0000"],
+        ["alpha", "all", "1.0000", "1.0000"],
+        ["beta", "1", "0.0000", "0.0000"],
+        ["beta", "2", "1.0000", "1.0000"],
+        ["beta", "all", "0.5000", "0.5000"],
+    ]
+
+
+def test_csv_and_json_are_exact_and_say_the_same(judged: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "Judged@10", "--format")
+    lines = {row["run"]: row for row in csv.DictReader(judged.done(*words, "csv").splitlines())}
+    board = json.loads(judged.done(*words, "json"))
+    assert float(lines["alpha"]["Judged@10"]) == (2 / 3 + 1) / 2
+    for row in board["rows"]:
+        assert row["values"] == {"Judged@10": float(lines[row["tag"]]["Judged@10"])}
+        assert lines[row["tag"]]["fingerprint"] == board["fingerprint"]
+    by_topic = csv.DictReader(judged.done(*words, "csv", "--per-topic").splitlines())
+    assert {(row["run"], row["topic"]) for row in by_topic} >= {("alpha", "1"), ("alpha", "all")}
+    assert json.loads(judged.done(*words, "json", "--per-topic"))["rows"][0]["by_topic"]["2"] == {"Judged@10": 1.0}
+
+
+def test_runs_are_scored_by_a_judge_and_by_a_file(judged: CommandLine) -> None:
+    Path("strict.qrels").write_text(STRICT)
+    words = ("leaderboard", "show", "news", "--format", "json")
+    by_judge = json.loads(judged.done(*words, "--judge", "strict"))
+    by_file = json.loads(judged.done(*words, "--qrels", "strict.qrels"))
+    assert by_judge["rows"] == by_file["rows"]
+    assert (by_judge["source"], by_file["source"]) == ("strict", "strict.qrels")
+
+
+def test_there_is_no_leaderboard_of_nothing(pooled: CommandLine) -> None:
+    assert pooled.refused("leaderboard", "show", "news") == [
+        "Nothing is judged yet, so there is nothing to score against."
+    ]
+
+
+def test_a_measure_that_is_none_is_refused(judged: CommandLine) -> None:
+    assert "goodness" in judged.refused("leaderboard", "show", "news", "-m", "goodness")[0]
+
+
+def test_a_tag_that_a_spreadsheet_would_run_is_made_harmless(judged: CommandLine) -> None:
+    write_run("=cmd", ["1 a"])
+    judged.done("runs", "import", "news", "=cmd.run")
+    for words in ([], ["--per-topic"]):
+        shown = judged.done("leaderboard", "show", "news", "--format", "csv", *words)
+        assert "\n'=cmd," in shown
+        assert "\n=cmd," not in shown

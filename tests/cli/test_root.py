@@ -1,0 +1,156 @@
+"""The root of the command line: help, global options, exit codes, what a refusal looks like."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine, write_run
+from click.testing import CliRunner
+from sqlalchemy import text
+
+from annotator.cli import main
+from annotator.cli.root import NOUNS
+from annotator.storage import Database
+
+PROGRAM = [sys.executable, "-m", "annotator"]
+HEAVY = ("sqlalchemy", "numpy", "alembic", "flask", "granian", "rich")
+
+
+def test_help_names_every_noun() -> None:
+    result = CliRunner().invoke(main, ["--help"])
+    assert result.exit_code == 0
+    for name, noun in NOUNS.items():
+        assert f"  {name} " in result.stdout
+        assert noun.summary in result.stdout
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_each_noun_has_a_command_that_explains_itself(name: str) -> None:
+    result = CliRunner().invoke(main, [name, "--help"])
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith(f"Usage: main {name} ")
+
+
+def test_each_module_of_a_noun_is_reached() -> None:
+    with_command = {
+        path.stem
+        for path in Path(str(import_module("annotator.cli").__file__)).parent.glob("*.py")
+        if hasattr(import_module(f"annotator.cli.{path.stem}"), "command")
+    }
+    assert with_command == {noun.module for noun in NOUNS.values()}
+
+
+def test_help_imports_nothing_heavy() -> None:
+    asked = "import sys; from annotator.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True, text=True)  # noqa: S603 - our own words
+    assert not {name for name in HEAVY if name in loaded.stdout.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["nonsense"],
+        ["users", "nonsense"],
+        ["users", "add"],
+        ["runs", "import", "news"],
+        ["pool", "build", "news"],
+        ["pool", "build", "news", "--depth", "ten"],
+        ["members", "add", "news", "jo", "--role", "king"],
+        ["judgements", "export", "news", "--format", "xml"],
+        ["judgements", "import", "news", "file"],
+        ["collections", "set", "news"],
+        ["leaderboard", "show", "news", "--qrels", "file", "--judge", "jo"],
+        ["serve", "--port", "70000"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_status_2(annotator: CommandLine, words: list[str]) -> None:
+    result = annotator(*words)
+    assert result.exit_code == 2
+    assert "Usage: " in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_refusal_is_one_sentence_on_standard_error(annotator: CommandLine) -> None:
+    assert annotator.refused("topics", "list", "nowhere") == ["There is no collection “nowhere”."]
+
+
+def test_a_refused_file_is_told_line_by_line_and_then_counted(news: CommandLine) -> None:
+    Path("bad.run").write_text("1 Q0 a 1 high x\n9 Q0 b 2 3 x\n")
+    first, second, count = news.refused("runs", "check", "news", "bad.run")
+    assert first.startswith("bad.run:1: The score high is not")
+    assert second.startswith("bad.run:2: ")
+    assert count == "Nothing was stored. Problems found: 2."
+
+
+def test_files_that_cannot_be_read_are_all_named(news: CommandLine) -> None:
+    write_run("alpha", ["1 a"])
+    Path("folder").mkdir()
+    assert news.refused("runs", "import", "news", "alpha.run", "missing.run", "folder") == [
+        "missing.run: The file cannot be read: No such file or directory.",
+        "folder: The file cannot be read: Is a directory.",
+        "Nothing was stored. Problems found: 2.",
+    ]
+    assert news.table("runs", "list", "news") == []
+
+
+def test_a_setting_that_cannot_be_is_refused_by_its_name(
+    annotator: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANNOTATOR_UPLOAD_LIMIT_MB", "much")
+    [sentence] = annotator.refused("users", "list")
+    assert "ANNOTATOR_UPLOAD_LIMIT_MB" in sentence
+
+
+def test_a_database_url_that_is_none_is_refused() -> None:
+    result = CliRunner().invoke(main, ["--database", "nonsense://here", "users", "list"])
+    assert result.exit_code == 1
+    assert "nonsense://here" in result.stderr
+
+
+def test_the_option_comes_before_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, annotator: CommandLine
+) -> None:
+    monkeypatch.setenv("ANNOTATOR_DATABASE_URL", f"sqlite:///{tmp_path}/other.sqlite")
+    annotator.done("users", "add", "jo", given="correct horse\n")
+    assert CliRunner().invoke(main, ["users", "list"], catch_exceptions=False).stdout.splitlines()[1:] == []
+    assert [name for name, *_ in annotator.table("users", "list")] == ["jo"]
+
+
+def test_an_empty_database_gets_its_tables(tmp_path: Path) -> None:
+    fresh = CommandLine(f"sqlite:///{tmp_path}/fresh.sqlite")
+    assert fresh.table("collections", "list") == []
+
+
+def test_a_database_of_another_version_is_refused(sqlite_database: Database, annotator: CommandLine) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+    sqlite_database.close()
+    [sentence] = annotator.refused("users", "list")
+    assert "annotator database upgrade" in sentence
+
+
+def test_upgrading_makes_the_tables_of_this_version(tmp_path: Path) -> None:
+    fresh = CommandLine(f"sqlite:///{tmp_path}/fresh.sqlite")
+    assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
+    assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
+    assert fresh.table("users", "list") == []
+
+
+def test_a_pipe_that_is_closed_early_is_no_trouble(news: CommandLine) -> None:
+    write_run("alpha", [f"1 document-{number}" for number in range(20_000)])
+    news.done("runs", "import", "news", "alpha.run")
+    program = subprocess.Popen(  # noqa: S603 - our own command
+        [*PROGRAM, "--database", news.url, "runs", "export", "news", "alpha"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert program.stdout is not None
+    program.stdout.read(10)
+    program.stdout.close()
+    assert program.stderr is not None
+    assert program.stderr.read() == b""
+    program.stderr.close()
+    program.wait()

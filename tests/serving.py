@@ -1,0 +1,82 @@
+"""A server of our own in a process of its own, for tests that want the real thing."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+SECONDS_TO_START = 60
+SECONDS_TO_STOP = 20
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that answers."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def address(self) -> str:
+        """Where a browser finds it."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str) -> tuple[int, bytes]:
+        """Ask for a page; its status and content."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """Start `command` with `--port` of a free one, wait until it answers, and end it by its own process id.
+
+    An `AssertionError` with what the server said when it ends before it answers.
+    """
+    port = free_port()
+    with log.open("wb") as said:
+        process = subprocess.Popen(  # noqa: S603 - our own command
+            [*command, "--port", str(port)],
+            env={**os.environ, **(environment or {})},
+            cwd=log.parent,
+            stdout=said,
+            stderr=said,
+        )
+    server = Server(port, process, log)
+    try:
+        _wait_until_it_answers(server)
+        yield server
+    finally:
+        process.terminate()
+        process.wait(SECONDS_TO_STOP)
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_it_answers(server: Server) -> None:
+    end = time.monotonic() + SECONDS_TO_START
+    while server.process.poll() is None and time.monotonic() < end:
+        try:
+            server.get("/sign-in")
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError(f"the server does not answer:\n{server.log.read_text()}")

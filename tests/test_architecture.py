@@ -1,0 +1,118 @@
+"""The rules of the README's map, checked: who may import whom, and how long things may grow."""
+
+import ast
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from annotator.assets import PACKAGE
+
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 40
+
+FOUNDATIONS = {"assets", "errors", "files", "passwords", "settings"}
+PAGES = {
+    "babel",
+    "flask",
+    "flask_babel",
+    "flask_login",
+    "flask_wtf",
+    "markdown_it",
+    "markupsafe",
+    "nh3",
+    "werkzeug",
+    "wtforms",
+}
+# What each part of the package may import beside the standard library. No view and no command can query or compute.
+MAY_IMPORT: dict[str, set[str]] = {
+    "__init__": set(),
+    "__main__": {"cli"},
+    "assets": set(),
+    "errors": set(),
+    "files": set(),
+    "settings": {"errors"},
+    "passwords": {"errors", "werkzeug"},
+    "evaluation": {"errors", "numpy", "scipy"},
+    "storage": {"assets", "errors", "alembic", "sqlalchemy"},
+    "workflows": {"errors", "files", "passwords", "evaluation", "storage", "sqlalchemy"},
+    "web": {*FOUNDATIONS, "storage", "workflows", *PAGES},
+    "cli": {*FOUNDATIONS, "storage", "workflows", "demonstration", "click", "granian", "rich"},
+    # It builds a collection as an organiser's script would, and its search systems compute.
+    "demonstration": {*FOUNDATIONS, "evaluation", "storage", "workflows", "numpy", "sqlalchemy"},
+    # Puts everything together, and nothing but the server imports it.
+    "app": {*FOUNDATIONS, "storage", "web", "flask", "flask_wtf", "jinja2"},
+}
+
+MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
+each_module = pytest.mark.parametrize("module", MODULES)
+
+
+def tree(module: str) -> ast.Module:
+    return ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+
+
+def part_of(module: str) -> str:
+    return module.removesuffix(".py").split("/")[0]
+
+
+def imports(node: ast.AST) -> Iterator[str]:
+    """The dotted names a module imports; `from annotator.x import y` is `annotator.x.y`, which may be a module."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Import):
+            yield from (alias.name for alias in inner.names)
+        elif isinstance(inner, ast.ImportFrom):
+            assert inner.level == 0, f"line {inner.lineno}: a relative import"
+            yield from (f"{inner.module}.{alias.name}" for alias in inner.names)
+
+
+def imported_parts(module: str) -> set[str]:
+    """The parts of this package, and the libraries, that a module imports."""
+    names = {name.removeprefix("annotator.").split(".")[0] for name in imports(tree(module))}
+    return names - sys.stdlib_module_names
+
+
+@each_module
+def test_each_part_imports_only_what_it_may(module: str) -> None:
+    assert imported_parts(module) - {part_of(module)} <= MAY_IMPORT[part_of(module)]
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module.startswith("workflows/")])
+def test_no_workflow_imports_another(module: str) -> None:
+    assert "workflows" not in imported_parts(module)
+
+
+@each_module
+def test_nothing_is_imported_inside_a_function(module: str) -> None:
+    functions = [node for node in ast.walk(tree(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    assert [name for function in functions for name in imports(function)] == []
+
+
+@each_module
+def test_each_module_says_what_is_in_it_in_one_line(module: str) -> None:
+    docstring = ast.get_docstring(tree(module))
+    assert docstring is not None
+    assert docstring.splitlines()[0].endswith((".", "!"))
+
+
+@each_module
+def test_no_file_outgrows_one_sitting(module: str) -> None:
+    assert len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+
+
+@each_module
+def test_no_function_outgrows_a_screen(module: str) -> None:
+    too_long = {
+        node.name: lines
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (lines := lines_of(node)) > LONGEST_FUNCTION
+    }
+    assert too_long == {}
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """From `def` to the end, without the docstring."""
+    first = function.body[0]
+    has_docstring = ast.get_docstring(function) is not None
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if has_docstring else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - docstring

@@ -1,0 +1,65 @@
+"""The wheel, installed away from the checkout, makes and serves the demonstration with pages and styles."""
+
+import os
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from serving import running
+
+ROOT = Path(__file__).parents[1]
+# Nothing of the checkout may be found by way of the environment.
+CLEAN: Mapping[str, str] = {"PYTHONPATH": "", "PYTHONSAFEPATH": "1"}
+
+
+def run(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(  # noqa: S603 - our own command
+        list(map(str, command)), cwd=folder, env={**os.environ, **CLEAN}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment that has the wheel, and the libraries of this one without our checkout.
+
+    A path file adds the folder of the libraries, but path files inside that folder, such as that of an editable
+    install, are not followed.
+    """
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, folder=folder)
+    [wheel] = folder.glob("*.whl")
+    venv.create(folder / "environment", symlinks=True)
+    programs = folder / "environment" / "bin"
+    run(
+        *(sys.executable, "-m", "pip", "--python", programs / "python"),
+        *("install", "--quiet", "--no-deps", "--no-index", wheel),
+        folder=folder,
+    )
+    [packages] = (folder / "environment").glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return programs
+
+
+def test_the_demonstration_is_made_and_served_away_from_the_checkout(programs: Path, tmp_path: Path) -> None:
+    where = run(programs / "python", "-c", "import annotator; print(annotator.__file__)", folder=tmp_path).stdout
+    assert Path(where.strip()).is_relative_to(programs.parent)
+
+    made = run(programs / "annotator", "demo", "--no-serve", "--directory", "demo", folder=tmp_path)
+    assert "Made the demonstration in demo. " in made.stderr
+    command = [str(programs / "annotator"), "demo", "--directory", "demo"]
+    with running(command, tmp_path / "server.log", CLEAN) as server:
+        status, page = server.get("/sign-in")
+        assert status == 200
+        [style] = re.findall(r'<link[^>]*rel="stylesheet"[^>]*href="([^"]+)"', page.decode())[:1]
+        status, rules = server.get(style)
+        assert (status, b"{" in rules) == (200, True)
+    talk = server.log.read_text()
+    assert "Found the demonstration in demo" in talk
+    assert server.address in talk
