@@ -1,0 +1,51 @@
+"""Puts the pieces together: settings, database and pages become one Flask application."""
+
+from flask import Flask
+from flask_wtf import CSRFProtect
+from jinja2 import StrictUndefined
+
+from annotator.assets import PACKAGE, asset_folder
+from annotator.errors import InvalidValueError
+from annotator.settings import Settings
+from annotator.storage import Database
+from annotator.web import access, context, error_pages, formatting, garbled, headers, language, static_files
+from annotator.web.blueprints import BLUEPRINTS
+
+
+def create_app(settings: Settings, database: Database) -> Flask:
+    """The application over a database whose tables are made; `InvalidValueError` without a secret key."""
+    if not settings.secret_key:
+        raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
+    app = Flask("annotator", template_folder=asset_folder("templates"), static_folder=asset_folder("static"))
+    app.config.from_mapping(_configuration(settings))
+    app.jinja_env.undefined = StrictUndefined
+    app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    context.install(app, settings, database)
+    language.install(app, PACKAGE / "web" / "translations")
+    for part in (access, garbled, error_pages, formatting, headers, static_files):
+        part.install(app)
+    CSRFProtect(app)
+    for blueprint in BLUEPRINTS:
+        app.register_blueprint(blueprint)
+    return app
+
+
+def wsgi() -> Flask:
+    """What a WSGI server calls for the application, set up from the environment."""
+    settings = Settings.from_environment()
+    return create_app(settings, Database(settings.database_url))
+
+
+def _configuration(settings: Settings) -> dict[str, object]:
+    return {
+        "SECRET_KEY": settings.secret_key,
+        "MAX_CONTENT_LENGTH": settings.upload_limit,
+        "MAX_FORM_MEMORY_SIZE": min(settings.upload_limit, 4 << 20),  # bytes of fields that are no files
+        # Cookies do not tell ports apart: two servers on one machine need not end each other's sessions.
+        "SESSION_COOKIE_NAME": "annotator_session",
+        "SESSION_COOKIE_HTTPONLY": True,
+        "SESSION_COOKIE_SAMESITE": "Lax",
+        "SESSION_COOKIE_SECURE": settings.secure_cookies,
+        # A form lives as long as its session: who thinks for an hour about a document loses nothing.
+        "WTF_CSRF_TIME_LIMIT": None,
+    }

@@ -1,0 +1,27 @@
+"""Addresses that a request names, kept to this site."""
+
+from urllib.parse import urlsplit
+
+from flask import request
+
+
+def local_path(address: str | None) -> str | None:
+    r"""The address when it is a path of this site, None for everything else.
+
+    Browsers read `//host` and `/\host` as another site, and drop tabs and line ends before they look.
+    """
+    if not address or not address.startswith("/") or not address.isprintable() or "\\" in address:
+        return None
+    return None if address.startswith("//") or urlsplit(address).netloc else address
+
+
+def came_from() -> str | None:
+    """The page of this site that the reader came from, when the browser says so."""
+    return local_path((request.referrer or "").removeprefix(request.host_url.rstrip("/")))
+
+
+def here() -> str:
+    """A page the reader can be sent back to: this one, or, while it answers a form, the one with the form."""
+    if request.method in {"GET", "HEAD"}:
+        return request.full_path.rstrip("?")
+    return came_from() or "/"

@@ -1,0 +1,207 @@
+"""Collections: the list, one at a glance, its settings."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import IntegerField, RadioField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.access import administrator_page, collection_page, signed_in_page
+from annotator.web.checklist import checklist
+from annotator.web.context import database, now, the_person, the_place
+from annotator.web.forms import Form, unix_lines
+from annotator.web.language import gettext, lazy_gettext
+from annotator.web.policy_choices import policy_choices
+from annotator.workflows import collection, documents, guidelines, judging, members, pools
+from annotator.workflows.collection import CollectionChange, CollectionView
+
+blueprint = Blueprint("collection", __name__)
+
+FIRST_SCALE = "0=Not relevant\n1=Relevant\n2=Highly relevant"
+
+
+class SettingsForm(Form):
+    """What an organiser may change of a collection."""
+
+    title = StringField(lazy_gettext("Title"), [InputRequired()])
+    scale = TextAreaField(
+        lazy_gettext("Scale"),
+        [InputRequired()],
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "One grade a line, such as “1=Relevant” or “1=Relevant | It answers a part”. The number is the key that "
+            "gives the grade, from 0 to 9."
+        ),
+        render_kw={"rows": 5},
+    )
+    relevant_from = IntegerField(
+        lazy_gettext("Relevant from grade"),
+        [InputRequired()],
+        description=lazy_gettext("Measures that know only relevant and not count this grade and higher as relevant."),
+    )
+    judgements_wanted = IntegerField(
+        lazy_gettext("Judgements wanted"),
+        [InputRequired()],
+        description=lazy_gettext("How many judges see each document of the pool."),
+    )
+    consensus_policy = RadioField(
+        lazy_gettext("Consensus policy"),
+        [InputRequired()],
+        choices=policy_choices,
+        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+    )
+
+
+class CollectionForm(SettingsForm):
+    """A new collection."""
+
+    slug = StringField(
+        lazy_gettext("Short name"),
+        [InputRequired()],
+        description=lazy_gettext(
+            "Small letters, digits, “-”, “_” and “.”. It stands in addresses and does not change."
+        ),
+        render_kw={"autocapitalize": "none"},
+    )
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """Everybody begins with the collections they take part in."""
+    return redirect(url_for(".list_all"), 303)
+
+
+@blueprint.get("/collections")
+@signed_in_page
+def list_all() -> ResponseReturnValue:
+    """The collections this person takes part in; all of them for an administrator."""
+    return _list()
+
+
+@blueprint.post("/collections")
+@administrator_page
+def add() -> ResponseReturnValue:
+    """Begin a collection; whoever adds it is its first organiser."""
+    form = CollectionForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            collection.add_collection(
+                session,
+                form.slug.data,
+                title=form.title.data,
+                scale=collection.read_scale(form.scale.data),
+                relevant_from=form.relevant_from.data,
+                judgements_wanted=form.judgements_wanted.data,
+                consensus_policy=form.consensus_policy.data,
+                organiser_id=the_person().id,
+                added_at=now(),
+            )
+    if form.refused:
+        return _list(form), form.status
+    flash(gettext("The collection is made. The list below says what it needs next."))
+    return redirect(url_for(".show", slug=form.slug.data), 303)
+
+
+@blueprint.get("/collections/<slug>")
+@collection_page()
+def show(slug: str) -> ResponseReturnValue:
+    """A collection at a glance: for an organiser what is done and what comes next, for others their part of it."""
+    return _organisers_view(slug) if the_place().organises else _members_view(slug)
+
+
+@blueprint.get("/collections/<slug>/settings")
+@collection_page(Role.ORGANISER)
+def settings(slug: str) -> ResponseReturnValue:
+    """What can be changed of a collection."""
+    return render_template("collection/settings.html", form=_filled_form())
+
+
+@blueprint.post("/collections/<slug>/settings")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Change the settings; only what differs is touched."""
+    form = SettingsForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            collection.change_collection(session, slug, _change(the_place().collection, form))
+    if form.refused:
+        return render_template("collection/settings.html", form=form), form.status
+    flash(gettext("The settings are stored."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/close")
+@collection_page(Role.ORGANISER)
+def close(slug: str) -> ResponseReturnValue:
+    """End imports and judging."""
+    with database().transaction() as session:
+        collection.close_collection(session, slug)
+    flash(gettext("The collection is closed. Its pages and exports stay."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/reopen")
+@collection_page(Role.ORGANISER)
+def reopen(slug: str) -> ResponseReturnValue:
+    """Take imports and judgements again."""
+    with database().transaction() as session:
+        collection.reopen_collection(session, slug)
+    flash(gettext("The collection is open again."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+def _list(form: CollectionForm | None = None) -> str:
+    person = the_person()
+    with database().reading() as session:
+        shown = collection.list_collections(session, None if person.administrator else person.id)
+        roles = members.roles_everywhere(session, person.id)
+    blank = CollectionForm(
+        formdata=None, scale=FIRST_SCALE, relevant_from=1, judgements_wanted=1, consensus_policy="majority"
+    )
+    return render_template("collection/list.html", collections=shown, roles=roles, form=form or blank)
+
+
+def _organisers_view(slug: str) -> str:
+    with database().reading() as session:
+        counts = collection.count_collection(session, slug)
+        progress = pools.pool_progress(session, slug)
+        steps = checklist(
+            counts,
+            guidelines.show_guidelines(session, slug),
+            members.list_members(session, slug),
+            progress,
+            missing=len(documents.missing_documents(session, slug)),
+        )
+    return render_template("collection/overview.html", counts=counts, progress=progress, steps=steps)
+
+
+def _members_view(slug: str) -> str:
+    work = []
+    if the_place().judges:
+        with database().transaction() as session:  # leases that ran out are given back on the way
+            work = judging.topics_to_judge(session, slug, the_person().id, now=now())
+    return render_template("collection/for_members.html", work=work)
+
+
+def _filled_form() -> SettingsForm:
+    shown = the_place().collection
+    return SettingsForm(
+        title=shown.title,
+        scale=collection.write_scale(shown.scale),
+        relevant_from=shown.relevant_from,
+        judgements_wanted=shown.judgements_wanted,
+        consensus_policy=shown.consensus_policy,
+    )
+
+
+def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
+    """What differs: a scale or a number that stays is not written anew over a whole pool."""
+    scale = collection.read_scale(form.scale.data)
+    wanted = form.judgements_wanted.data
+    return CollectionChange(
+        title=form.title.data,
+        scale=scale if scale != present.scale else None,
+        relevant_from=form.relevant_from.data,
+        judgements_wanted=wanted if wanted != present.judgements_wanted else None,
+        consensus_policy=form.consensus_policy.data,
+    )

@@ -1,0 +1,35 @@
+"""How values are written on a page: moments, numbers, scores, sentences."""
+
+from datetime import UTC, datetime
+
+from flask import Flask
+from markupsafe import Markup
+
+from annotator.web import safe_html, words
+from annotator.web.language import format_number, gettext
+from annotator.web.sentences import say
+
+
+def install(app: Flask) -> None:
+    """Give the templates their filters and words."""
+    app.jinja_env.filters.update(
+        moment=moment,
+        number=format_number,
+        score=score,
+        say=say,
+        translated=gettext,
+        document_html=safe_html.document_html,
+        guidelines_html=safe_html.guidelines_html,
+    )
+    app.jinja_env.globals.update(words=words)
+
+
+def moment(at: datetime) -> Markup:
+    """A moment to the minute, in UTC, readable by machines too."""
+    at = at.astimezone(UTC)
+    return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
+
+
+def score(value: float, measure: str = "") -> str:
+    """A measure's value as trec_eval prints it: four decimals, counts whole."""
+    return f"{value:.0f}" if measure.startswith("Num") else f"{value:.4f}"

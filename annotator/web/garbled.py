@@ -1,0 +1,23 @@
+"""Refuses input that no browser sends and no database of ours can keep."""
+
+from collections.abc import Iterator
+
+from flask import Flask, abort, request
+
+
+def install(app: Flask) -> None:
+    """Look at each request before its view does."""
+    app.before_request(refuse_garbled)
+
+
+def refuse_garbled() -> None:
+    """Answer 400 to a NUL character, which PostgreSQL cannot store in a text."""
+    if any("\0" in text for text in _texts()):
+        abort(400)
+
+
+def _texts() -> Iterator[str]:
+    yield request.path
+    for values in (request.args, request.form):
+        yield from (value for _, value in values.items(multi=True))
+    yield from (file.filename or "" for _, file in request.files.items(multi=True))

@@ -1,0 +1,109 @@
+"""Judgements: labels from elsewhere come in, everything that was said goes out."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
+from wtforms import BooleanField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.access import collection_page
+from annotator.web.context import database, now, settings
+from annotator.web.downloads import CSV, JSON_LINES, download
+from annotator.web.forms import Form
+from annotator.web.language import gettext, lazy_gettext
+from annotator.web.uploads import input_files
+from annotator.workflows import collection, judgement_export, judgement_import
+from annotator.workflows.judgement_import import JudgementImport
+
+blueprint = Blueprint("judgements", __name__)
+
+
+class LabelsForm(Form):
+    """A file of labels."""
+
+    file = FileField(
+        lazy_gettext("File of labels"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "TREC qrels: topic, iteration, docno, grade; also gzipped. A grade of -1 is unjudged."
+        ),
+    )
+    judge = StringField(
+        lazy_gettext("Judge"),
+        [InputRequired()],
+        description=lazy_gettext("Whose grades they are. A name that is new becomes an account that cannot sign in."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
+    add_to_pool = BooleanField(
+        lazy_gettext("Add documents that are outside the pool"),
+        description=lazy_gettext("Otherwise the file is refused when it has any."),
+    )
+
+
+@blueprint.get("/collections/<slug>/judgements")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """How many judgements there are, the form for more, and the exports."""
+    return _page(slug, LabelsForm())
+
+
+@blueprint.post("/collections/<slug>/judgements")
+@collection_page(Role.ORGANISER)
+def add(slug: str) -> ResponseReturnValue:
+    """Import labels as the judgements of one judge."""
+    form = LabelsForm()
+    if form.validate():
+        with form.guard():
+            with database().reading() as session:
+                checked = judgement_import.check_judgements(
+                    session,
+                    slug,
+                    input_files([form.file.data])[0],
+                    add_to_pool=form.add_to_pool.data,
+                    unpacked_limit=settings().unpacked_limit,
+                )
+            with database().transaction() as session:
+                stored = judgement_import.store_judgements(
+                    session, slug, checked, judge=form.judge.data, added_at=now()
+                )
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(_outcome(stored))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/judgements.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """Every judgement, comma-separated."""
+    with database().reading() as session:
+        rows = judgement_export.export_judgements(session, slug)
+    return download(judgement_export.judgements_csv(rows), f"{slug}-judgements.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/judgements.jsonl")
+@collection_page(Role.ORGANISER)
+def as_jsonl(slug: str) -> ResponseReturnValue:
+    """Every judgement, a JSON object a line."""
+    with database().reading() as session:
+        rows = judgement_export.export_judgements(session, slug)
+    return download(judgement_export.judgements_jsonl(rows), f"{slug}-judgements.jsonl", JSON_LINES)
+
+
+def _page(slug: str, form: LabelsForm) -> str:
+    with database().reading() as session:
+        counts = collection.count_collection(session, slug)
+    return render_template("judgements/show.html", counts=counts, form=form)
+
+
+def _outcome(stored: JudgementImport) -> str:
+    return gettext(
+        "Labels added: %(added)d, changed: %(changed)d, known already: %(known)d, unjudged (-1): %(unjudged)d. "
+        "Documents added to the pool: %(pooled)d.",
+        added=stored.added,
+        changed=stored.changed,
+        known=stored.known,
+        unjudged=stored.unjudged,
+        pooled=stored.pooled,
+    )

@@ -1,0 +1,59 @@
+"""Which language a page is in, and the program's words in that language."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import flask_babel  # type: ignore[import-untyped]  # it ships no types: this module gives it some
+from flask import Blueprint, Flask, redirect, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.web.addresses import here, local_path
+from annotator.web.context import settings
+
+LANGUAGES: Mapping[str, str] = {"en": "English", "ko": "한국어"}
+COOKIE = "annotator_language"
+COOKIE_SECONDS = 365 * 24 * 3600
+
+blueprint = Blueprint("language", __name__)
+
+
+def install(app: Flask, translations: Path) -> None:
+    """Let pages speak the reader's language; a language without a catalogue there is English."""
+    app.config["BABEL_TRANSLATION_DIRECTORIES"] = str(translations)
+    flask_babel.Babel(app, locale_selector=chosen_language)
+    app.context_processor(lambda: {"language": chosen_language(), "languages": LANGUAGES, "here": here()})
+
+
+def chosen_language() -> str:
+    """What the reader chose, else what their browser asks for, else English."""
+    chosen = request.cookies.get(COOKIE, "")
+    return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES, "en")
+
+
+def gettext(text: str, **values: object) -> str:
+    """The text in the reader's language, with its `%(name)s` filled in when there are values."""
+    said: str = flask_babel.gettext(text, **values)
+    return said
+
+
+def lazy_gettext(text: str) -> str:
+    """A text that is translated when it is shown, for words that are written down before any request."""
+    said: str = flask_babel.lazy_gettext(text)
+    return said
+
+
+def format_number(number: float, decimals: int = 0) -> str:
+    """A number in the reader's way of writing, such as 9,139."""
+    said: str = flask_babel.format_decimal(number, format=f"#,##0{'.' if decimals else ''}{'0' * decimals}")
+    return said
+
+
+@blueprint.post("/language")
+def choose() -> ResponseReturnValue:
+    """Keep the language the reader chose, and go back to where they were."""
+    answer = redirect(local_path(request.form.get("next")) or url_for("collection.home"), 303)
+    chosen = request.form.get("language", "")
+    if chosen in LANGUAGES:
+        secure = settings().secure_cookies
+        answer.set_cookie(COOKIE, chosen, max_age=COOKIE_SECONDS, httponly=True, samesite="Lax", secure=secure)
+    return answer

@@ -1,0 +1,104 @@
+"""The accounts of this installation, for administrators."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.passwords import hash_password
+from annotator.web.access import administrator_page
+from annotator.web.context import database, now
+from annotator.web.forms import Form
+from annotator.web.language import gettext, lazy_gettext
+from annotator.workflows import accounts
+
+blueprint = Blueprint("people", __name__)
+
+NEW_PASSWORD = {"autocomplete": "new-password"}
+NO_GUESS = {"autocomplete": "off", "autocapitalize": "none"}
+
+
+class AccountForm(Form):
+    """A new account."""
+
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired()],
+        description=lazy_gettext("Up to 64 characters without blanks. It is what they sign in with."),
+        render_kw=NO_GUESS,
+    )
+    password = PasswordField(
+        lazy_gettext("First password"),
+        [InputRequired()],
+        description=lazy_gettext("At least 8 characters. They can change it after signing in."),
+        render_kw=NEW_PASSWORD,
+    )
+    administrator = BooleanField(
+        lazy_gettext("Administrator"),
+        description=lazy_gettext("May add people and collections, and organise every collection."),
+    )
+
+
+class ResetForm(Form):
+    """A new password for somebody who has forgotten theirs."""
+
+    account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS)
+    new_password = PasswordField(
+        lazy_gettext("New password"),
+        [InputRequired()],
+        description=lazy_gettext("At least 8 characters. Every session of the account ends."),
+        render_kw=NEW_PASSWORD,
+    )
+
+
+@blueprint.get("/people")
+@administrator_page
+def show() -> ResponseReturnValue:
+    """Every account."""
+    return _page()
+
+
+@blueprint.post("/people")
+@administrator_page
+def add() -> ResponseReturnValue:
+    """Make an account."""
+    form = AccountForm()
+    if form.validate():
+        with form.guard():
+            password_hash = hash_password(form.password.data)
+            with database().transaction() as session:
+                accounts.add_user(
+                    session,
+                    form.name.data,
+                    password_hash=password_hash,
+                    administrator=form.administrator.data,
+                    added_at=now(),
+                )
+    if form.refused:
+        return _page(form=form), form.status
+    flash(gettext("The account “%(name)s” is made.", name=form.name.data))
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/people/password")
+@administrator_page
+def reset_password() -> ResponseReturnValue:
+    """Give an account a new password."""
+    form = ResetForm()
+    if form.validate():
+        with form.guard():
+            new_hash = hash_password(form.new_password.data)
+            with database().transaction() as session:
+                accounts.set_password(session, form.account.data, new_hash)
+    if form.refused:
+        return _page(reset=form), form.status
+    flash(gettext("“%(name)s” has a new password.", name=form.account.data))
+    return redirect(url_for(".show"), 303)
+
+
+def _page(form: AccountForm | None = None, reset: ResetForm | None = None) -> str:
+    with database().reading() as session:
+        rows = accounts.list_users(session)
+    return render_template(
+        "people/list.html", rows=rows, form=form or AccountForm(formdata=None), reset=reset or ResetForm(formdata=None)
+    )

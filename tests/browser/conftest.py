@@ -1,0 +1,89 @@
+"""A Chromium that is on this machine, and the real server for it to look at."""
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser.pages import cat_collection
+from playwright.sync_api import Browser, Page
+from serving import running
+from sqlalchemy import delete
+
+from annotator.settings import Settings, sqlite_url
+from annotator.storage import Base, Database
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+# Quiet, without the sandbox that root may not have, and without a word to its maker.
+BROWSER_ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the browser: of `CHROMIUM`, or found; without one the test is skipped, or fails if it must not be."""
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        reason = "there is no Chromium on this machine: install one, or name it in the variable CHROMIUM"
+        if os.environ.get("ANNOTATOR_REQUIRE_BROWSER") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(chromium: str) -> dict[str, object]:
+    """What pytest-playwright starts the browser with."""
+    return {"executable_path": chromium, "args": BROWSER_ARGUMENTS}
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a browser of its own, whose reader speaks English."""
+    context = browser.new_context(locale="en")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def served_file(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The SQLite file that the server has open."""
+    path = tmp_path_factory.mktemp("served") / "annotator.sqlite"
+    shutil.copy(sqlite_template, path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def running_server(chromium: str, served_file: Path) -> Iterator[str]:  # noqa: ARG001 - no browser, no server
+    """The address of `annotator serve`, started as anybody would, once for all tests of a process."""
+    settings = Settings(secret_key="for tests only", database_url=sqlite_url(served_file))
+    command = [sys.executable, "-m", "annotator", "serve"]
+    with running(command, served_file.parent / "server.log", settings.to_environment()) as server:
+        yield server.address
+
+
+@pytest.fixture
+def served(served_file: Path) -> Iterator[Database]:
+    """The server's database, emptied for this test."""
+    database = Database(sqlite_url(served_file))
+    with database.transaction() as session:
+        for table in reversed(Base.metadata.sorted_tables):
+            session.execute(delete(table))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def server(running_server: str, served: Database) -> str:
+    """The address of a server over the collection of cats."""
+    cat_collection(served)
+    return running_server

@@ -1,0 +1,67 @@
+"""What the browser tests share: a judged collection, signing in as a person does, and the addresses of all pages."""
+
+from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
+from playwright.sync_api import Page
+from sqlalchemy.orm import Session
+
+from annotator.files import InputFile
+from annotator.storage import Database, Role
+from annotator.workflows import documents, guidelines
+from annotator.workflows.collection import CollectionChange, change_collection, read_scale
+
+TEXTS = {f"d{index:02}": f"Document {index} tells of cats.\nIt has a second line." for index in range(12)}
+SCALE = "0=Not relevant | Does not help.\n1=Relevant | Helps in part.\n2=Highly relevant | Answers it."
+# Every page that a signed-in person can open by an address alone.
+ORGANISERS_PAGES = (
+    "",
+    "/guidelines",
+    "/guidelines/edit",
+    "/topics",
+    "/runs",
+    "/documents",
+    "/documents/missing",
+    "/pool",
+    "/judgements",
+    "/agreement",
+    "/qrels",
+    "/leaderboard",
+    "/members",
+    "/settings",
+)
+JUDGES_PAGES = ("", "/judge", "/judge/topics/1", "/judge/judged", "/guidelines")
+
+
+def cat_collection(database: Database) -> None:
+    """Two topics of ten and two documents wanted by two judges; the first labelled by two judges in part."""
+    with database.transaction() as session:
+        _add(session)
+
+
+def _add(session: Session) -> None:
+    news(session, judgements_wanted=3)
+    change_collection(session, SLUG, CollectionChange(scale=read_scale(SCALE)))
+    topic_file(session, "1\tcats\tWhich documents tell of cats?\tAny cat will do.\n2\tdogs\n")
+    text = "".join(f"{docno}\tTitle of {docno}\t{body}\n" for docno, body in TEXTS.items()).replace(".\nIt", ". It")
+    read = documents.read_documents([InputFile("d.tsv", text.encode())], fields={}, unpacked_limit=1 << 20)
+    documents.import_documents(session, SLUG, read)
+    run(session, "alpha", {"1": list(TEXTS)[:10], "2": ["d10", "notext"]}, team="red")
+    run(session, "beta", {"1": list(TEXTS)[:10][::-1], "2": ["d10"]}, team="blue")
+    pool(session, depth=10)
+    labels(session, "strict", "".join(f"1 0 d{index:02} {index % 2}\n" for index in range(8)))
+    labels(session, "generous", "".join(f"1 0 d{index:02} {index % 3}\n" for index in range(10)), name="g.txt")
+    user(session, "ola", administrator=True)
+    member(session, "ola", Role.ORGANISER)
+    member(session, "jo", Role.JUDGE)
+    member(session, "pat", Role.PARTICIPANT, team="red")
+    guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
+
+
+def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:
+    """Sign in with the keyboard alone, and arrive at `path`."""
+    page.goto(f"{server}/sign-in?next={path}")
+    page.get_by_label("Name").focus()
+    page.keyboard.type(name)
+    page.keyboard.press("Tab")
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{server}{path}*")

@@ -1,0 +1,97 @@
+"""Every page: no accessibility violation, nothing from elsewhere, nothing the policy forbids, fit for a phone."""
+
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser.pages import JUDGES_PAGES, ORGANISERS_PAGES, sign_in
+from build import SLUG
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request
+
+AXE = Axe()
+PHONE = {"width": 390, "height": 844}
+DESK = {"width": 1280, "height": 900}
+
+
+class Watch:
+    """Notes what a page asks for from elsewhere and what the browser complains of."""
+
+    def __init__(self, page: Page, server: str) -> None:
+        """Begin to watch."""
+        self.server = server
+        self.complaints: list[str] = []
+        page.on("request", self.on_request)
+        page.on("console", self.on_console)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def on_request(self, request: Request) -> None:
+        if not request.url.startswith((self.server, "data:")):
+            self.complaints.append(f"asks for {request.url}")
+
+    def on_console(self, message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            self.complaints.append(message.text)
+
+
+@pytest.fixture(params=[("light", DESK), ("dark", PHONE)], ids=["light-desk", "dark-phone"])
+def a_page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    scheme, size = request.param
+    context = browser.new_context(color_scheme=scheme, viewport=size, locale="en")
+    yield context.new_page()
+    context.close()
+
+
+def audit(page: Page, server: str, path: str) -> list[str]:
+    """What is wrong with the page at `path`."""
+    page.goto(f"{server}{path}")
+    faults = [
+        f"{path}: {violation['id']}: {node['html']}"
+        for violation in AXE.run(page).response["violations"]
+        for node in violation["nodes"]
+    ]
+    width, room = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    if width > room:
+        faults.append(f"{path}: {width} wide in a window of {room}")
+    return faults
+
+
+@pytest.mark.parametrize(
+    ("name", "paths"),
+    [
+        (
+            "ola",
+            ["/", "/collections", "/people", "/account", *(f"/collections/{SLUG}{path}" for path in ORGANISERS_PAGES)],
+        ),
+        ("jo", ["/", *(f"/collections/{SLUG}{path}" for path in JUDGES_PAGES)]),
+        ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in ("", "/runs", "/topics"))]),
+    ],
+    ids=["organiser", "judge", "participant"],
+)
+def test_every_page_is_accessible_narrow_enough_and_self_contained(
+    a_page: Page, server: str, name: str, paths: list[str]
+) -> None:
+    watch = Watch(a_page, server)
+    faults = audit(a_page, server, "/sign-in")
+    sign_in(a_page, server, name)
+    for path in paths:
+        faults += audit(a_page, server, path)
+    assert faults == []
+    assert watch.complaints == []
+
+
+def test_pages_of_refusals_are_accessible(a_page: Page, server: str) -> None:
+    sign_in(a_page, server, "ola")
+    assert audit(a_page, server, "/nowhere") == []
+    assert audit(a_page, server, "/collections/nowhere") == []
+    assert audit(a_page, server, f"/collections/{SLUG}/leaderboard?measures=nDGC") == []
+
+
+def test_a_run_with_problems_is_refused_on_the_page_with_every_line(page: Page, server: str) -> None:
+    sign_in(page, server, "ola", f"/collections/{SLUG}/runs")
+    bad = b"1 Q0 d01 1 9 gamma\n1 Q0 d02 2 many gamma\n7 Q0 d01 1 5 gamma\n"
+    form = page.locator("form").filter(has=page.locator("input[type=file]")).first
+    form.locator("input[type=file]").set_input_files({"name": "gamma.run", "mimeType": "text/plain", "buffer": bad})
+    form.locator("button").last.click()
+    page.get_by_text("gamma.run:2").wait_for()
+    page.get_by_text("gamma.run:3").wait_for()
+    assert "gamma" not in page.locator("table").all_inner_texts()[0]
