@@ -8,7 +8,7 @@ from annotator.assets import PACKAGE, asset_folder
 from annotator.errors import InvalidValueError
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.web import access, context, error_pages, formatting, garbled, headers, language, static_files
+from annotator.web import access, addresses, context, error_pages, formatting, garbled, headers, language, static_files
 from annotator.web.blueprints import BLUEPRINTS
 
 
@@ -22,7 +22,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")
-    for part in (access, garbled, error_pages, formatting, headers, static_files):
+    for part in (addresses, access, garbled, error_pages, formatting, headers, static_files):
         part.install(app)
     CSRFProtect(app)
     for blueprint in BLUEPRINTS:

@@ -93,7 +93,7 @@ def confusion_matrix(
     """
     if first.size != second.size:
         raise InvalidValueError(
-            "Two judges can be compared only on the same documents: %(first)d are not %(second)d.",
+            "Two judges can be compared only on the same documents; the first has %(first)d and the second %(second)d.",
             first=first.size,
             second=second.size,
         )

@@ -2,7 +2,19 @@
 
 from urllib.parse import urlsplit
 
-from flask import request
+from flask import Flask, request
+from werkzeug.routing import IntegerConverter
+
+
+class RowNumber(IntegerConverter):
+    """The number of a row in an address, `<row:…>`: as many digits as the columns of every database can hold."""
+
+    regex = r"[0-9]{1,9}"
+
+
+def install(app: Flask) -> None:
+    """Let addresses hold row numbers."""
+    app.url_map.converters["row"] = RowNumber
 
 
 def local_path(address: str | None) -> str | None:

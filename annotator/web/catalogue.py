@@ -24,6 +24,7 @@ LANGUAGES = ("ko",)
 KEYWORDS: dict[str, Any] = dict.fromkeys(
     (
         "_",
+        "__init__",  # an error that hands its own sentence to its base
         "gettext",
         "lazy_gettext",
         "Sentence",
@@ -117,6 +118,8 @@ def _empty(language: str | None) -> Catalog:
 
 
 def _is_measure(function: ast.FunctionDef) -> bool:
+    if function.name.startswith("_"):
+        return False
     first = function.args.args[0].annotation if function.args.args else None
     return isinstance(first, ast.Name) and first.id == HELP_TAKES
 

@@ -17,7 +17,7 @@ from annotator.workflows.collection import CollectionChange, CollectionView
 
 blueprint = Blueprint("collection", __name__)
 
-FIRST_SCALE = "0=Not relevant\n1=Relevant\n2=Highly relevant"
+FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
 class SettingsForm(Form):
@@ -156,7 +156,7 @@ def _list(form: CollectionForm | None = None) -> str:
         shown = collection.list_collections(session, None if person.administrator else person.id)
         roles = members.roles_everywhere(session, person.id)
     blank = CollectionForm(
-        formdata=None, scale=FIRST_SCALE, relevant_from=1, judgements_wanted=1, consensus_policy="majority"
+        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority"
     )
     return render_template("collection/list.html", collections=shown, roles=roles, form=form or blank)
 

@@ -5,8 +5,9 @@ import io
 from flask import send_file
 from flask.typing import ResponseReturnValue
 
-PLAIN = "text/plain; charset=utf-8"
-CSV = "text/csv; charset=utf-8"
+# Text is sent as UTF-8, and said to be.
+PLAIN = "text/plain"
+CSV = "text/csv"
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"
 BYTES = "application/octet-stream"

@@ -1,5 +1,6 @@
 """How values are written on a page: moments, numbers, scores, sentences."""
 
+import re
 from datetime import UTC, datetime
 
 from flask import Flask
@@ -17,7 +18,7 @@ def install(app: Flask) -> None:
         number=format_number,
         score=score,
         say=say,
-        translated=gettext,
+        explained=explained,
         document_html=safe_html.document_html,
         guidelines_html=safe_html.guidelines_html,
     )
@@ -28,6 +29,11 @@ def moment(at: datetime) -> Markup:
     """A moment to the minute, in UTC, readable by machines too."""
     at = at.astimezone(UTC)
     return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
+
+
+def explained(text: str) -> str:
+    """A docstring as a reader's text, in their language: only the ends of paragraphs break a line."""
+    return re.sub(r"(?<!\n)\n(?!\n)", " ", gettext(text))
 
 
 def score(value: float, measure: str = "") -> str:

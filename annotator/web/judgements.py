@@ -30,7 +30,7 @@ class LabelsForm(Form):
         ),
     )
     judge = StringField(
-        lazy_gettext("Judge"),
+        lazy_gettext("Name of the judge"),
         [InputRequired()],
         description=lazy_gettext("Whose grades they are. A name that is new becomes an account that cannot sign in."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},

@@ -20,8 +20,6 @@ from annotator.workflows.judging import JudgingTask
 
 blueprint = Blueprint("judging", __name__)
 
-# What every database can hold as a row's number.
-ROW_ID = "int(max=9223372036854775807)"
 GREATEST_GRADE = 9
 
 
@@ -68,7 +66,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
     return _screen(slug, task, _blank_form(task))
 
 
-@blueprint.get(f"/collections/<slug>/judge/assignments/<{ROW_ID}:assignment_id>")
+@blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     """One of the judge's own documents, with the grade they gave it."""
@@ -76,7 +74,7 @@ def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     return _screen(slug, task, _blank_form(task))
 
 
-@blueprint.post(f"/collections/<slug>/judge/assignments/<{ROW_ID}:assignment_id>")
+@blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
     """Store a judgement and go on to the next document; what was typed is never lost on the way."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import flask_babel  # type: ignore[import-untyped]  # it ships no types: this module gives it some
+from babel import negotiate_locale
 from flask import Blueprint, Flask, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -11,6 +12,7 @@ from annotator.web.addresses import here, local_path
 from annotator.web.context import settings
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ko": "한국어"}
+DEFAULT = "en"
 COOKIE = "annotator_language"
 COOKIE_SECONDS = 365 * 24 * 3600
 
@@ -27,7 +29,11 @@ def install(app: Flask, translations: Path) -> None:
 def chosen_language() -> str:
     """What the reader chose, else what their browser asks for, else English."""
     chosen = request.cookies.get(COOKIE, "")
-    return chosen if chosen in LANGUAGES else request.accept_languages.best_match(LANGUAGES, "en")
+    if chosen in LANGUAGES:
+        return chosen
+    # Werkzeug's own best_match would give a Korean who asks for “ko-KR, en;q=0.5” English.
+    asked = [name for name, quality in request.accept_languages if quality > 0]
+    return negotiate_locale(asked, LANGUAGES, sep="-") or DEFAULT
 
 
 def gettext(text: str, **values: object) -> str:

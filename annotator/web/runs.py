@@ -72,8 +72,8 @@ def upload(slug: str) -> ResponseReturnValue:
                     session,
                     slug,
                     checked,
-                    team=_team() if _only_own() else form.team.data.strip() or None,
-                    description=form.description.data,
+                    team=_team() if _only_own() else (form.team.data or "").strip() or None,
+                    description=form.description.data or "",
                     uploaded_by_id=the_person().id,
                     uploaded_at=now(),
                 )

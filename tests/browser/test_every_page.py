@@ -83,7 +83,7 @@ def test_pages_of_refusals_are_accessible(a_page: Page, server: str) -> None:
     sign_in(a_page, server, "ola")
     assert audit(a_page, server, "/nowhere") == []
     assert audit(a_page, server, "/collections/nowhere") == []
-    assert audit(a_page, server, f"/collections/{SLUG}/leaderboard?measures=nDGC") == []
+    assert audit(a_page, server, f"/collections/{SLUG}/leaderboard?m=nDGC") == []
 
 
 def test_a_run_with_problems_is_refused_on_the_page_with_every_line(page: Page, server: str) -> None:
