@@ -32,7 +32,7 @@ lint: $(VENV)/installed-to-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell annotator migrations static templates tests Makefile README.md pyproject.toml
+	$(BIN)/codespell annotator benchmarks migrations static templates tests Makefile README.md pyproject.toml
 
 wheel: $(VENV)/installed-to-test
 	$(BIN)/python -m build --wheel --no-isolation
