@@ -54,7 +54,7 @@ def check_relevant_from(relevant_from: int, grades: Sequence[GradeMeaning]) -> N
 
 
 def _parse_grade(part: str) -> GradeMeaning:
-    match = re.fullmatch(r"\s*(\d+)\s*=\s*([^|]*?)\s*(?:\|\s*(.*?)\s*)?", part)
+    match = re.fullmatch(r"\s*([0-9]{1,9})\s*=\s*([^|]*?)\s*(?:\|\s*(.*?)\s*)?", part)
     if match is None or not match[2]:
         raise InvalidValueError("“%(part)s” is not a grade: write it as “1=Relevant”.", part=part.strip())
     if int(match[1]) > GREATEST_GRADE:

@@ -111,7 +111,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/collections/<slug>/settings")
 @collection_page(Role.ORGANISER)
-def settings(slug: str) -> ResponseReturnValue:
+def settings(_slug: str) -> ResponseReturnValue:
     """What can be changed of a collection."""
     return render_template("collection/settings.html", form=_filled_form())
 

@@ -32,6 +32,8 @@ def test_commas_separate_on_one_line_and_belong_to_descriptions_on_several() -> 
         ("0=No,1", "“1” is not a grade"),
         ("-1=Spam,0=No", "“-1=Spam” is not a grade"),
         ("0=No,10=Yes", "from 0 to 9, not 10"),
+        ("0=No," + "9" * 5000 + "=Yes", "is not a grade"),
+        ("0=No,٣=Yes", "“٣=Yes” is not a grade"),
     ],
 )
 def test_a_scale_that_is_none_is_refused(text: str, sentence: str) -> None:

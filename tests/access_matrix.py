@@ -1,0 +1,85 @@
+"""Which page opens for whom: a row for every endpoint, and how its refusals look."""
+
+from dataclasses import dataclass
+
+N = "/collections/news"
+PEOPLE = ("guest", "stranger", "participant", "judge", "organiser", "administrator")
+
+# Statuses in the order of PEOPLE. A guest is sent to sign in (303). A stranger, who belongs to another collection,
+# must not learn that this one exists (404). Forms are sent empty: 422 says that the page let them in.
+EVERYBODY = (200, 200, 200, 200, 200, 200)
+ANY_MEMBER = (303, 404, 200, 200, 200, 200)
+ORGANISERS = (303, 404, 403, 403, 200, 200)
+ORGANISERS_DO = (303, 404, 403, 403, 303, 303)
+ORGANISERS_FORM = (303, 404, 403, 403, 422, 422)
+SENDERS = (303, 404, 200, 403, 200, 200)
+SENDERS_FORM = (303, 404, 422, 403, 422, 422)
+JUDGES = (303, 404, 403, 200, 403, 403)
+JUDGES_FORM = (303, 404, 403, 422, 403, 403)
+ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
+ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An endpoint: how it is called, and the status for each of PEOPLE."""
+
+    method: str
+    path: str
+    statuses: tuple[int, ...]
+
+
+# The judge's assignment is the first of the database; the participant's team has the run alpha.
+MATRIX = {
+    "static": Row("GET", "/static/style.css", EVERYBODY),
+    "accounts.sign_in": Row("GET", "/sign-in", (200, 303, 303, 303, 303, 303)),
+    "accounts.try_to_sign_in": Row("POST", "/sign-in", (422, 422, 422, 422, 422, 422)),
+    "accounts.sign_out": Row("POST", "/sign-out", (303, 303, 303, 303, 303, 303)),
+    "accounts.show": Row("GET", "/account", (303, 200, 200, 200, 200, 200)),
+    "accounts.change_password": Row("POST", "/account", (303, 422, 422, 422, 422, 422)),
+    "people.show": Row("GET", "/people", ADMINISTRATORS),
+    "people.add": Row("POST", "/people", ADMINISTRATORS_FORM),
+    "people.reset_password": Row("POST", "/people/password", ADMINISTRATORS_FORM),
+    "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),
+    "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
+    "collection.list_all": Row("GET", "/collections", (303, 200, 200, 200, 200, 200)),
+    "collection.add": Row("POST", "/collections", ADMINISTRATORS_FORM),
+    "collection.show": Row("GET", N, ANY_MEMBER),
+    "collection.settings": Row("GET", f"{N}/settings", ORGANISERS),
+    "collection.change": Row("POST", f"{N}/settings", ORGANISERS_FORM),
+    "collection.close": Row("POST", f"{N}/close", ORGANISERS_DO),
+    "collection.reopen": Row("POST", f"{N}/reopen", ORGANISERS_DO),
+    "members.show": Row("GET", f"{N}/members", ORGANISERS),
+    "members.add": Row("POST", f"{N}/members", ORGANISERS_FORM),
+    "members.remove": Row("POST", f"{N}/members/remove", ORGANISERS_FORM),
+    "guidelines.show": Row("GET", f"{N}/guidelines", ANY_MEMBER),
+    "guidelines.edit": Row("GET", f"{N}/guidelines/edit", ORGANISERS),
+    "guidelines.store": Row("POST", f"{N}/guidelines/edit", ORGANISERS_FORM),
+    "topics.show": Row("GET", f"{N}/topics", SENDERS),
+    "topics.add": Row("POST", f"{N}/topics", ORGANISERS_FORM),
+    "documents.show": Row("GET", f"{N}/documents", ORGANISERS),
+    "documents.add": Row("POST", f"{N}/documents", ORGANISERS_FORM),
+    "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
+    "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
+    "runs.show": Row("GET", f"{N}/runs", SENDERS),
+    "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
+    "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
+    "runs.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "pools.show": Row("GET", f"{N}/pool", ORGANISERS),
+    "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
+    "judgements.show": Row("GET", f"{N}/judgements", ORGANISERS),
+    "judgements.add": Row("POST", f"{N}/judgements", ORGANISERS_FORM),
+    "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
+    "judgements.as_jsonl": Row("GET", f"{N}/judgements.jsonl", ORGANISERS),
+    "agreement.show": Row("GET", f"{N}/agreement", ORGANISERS),
+    "qrels.show": Row("GET", f"{N}/qrels", ORGANISERS),
+    "qrels.file": Row("GET", f"{N}/qrels/file", ORGANISERS),
+    "qrels.manifest": Row("GET", f"{N}/qrels/manifest", ORGANISERS),
+    "leaderboard.show": Row("GET", f"{N}/leaderboard", ORGANISERS),
+    "leaderboard.as_csv": Row("GET", f"{N}/leaderboard.csv", ORGANISERS),
+    "judging.topics": Row("GET", f"{N}/judge", JUDGES),
+    "judging.next_document": Row("GET", f"{N}/judge/topics/1", JUDGES),
+    "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
+    "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
+    "judging.judged": Row("GET", f"{N}/judge/judged", JUDGES),
+}

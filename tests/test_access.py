@@ -1,0 +1,93 @@
+"""The access matrix: every endpoint, everybody, the status they get."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from access_matrix import MATRIX, PEOPLE, Row
+from build import NOW, SLUG, labels, member, news, pool, run, topic_file, user
+from flask import Flask
+from sqlalchemy.orm import Session
+from visiting import Visitor, application
+
+from annotator.settings import sqlite_url
+from annotator.storage import Database, Role
+from annotator.web.context import DATABASE
+from annotator.workflows.judging import next_task
+
+NAMES = dict(zip(PEOPLE, (None, "sam", "pat", "jo", "ola", "ada"), strict=True))
+
+
+@pytest.fixture(scope="module")
+def filled_file(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database file with a collection, a run, a pool, a judgement and a document in the judge's hands."""
+    path = tmp_path_factory.mktemp("access") / "filled.sqlite"
+    shutil.copy(sqlite_template, path)
+    database = Database(sqlite_url(path))
+    with database.transaction() as session:
+        fill(session)
+    database.close()  # the last connection to close takes the write-ahead log into the file
+    return path
+
+
+@pytest.fixture
+def filled(filled_file: Path, tmp_path: Path) -> Iterator[Database]:
+    """A copy of it, which a test may change."""
+    shutil.copy(filled_file, tmp_path / "copy.sqlite")
+    database = Database(sqlite_url(tmp_path / "copy.sqlite"))
+    yield database
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def app() -> Flask:
+    """One application for all rows, whose pages are compiled once; tests give it their database."""
+    return application(Database("sqlite://"))
+
+
+def fill(session: Session) -> None:
+    news(session)
+    news(session, "other")
+    member(session, "sam", Role.ORGANISER, slug="other")
+    member(session, "sam", Role.JUDGE, slug="other")
+    member(session, "ola", Role.ORGANISER)
+    member(session, "pat", Role.PARTICIPANT, team="red")
+    user(session, "ada", administrator=True)
+    topic_file(session)
+    run(session, "alpha", {"1": ["a", "b"], "2": ["a"]}, team="red")
+    pool(session)
+    judge_id = member(session, "jo", Role.JUDGE)
+    assert next_task(session, SLUG, "1", judge_id, now=NOW) is not None
+    labels(session, "nist", "2 0 a 1\n")
+
+
+def test_every_endpoint_has_a_row_and_every_row_an_endpoint(app: Flask) -> None:
+    assert set(MATRIX) == {rule.endpoint for rule in app.url_map.iter_rules()}
+
+
+@pytest.mark.parametrize("endpoint", sorted(MATRIX))
+def test_every_endpoint_opens_for_those_it_is_for(app: Flask, filled: Database, endpoint: str) -> None:
+    row = MATRIX[endpoint]
+    app.extensions[DATABASE] = filled
+    statuses = {who: status_for(app, filled, NAMES[who], row) for who in PEOPLE}
+    assert statuses == dict(zip(PEOPLE, row.statuses, strict=True))
+
+
+def status_for(app: Flask, database: Database, name: str | None, row: Row) -> int:
+    return Visitor(app, database, name).client.open(row.path, method=row.method, buffered=True).status_code
+
+
+@pytest.mark.parametrize("endpoint", sorted(MATRIX))
+def test_a_row_calls_its_own_endpoint(app: Flask, endpoint: str) -> None:
+    row = MATRIX[endpoint]
+    adapter = app.url_map.bind("localhost")
+    assert adapter.match(row.path.partition("?")[0], method=row.method)[0] == endpoint
+
+
+def test_what_a_stranger_gets_is_what_a_missing_collection_gives(app: Flask, filled: Database) -> None:
+    app.extensions[DATABASE] = filled
+    stranger = Visitor(app, filled, "sam")
+    existing = stranger.get("/collections/news/runs").text
+    missing = stranger.get("/collections/nows/runs").text
+    assert existing == missing.replace("nows", "news")

@@ -1,0 +1,65 @@
+"""People who visit the pages in tests."""
+
+import io
+import re
+from collections.abc import Callable
+from html import unescape
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from annotator.app import create_app
+from annotator.settings import Settings
+from annotator.storage import Database, User
+
+
+def application(database: Database) -> Flask:
+    """The application of the tests: it takes files up to a mebibyte, and forms need no token."""
+    settings = Settings(secret_key="of the tests", upload_limit=1 << 20, unpacked_limit=1 << 20)
+    app = create_app(settings, database)
+    app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    return app
+
+
+class Visitor:
+    """A browser; signed in without the slow check of a password."""
+
+    def __init__(self, app: Flask, database: Database, name: str | None) -> None:
+        """Open the browser of `name`, or of a guest."""
+        self.client = app.test_client()
+        if name is not None:
+            with database.reading() as session:
+                user = session.scalars(select(User).where(User.name == name)).one()
+            with self.client.session_transaction() as cookie:
+                cookie["_user_id"] = f"{user.id}:{user.sign_in_generation}"
+                cookie["_fresh"] = True
+
+    def get(self, path: str, **kwargs: Any) -> TestResponse:  # noqa: ANN401 - passed on to Werkzeug's client
+        """Open a page."""
+        return self.client.get(path, **kwargs)
+
+    def post(self, path: str, **fields: object) -> TestResponse:
+        """Send a form."""
+        return self.client.post(path, data=fields)
+
+
+Visit = Callable[[str | None], Visitor]
+
+
+def words(response: TestResponse) -> str:
+    """What a reader sees of a page: no tags, single blanks."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", response.text)).split())
+
+
+def hidden(response: TestResponse, name: str) -> str:
+    """The value of a hidden field."""
+    match = re.search(rf'<input[^>]*name="{name}"[^>]*value="([^"]*)"', response.text)
+    assert match is not None, name
+    return unescape(match[1])
+
+
+def file(name: str, content: str | bytes) -> tuple[io.BytesIO, str]:
+    """A file as a form field."""
+    return io.BytesIO(content if isinstance(content, bytes) else content.encode()), name

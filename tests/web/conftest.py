@@ -1,0 +1,42 @@
+"""Fixtures of the page tests: the application over a fresh database, and people who visit it."""
+
+import pytest
+from build import SLUG, member, pooled_news, user
+from flask import Flask
+from visiting import Visit, Visitor, application
+
+from annotator.storage import Database, Role
+from annotator.web.context import DATABASE
+
+
+@pytest.fixture(scope="session")
+def shared_app() -> Flask:
+    """One application for all tests, whose pages are compiled once."""
+    return application(Database("sqlite://"))
+
+
+@pytest.fixture
+def app(shared_app: Flask, database: Database) -> Flask:
+    """The application over a fresh database; forms need no token, except where a test switches that on."""
+    shared_app.extensions[DATABASE] = database
+    shared_app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    return shared_app
+
+
+@pytest.fixture
+def news(database: Database) -> str:
+    """A pooled collection: Jo and Kim judge, Ola organises, Pat sends runs for team red, Ada administers; its slug."""
+    with database.transaction() as session:
+        pooled_news(session, judgements_wanted=2)
+        member(session, "jo", Role.JUDGE)
+        member(session, "kim", Role.JUDGE)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "pat", Role.PARTICIPANT, team="red")
+        user(session, "ada", administrator=True)
+    return f"/collections/{SLUG}"
+
+
+@pytest.fixture
+def visit(app: Flask, database: Database) -> Visit:
+    """`visit("jo")` is Jo's browser, signed in; `visit(None)` a guest's."""
+    return lambda name: Visitor(app, database, name)

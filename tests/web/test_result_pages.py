@@ -1,0 +1,111 @@
+"""Agreement, qrels, leaderboard and exports: the numbers of the workflows, said on a page and given as files."""
+
+import csv
+import io
+import json
+
+import pytest
+from build import labels, member, news, pool, run, topic_file
+from visiting import Visit, words
+
+from annotator.storage import Database, Role
+
+
+@pytest.fixture
+def judged(news: str, database: Database) -> str:
+    """Topic 1 has a b c d in its pool; Nist grades all of it, the crowd three.
+
+    nist  a 2, b 0, c 1, d 0; crowd  a 2, b 0, c 0. Settled by majority, the lower of two equally frequent: 2 0 0 0.
+    """
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n")
+        labels(session, "crowd", "1 0 a 2\n1 0 b 0\n1 0 c 0\n", name="crowd.txt")
+    return news
+
+
+def test_agreement_shows_kappa_and_where_two_judges_differ(visit: Visit, judged: str) -> None:
+    page = words(visit("ola").get(f"{judged}/agreement"))
+    # a, b agree, c does not: observed 2/3. Crowd: 0 twice, 2 once; nist: 0, 1, 2 once each.
+    # By chance (2*1 + 0*1 + 1*1)/9 = 1/3, so kappa = (2/3 - 1/3)/(2/3) = 0.5.
+    assert "crowd, nist 3 66.7 % 0.500" in page
+    assert "moderate" in page
+    assert "Rows: crowd. Columns: nist." in page
+
+
+def test_agreement_without_judges_says_what_it_needs(visit: Visit, news: str) -> None:
+    assert "Agreement needs two judges" in words(visit("ola").get(f"{news}/agreement"))
+
+
+def test_qrels_are_given_by_the_collections_policy_another_or_one_judges_word(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    assert ola.get(f"{judged}/qrels/file").text == "1 0 a 2\n1 0 b 0\n1 0 c 0\n1 0 d 0\n"
+    assert ola.get(f"{judged}/qrels/file?policy=highest").text == "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n"
+    assert ola.get(f"{judged}/qrels/file?judge=crowd").text == "1 0 a 2\n1 0 b 0\n1 0 c 0\n"
+    manifest = json.loads(ola.get(f"{judged}/qrels/manifest?policy=highest").text)
+    assert manifest["consensus_policy"] == "highest"
+    page = ola.get(f"{judged}/qrels?policy=highest")
+    assert manifest["sha256"] in page.text
+    assert f"{judged}/qrels/file?policy=highest" in page.text
+
+
+def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judged: str) -> None:
+    page = visit("ola").get(f"{judged}/leaderboard?m=P@2&m=RR&other=AP,Judged@2")
+    text = words(page)
+    # Relevant: a. alpha has a b c, beta d b a.
+    assert "Run Team P@2 RR AP Judged@2" in text
+    assert "1 alpha 0.5000 1.0000 1.0000 1.0000" in text
+    assert "2 beta 0.0000 0.3333 0.3333 1.0000" in text
+    assert "policy: majority" in text
+    assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
+    assert "Scored against the grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
+
+
+def test_the_leaderboard_is_given_as_csv_that_names_its_qrels(visit: Visit, judged: str) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard.csv?m=RR&policy=highest")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    # Now c is relevant too: beta has d b a, so its first relevant document stands third.
+    assert [(row["run"], row["RR"]) for row in rows] == [("alpha", "1.0"), ("beta", str(1 / 3))]
+    assert {(row["qrels"], row["policy"], row["grades"]) for row in rows} == {("live", "highest", "4")}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "sentence"),
+    [
+        ("m=nDGC@10", 422, "the nearest names are: nDCG"),
+        ("m=P", 422, "P needs a cutoff"),
+        ("policy=mean", 422, "There is no consensus policy “mean”"),
+        ("judge=nobody", 404, "There is no user “nobody”."),
+    ],
+)
+def test_a_leaderboard_that_cannot_be_says_why_beside_its_form(
+    visit: Visit, judged: str, query: str, status: int, sentence: str
+) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard?{query}")
+    assert answer.status_code == status
+    assert sentence in words(answer)
+    assert "Choose what to see" in words(answer)
+
+
+def test_a_leaderboard_before_the_first_judgement_is_no_error(visit: Visit, news: str) -> None:
+    answer = visit("ola").get(f"{news}/leaderboard")
+    assert answer.status_code == 200
+    assert "Nothing is judged yet" in words(answer)
+
+
+def test_every_judgement_goes_out_as_csv_and_as_json_lines(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    rows = list(csv.DictReader(io.StringIO(ola.get(f"{judged}/judgements.csv").text)))
+    lines = [json.loads(line) for line in ola.get(f"{judged}/judgements.jsonl").text.splitlines()]
+    assert [(row["judge"], row["docno"], row["grade"]) for row in rows[:2]] == [("nist", "a", "2"), ("nist", "b", "0")]
+    assert [line["judge"] for line in lines] == ["nist"] * 4 + ["crowd"] * 3
+
+
+def test_a_run_whose_tag_is_a_formula_is_text_in_the_csv(visit: Visit, database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        topic_file(session)
+        run(session, "=1+1", {"1": ["a"]})
+        pool(session)
+        labels(session, "nist", "1 0 a 1\n")
+        member(session, "ola", Role.ORGANISER)
+    assert "'=1+1," in visit("ola").get("/collections/news/leaderboard.csv").text
