@@ -171,7 +171,7 @@ def test_a_grade_outside_the_scale_is_refused() -> None:
 
 
 def test_judges_of_different_documents_are_not_compared() -> None:
-    with pytest.raises(InvalidValueError, match="2 are not 1"):
+    with pytest.raises(InvalidValueError, match="the first has 2 and the second 1"):
         confusion_matrix(np.array([0, 1]), np.array([0]), [0, 1])
 
 
