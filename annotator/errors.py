@@ -42,6 +42,10 @@ class ConflictError(AnnotatorError):
     """It contradicts what is stored: a name taken, a collection closed."""
 
 
+class BusyError(AnnotatorError):
+    """Somebody else holds what is needed for too long; the same may go through later."""
+
+
 class InvalidValueError(AnnotatorError):
     """A value that was given is outside what is possible."""
 
@@ -65,7 +69,11 @@ class FileRefusedError(AnnotatorError):
 
     def __init__(self, problems: "Problems") -> None:
         """Take the problems over, at most `MAX_PROBLEMS` of them with their total number."""
-        self.problems = tuple(problems.first)
+        # File by file in the order they were given, and each from its first line to its last.
+        files = list(dict.fromkeys(problem.file for problem in problems.first))
+        self.problems = tuple(
+            sorted(problems.first, key=lambda problem: (files.index(problem.file), problem.line or 0))
+        )
         self.total = problems.total
         super().__init__("Nothing was stored. Problems found: %(total)d.", total=problems.total)
 

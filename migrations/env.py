@@ -17,9 +17,9 @@ def render_item(kind: str, item: object, _context: AutogenContext) -> str | Lite
 
 database = context.config.attributes.get("database") or Database(Settings.from_environment().database_url)
 
-with database.transaction() as session:
+with database.migrating() as connection:
     context.configure(
-        connection=session.connection(),
+        connection=connection,
         target_metadata=Base.metadata,
         render_as_batch=True,  # SQLite cannot change a column in place: batch mode copies the table
         render_item=render_item,

@@ -29,7 +29,8 @@ def parse_documents(
 ) -> Iterator[ParsedDocument] | None:
     """Read documents, or return None and note every problem of the file with its line.
 
-    `text` is what `unpack` returns. `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The file is
+    A document with neither title nor body is taken: real collections have some, and a judge can say so. `text` is what
+    `unpack` returns. `fields` maps our names (`KEYS`) to the keys of a JSON Lines file. The file is
     read twice: wholly before this returns, for the problems, and again as the documents are drawn, so that a
     corpus is never in memory as a whole. Raises `InvalidValueError` when `fields` has a name that is not ours.
     """
@@ -62,10 +63,6 @@ def _read(name: str, text: bytes, problems: Problems, keys: Keys) -> Iterator[Pa
 
 
 def _check(name: str, document: ParsedDocument, first_lines: dict[str, int], problems: Problems) -> None:
-    if not (document.title.strip() or document.body.strip()):
-        problems.add(
-            name, document.line, "The document %(docno)s has neither title nor body.", docno=document.docno[:60]
-        )
     if not check_docno(problems, name, document.line, document.docno):
         return
     first_line = first_lines.setdefault(document.docno, document.line)

@@ -1,10 +1,14 @@
 """What may be the number of a topic or the id of a document: one word that every TREC file can carry."""
 
-import unicodedata
+import re
 
 from annotator.errors import Problems
 
 MAX_IDENTIFIER_BYTES = 256
+# Blanks and control characters past ASCII, which trec_eval takes for letters and other readers do not.
+SPLITS_PAST_ASCII = r"\x80-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+SPLITTING_PAST_ASCII = re.compile(f"[{SPLITS_PAST_ASCII}]")
+SPLITTING = re.compile(rf"[\x00-\x20\x7f{SPLITS_PAST_ASCII}\ud800-\udfff]")
 
 
 def check_topic_number(problems: Problems, name: str, line: int, number: str) -> bool:
@@ -21,6 +25,13 @@ def check_topic_number(problems: Problems, name: str, line: int, number: str) ->
     elif is_too_long(number):
         problems.add(
             name, line, "The topic number is longer than %(limit)d bytes. Shorten it.", limit=MAX_IDENTIFIER_BYTES
+        )
+    elif number.startswith("#"):
+        problems.add(
+            name,
+            line,
+            "The topic number %(number)s begins with #, so its lines in runs and qrels would be comments. Drop the #.",
+            number=number,
         )
     else:
         return True
@@ -49,9 +60,7 @@ def check_docno(problems: Problems, name: str, line: int, docno: str) -> bool:
 
 def is_one_word(identifier: str) -> bool:
     """Tell whether no reader of TREC files would split it: no blank of any script, nothing that cannot be encoded."""
-    if identifier.isascii() and identifier.isprintable():
-        return " " not in identifier
-    return not any(char.isspace() or unicodedata.category(char) in {"Cc", "Cs"} for char in identifier)
+    return not SPLITTING.search(identifier)
 
 
 def is_too_long(identifier: str) -> bool:

@@ -17,9 +17,18 @@ class ParsedList:
     docnos: NDArray[np.bytes_]
     scores: NDArray[np.float64]
 
-    def numbered(self, numbers: Mapping[str, int]) -> NDArray[np.int32]:
-        """The documents as the numbers that a collection gives them."""
-        return np.fromiter((numbers[docno.decode()] for docno in self.docnos.tolist()), np.int32, self.docnos.size)
+
+@dataclass(frozen=True, eq=False)
+class RunDocuments:
+    """The documents of a run, each once, and its lists as positions among them, best first."""
+
+    docnos: tuple[str, ...]
+    positions: Mapping[str, NDArray[np.int32]]
+
+    def numbered(self, numbers: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
+        """The lists as the numbers that a collection gives the documents."""
+        given = np.fromiter((numbers[docno] for docno in self.docnos), np.int32, len(self.docnos))
+        return {topic: given[positions] for topic, positions in self.positions.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +39,16 @@ class ParsedRun:
     lists: Mapping[str, ParsedList]
     lines: int
 
-    def docnos(self) -> set[str]:
-        """Every document the run has, each once."""
-        return {docno.decode() for ranked in self.lists.values() for docno in ranked.docnos.tolist()}
+    def index(self) -> "RunDocuments":
+        """Name each document once, so that giving numbers to all of them is quick."""
+        lengths = [ranked.docnos.size for ranked in self.lists.values()]
+        docnos, positions = np.unique(
+            np.concatenate([ranked.docnos for ranked in self.lists.values()]), return_inverse=True
+        )
+        pieces = np.split(positions.astype(np.int32), np.cumsum(lengths)[:-1])
+        return RunDocuments(
+            tuple(docno.decode() for docno in docnos.tolist()), dict(zip(self.lists, pieces, strict=True))
+        )
 
     @property
     def retrieved(self) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from annotator.errors import Problems
-from annotator.evaluation.table_lines import check_lengths, data_lines, shown
+from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 4
-WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,9}")
+# Stored in 16 bits, which hold every number of four digits.
+WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
 WHOLE_TOPIC = re.compile(r"[0-9]{1,18}")
 
 
@@ -52,7 +53,7 @@ class _Reading:
             )
             return
         topic, _, docno, grade = columns
-        if not check_lengths(self.name, line, (topic, docno), self.problems):
+        if not check_words(self.name, line, (topic, docno), self.problems):
             return
         self._note_unknown_topic(line, topic)
         self._note_duplicate(line, topic, docno)
@@ -85,7 +86,7 @@ class _Reading:
             self.problems.add(
                 self.name,
                 line,
-                "The grade %(grade)s is not a whole number of at most nine digits.",
+                "The grade %(grade)s is not a whole number of at most four digits.",
                 grade=shown(grade),
             )
             return None

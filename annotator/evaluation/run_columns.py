@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES
+from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES, SPLITTING_PAST_ASCII
 from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.rankings import trec_order
 from annotator.evaluation.run_lines import COLUMNS
@@ -45,6 +45,8 @@ class _Columns:
     piece_count: int = 0
 
     def take(self, chunk: bytes, *, check_tag: bool) -> None:
+        if not chunk.isascii() and SPLITTING_PAST_ASCII.search(chunk.decode()):
+            raise UnusualError
         data = np.frombuffer(b"\n" + chunk + PADDING, np.uint8)
         starts, ends = _token_bounds(data)
         if not starts.size:

@@ -1,12 +1,17 @@
 """Runs as files: six columns a line, topic, Q0, document, rank, score and tag, as TREC has them."""
 
+import io
 from collections.abc import Collection
+from itertools import islice
 
 from annotator.errors import Problems
 from annotator.evaluation.parsed_runs import ParsedList as ParsedList
 from annotator.evaluation.parsed_runs import ParsedRun as ParsedRun
 from annotator.evaluation.run_columns import read_columns
 from annotator.evaluation.run_lines import read_lines
+from annotator.evaluation.table_lines import first_data_line
+
+TAG = 5  # which column it is, from 0
 
 
 def parse_run(
@@ -20,6 +25,13 @@ def parse_run(
     """
     known = None if topics is None else frozenset(topics)
     return read_columns(text, known, tag) or read_lines(name, text, problems, known, tag)
+
+
+def first_tag_of(text: bytes) -> tuple[int, str]:
+    """The number of a run's first line of data and the tag on it; `(1, "")` when there is none to be had."""
+    line = first_data_line(text)
+    content = next(islice(io.BytesIO(text), line - 1, line), b"").split()
+    return line, content[TAG].decode() if len(content) > TAG else ""
 
 
 def format_run(parsed: ParsedRun) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from annotator.errors import Problems
 from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
-from annotator.evaluation.table_lines import check_lengths, data_lines, shown
+from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 6
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
@@ -51,7 +51,7 @@ class _Reading:
         topic, _, docno, _, score, tag = columns
         self._take_tag(line, tag)
         value = self._score(line, score)
-        if check_lengths(self.name, line, (topic, docno), self.problems):
+        if check_words(self.name, line, (topic, docno), self.problems):
             self._greet(line, topic)
             entries = self.entries[topic]
             entries.docnos += docno + b"\n"
@@ -62,7 +62,7 @@ class _Reading:
         if self.tag is not None or tag in self.tags:
             return
         self.tags[tag] = line
-        check_lengths(self.name, line, (tag,), self.problems)
+        check_words(self.name, line, (tag,), self.problems)
         if len(self.tags) > 1:
             first_tag, first_line = next(iter(self.tags.items()))
             self.problems.add(

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.free_text import check_free_text
 
 LEAST_GRADES = 2
 GREATEST_GRADE = 9  # a grade is one key
+LONGEST_NAME = 60  # it stands on a button
+LONGEST_DESCRIPTION = 1_000
 
 
 @dataclass(frozen=True)
@@ -61,4 +64,6 @@ def _parse_grade(part: str) -> GradeMeaning:
         raise InvalidValueError(
             "A grade is a whole number from 0 to %(most)d, not %(value)s.", most=GREATEST_GRADE, value=match[1]
         )
+    check_free_text(match[2], LONGEST_NAME)
+    check_free_text(match[3] or "", LONGEST_DESCRIPTION)
     return GradeMeaning(int(match[1]), match[2], match[3] or "")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from annotator.errors import Problems
-from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES
+from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES, is_one_word
 
 MAX_LINE_BYTES = 1 << 16
 SHOWN_BYTES = 60
@@ -33,8 +33,8 @@ def first_data_line(text: bytes) -> int:
     return next((line for line, content in lines if content.strip() and not content.lstrip().startswith(b"#")), 1)
 
 
-def check_lengths(name: str, line: int, words: Collection[bytes], problems: Problems) -> bool:
-    """Note the first of these words that is too long to be an identifier; True when there is none."""
+def check_words(name: str, line: int, words: Collection[bytes], problems: Problems) -> bool:
+    """Note the first of these words of a line that can be no identifier; True when there is none."""
     for word in words:
         if len(word) > MAX_IDENTIFIER_BYTES:
             problems.add(
@@ -43,6 +43,15 @@ def check_lengths(name: str, line: int, words: Collection[bytes], problems: Prob
                 "%(word)s is longer than %(limit)d bytes, too long for an identifier.",
                 word=shown(word),
                 limit=MAX_IDENTIFIER_BYTES,
+            )
+            return False
+        # In ASCII the columns have been set apart by blanks and lines with control characters refused.
+        if not word.isascii() and not is_one_word(word.decode()):
+            problems.add(
+                name,
+                line,
+                "%(word)s has blanks or control characters inside; it must be one word.",
+                word=repr(word.decode()),
             )
             return False
     return True

@@ -42,7 +42,10 @@ def _check(name: str, read: Iterable[ParsedTopic], problems: Problems) -> list[P
     """Note topics without number or title, and numbers that come twice."""
     topics: dict[str, ParsedTopic] = {}
     for topic in read:
-        if not topic.title:
+        if not topic.number and not topic.title:
+            problems.add(name, topic.line, "The topic has neither number nor title.")
+            continue
+        if topic.number and not topic.title:
             problems.add(name, topic.line, "The topic %(number)s has no title.", number=topic.number)
         if not check_topic_number(problems, name, topic.line, topic.number):
             continue

@@ -14,6 +14,7 @@ FIELD_TAG = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 LANGUAGE = re.compile(r"""\blang\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+NUMBER = re.compile(r"""\b(?:number|num|id|qid)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'/]+))""", re.IGNORECASE)
 LABELS = {
     "num": re.compile(r"\s*(?:Number|Topic)\s*:", re.IGNORECASE),
     "title": re.compile(r"\s*(?:Topic|Title)\s*:", re.IGNORECASE),
@@ -31,13 +32,19 @@ def sgml_topics(text: str) -> Iterator[ParsedTopic]:
         fields = _fields(topic[2])
         language = LANGUAGE.search(topic[1])
         yield ParsedTopic(
-            number=fields.get("num", "").strip(),
+            number=fields.get("num", "").strip() or _number_attribute(topic[1]),
             title=" ".join(fields.get("title", "").split()),
             description=paragraphs(fields.get("desc", "")),
             narrative=paragraphs(fields.get("narr", "")),
             language=language[1] if language else None,
             line=line,
         )
+
+
+def _number_attribute(attributes: str) -> str:
+    """Return the number of a topic written as `<top id="1">`; empty when there is none."""
+    number = NUMBER.search(attributes)
+    return resolve_references(number[number.lastindex or 0]).strip() if number else ""
 
 
 def _fields(content: str) -> dict[str, str]:

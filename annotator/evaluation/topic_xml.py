@@ -45,7 +45,7 @@ class _Reading:
         elif self.topic is not None:
             if element.lower() in FIELD_NAMES:
                 self.field_name, self.field_depth, self.pieces = element.lower(), 1, []
-        elif element.lower() in {"topic", "top"}:
+        elif element.lower() == "topic":
             self.topic = {key.lower(): value for key, value in attributes.items()}
             self.topic_line = self.parser.CurrentLineNumber
         else:
@@ -61,7 +61,7 @@ class _Reading:
             self.field_depth -= 1
             if not self.field_depth and self.topic is not None:
                 self.topic.setdefault(self.field_name, "".join(self.pieces))
-        elif self.topic is not None and element.lower() in {"topic", "top"}:
+        elif self.topic is not None and element.lower() == "topic":
             self.topics.append(_topic(self.topic, self.language, self.topic_line))
             self.topic = None
 

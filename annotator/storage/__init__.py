@@ -5,7 +5,7 @@ from annotator.storage.collection import Collection, CollectionState, Grade, Gui
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import Document
-from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement
+from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun
 from annotator.storage.runs import RankedList, Run, RunFile
 
@@ -22,6 +22,7 @@ __all__ = [
     "Grade",
     "GuidelineVersion",
     "Judgement",
+    "LabelFile",
     "Membership",
     "Pool",
     "PoolItem",

@@ -1,9 +1,10 @@
 """People, their teams and what each may do in a collection."""
 
+import unicodedata
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, UniqueConstraint, func, select
+from sqlalchemy import ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -25,6 +26,8 @@ class User(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
+    # The name as two people could not tell it apart: “Élan” and “élan” are one.
+    name_key: Mapped[str] = mapped_column(unique=True)
     # None: this account cannot sign in, such as a judge made by an import of labels.
     password_hash: Mapped[str | None]
     administrator: Mapped[bool]
@@ -63,7 +66,13 @@ def find_user(session: Session, name: str) -> User:
 
 
 def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
-    """The team of that name in the collection, made when it is new."""
+    """The team of that name in the collection, made when it is new; `InvalidValueError` for an unusable name."""
+    if not _is_usable(name.replace(" ", "_")) or name != name.strip():
+        raise InvalidValueError(
+            "A team's name has 1 to %(most)d printable characters and no blanks at its ends; “%(name)s” does not fit.",
+            most=GREATEST_NAME_LENGTH,
+            name=name,
+        )
     team = session.scalar(select(Team).where(Team.collection_id == collection_id, Team.name == name))
     if team is None:
         team = Team(collection_id=collection_id, name=name)
@@ -87,16 +96,22 @@ def new_user(
 
     Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
     """
-    if not name or len(name) > GREATEST_NAME_LENGTH or not name.isprintable() or any(map(str.isspace, name)):
+    if not _is_usable(name):
         raise InvalidValueError(
             "A user's name has 1 to %(most)d printable characters and no blanks; “%(name)s” does not fit.",
             most=GREATEST_NAME_LENGTH,
             name=name,
         )
-    taken = session.scalar(select(User.name).where(func.lower(User.name) == name.lower()))
+    key = unicodedata.normalize("NFKC", name).casefold()
+    taken = session.scalar(select(User.name).where(User.name_key == key))
     if taken is not None:
         raise ConflictError("The name “%(name)s” is taken.", name=taken)
-    user = User(name=name, password_hash=password_hash, administrator=administrator, added_at=added_at)
+    user = User(name=name, name_key=key, password_hash=password_hash, administrator=administrator, added_at=added_at)
     session.add(user)
     session.flush()
     return user
+
+
+def _is_usable(name: str) -> bool:
+    """Whether a name can stand as one field in any export."""
+    return 1 <= len(name) <= GREATEST_NAME_LENGTH and name.isprintable() and not any(map(str.isspace, name))

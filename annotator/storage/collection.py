@@ -75,16 +75,36 @@ def find_collection(session: Session, slug: str) -> Collection:
 
 
 def find_open_collection(session: Session, slug: str) -> Collection:
-    """The same, for whoever wants to change something; `ConflictError` when it is closed."""
-    collection = find_collection(session, slug)
-    if collection.state == CollectionState.CLOSED:
-        raise ConflictError("The collection “%(slug)s” is closed: it takes no more changes.", slug=slug)
-    return collection
+    """The same, for whoever checks what could be changed; `ConflictError` when it is closed."""
+    return _open(find_collection(session, slug))
+
+
+def lock_collection(session: Session, slug: str, *, against_judging: bool = False) -> Collection:
+    """The same, for whoever changes it or what belongs to it: on PostgreSQL one at a time until their transaction ends.
+
+    Judging goes on beside it, unless the change is one that a judgement could contradict. (On SQLite there is one
+    writer in any case.)
+    """
+    collection = session.scalar(
+        select(Collection).where(Collection.slug == slug).with_for_update(key_share=not against_judging)
+    )
+    return collection or find_collection(session, slug)
+
+
+def lock_open_collection(session: Session, slug: str, *, against_judging: bool = False) -> Collection:
+    """The same, `ConflictError` when it is closed."""
+    return _open(lock_collection(session, slug, against_judging=against_judging))
 
 
 def refuse_closed_judging(session: Session, collection_id: int) -> None:
-    """Tell a judge that the organiser has ended the judging, by `ConflictError`."""
-    if session.get_one(Collection, collection_id).state == CollectionState.CLOSED:
+    """Tell a judge that the organiser has ended the judging, by `ConflictError`; else keep the scale as it is.
+
+    Judges do not wait for each other, nor for imports, only for a change against judging.
+    """
+    state = session.scalars(
+        select(Collection.state).where(Collection.id == collection_id).with_for_update(read=True, key_share=True)
+    ).one()
+    if state == CollectionState.CLOSED:
         raise ConflictError("Judging has ended: the organiser has closed this collection.")
 
 
@@ -107,3 +127,9 @@ def latest_guidelines(session: Session, collection_id: int) -> GuidelineVersion 
             GuidelineVersion.collection_id == collection_id, GuidelineVersion.number == newest.scalar_subquery()
         )
     )
+
+
+def _open(collection: Collection) -> Collection:
+    if collection.state == CollectionState.CLOSED:
+        raise ConflictError("The collection “%(slug)s” is closed: it takes no more changes.", slug=collection.slug)
+    return collection

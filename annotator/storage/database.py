@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError
+from annotator.errors import BusyError, ConflictError, InvalidValueError
 
 BUSY_TIMEOUT_MS = 15_000
+# The number itself means nothing: it is the same in every process that migrates.
+MIGRATION_LOCK = 7_105_221
 
 
 class Database:
@@ -22,7 +24,7 @@ class Database:
         try:
             backend = make_url(url).get_backend_name()
             self.engine: Engine = create_engine(url)
-        except (ArgumentError, ModuleNotFoundError) as error:
+        except (ArgumentError, ModuleNotFoundError, ValueError) as error:
             raise InvalidValueError(
                 "“%(url)s” is not a database this installation can open: %(reason)s", url=url, reason=error
             ) from error
@@ -31,22 +33,88 @@ class Database:
             event.listen(self.engine, "connect", _prepare_sqlite)
             event.listen(self.engine, "begin", _begin_sqlite)
         self._writing = self.engine.execution_options(write=True)
+        # PostgreSQL would let each statement see another state.
+        self._reading = (
+            self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        )
 
     @contextmanager
     def transaction(self) -> Iterator[Session]:
-        """A session that writes; on SQLite it holds the only write lock from its first statement."""
-        with Session(self._writing, expire_on_commit=False) as session, session.begin():
-            yield session
+        """A session that writes; on SQLite it holds the only write lock from its first statement.
+
+        Raises `BusyError` when another writer kept that lock for too long; nothing is stored then.
+        """
+        try:
+            with Session(self._writing, expire_on_commit=False) as session, session.begin():
+                yield session
+        except OperationalError as error:
+            if "locked" in str(error.orig):
+                raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that reads one consistent state and never waits for a writer."""
-        with Session(self.engine, expire_on_commit=False) as session:
+        with Session(self._reading, expire_on_commit=False) as session:
             yield session
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        """A connection for changing tables, alone: who else would migrate waits until this block has ended.
+
+        Raises `ConflictError` when rows of SQLite would then refer to rows that are not there, and `BusyError` when
+        another writer kept its lock for too long; nothing is changed then. PostgreSQL checks each statement itself.
+        """
+        links = _links_checked_at_the_end if self.is_sqlite else _alone_on_postgresql
+        try:
+            with self._writing.connect() as connection, links(connection):
+                yield connection
+        except OperationalError as error:
+            if "locked" in str(error.orig):
+                raise BusyError(
+                    "Another program is writing to the database. Nothing was changed: stop it, or try again."
+                ) from error
+            raise
 
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
+
+
+@contextmanager
+def _alone_on_postgresql(connection: Connection) -> Iterator[None]:
+    # Two servers that start on one empty database would both make its tables.
+    with connection.begin():
+        connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
+        yield
+
+
+@contextmanager
+def _links_checked_at_the_end(connection: Connection) -> Iterator[None]:
+    # SQLite changes a column by way of a copy of the table, and refuses to drop the old one while others refer to it.
+    # The pragma counts outside of a transaction only, so it goes past SQLAlchemy, which would begin one.
+    cursor = connection.connection.cursor()
+    cursor.execute("PRAGMA foreign_keys=OFF")
+    try:
+        with connection.begin():
+            yield
+            _refuse_broken_links(connection)
+    finally:
+        cursor.execute("PRAGMA foreign_keys=ON")
+        cursor.close()
+
+
+def _refuse_broken_links(connection: Connection) -> None:
+    broken = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+    if broken:
+        table, _row, parent, _key = broken[0]
+        raise ConflictError(
+            "The tables stay as they were: %(count)d rows, the first of them in “%(table)s”, would refer to rows of "
+            "“%(parent)s” that do not exist. Restore a copy of the database, or report this.",
+            count=len(broken),
+            table=table,
+            parent=parent,
+        )
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own type

@@ -1,19 +1,19 @@
 """Who is to look at what, and what they said. Judgements are appended: the latest of a judge counts, all are kept."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, Select, exists, select, text, update
+from sqlalchemy import ColumnElement, ForeignKey, Index, Select, UniqueConstraint, exists, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.accounts import User
 from annotator.storage.collection import Topic
 from annotator.storage.columns import Base
-from annotator.storage.documents import Document
+from annotator.storage.documents import Document, chunks
 from annotator.storage.pools import PoolItem
 
 
@@ -98,6 +98,20 @@ class Judgement(Base):
     replaces_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
 
 
+class LabelFile(Base):
+    """A file of labels that was taken in, so that the same one again never undoes what its judge changed since."""
+
+    __tablename__ = "label_file"
+    __table_args__ = (UniqueConstraint("collection_id", "judge_id", "checksum"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    name: Mapped[str]
+    checksum: Mapped[str]
+    imported_at: Mapped[datetime]
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a judge said of a document: a grade, or why it cannot be judged."""
@@ -147,15 +161,20 @@ def current_judgement(session: Session, pool_item_id: int, judge_id: int) -> Jud
 
 def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     """Return the live assignments that fit to the queue and count them; their items want a judge again."""
-    live = (Assignment.state == AssignmentState.LIVE, *conditions)
-    returned = session.execute(
-        update(Assignment).where(*live).values(state=AssignmentState.RETURNED).returning(Assignment.pool_item_id)
-    ).scalars()
-    # One row an assignment: an item that comes back from two judges is named, and counted down, twice.
-    items = list(returned)
-    for item_id, count in Counter(items).items():
+    # In one order for everybody, so that two who give back at once wait for each other and not both for ever.
+    live = session.scalars(
+        select(Assignment)
+        .where(Assignment.state == AssignmentState.LIVE, *conditions)
+        .order_by(Assignment.pool_item_id, Assignment.id)
+        .with_for_update()
+    ).all()
+    for assignment in live:
+        assignment.state = AssignmentState.RETURNED
+    session.flush()
+    # An item that comes back from two judges counts down twice.
+    for item_id, count in sorted(Counter(assignment.pool_item_id for assignment in live).items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
-    return len(items)
+    return len(live)
 
 
 class GradeRow(NamedTuple):
@@ -202,3 +221,17 @@ def named_grades(session: Session, collection_id: int, judge: str | None = None)
     for number, docno, grade in session.execute(statement):
         if grade is not None:
             yield number, docno, grade
+
+
+def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
+    """Put back into the queue what could not be judged for want of a text; what was said stays in the history."""
+    without_text = (
+        select(Judgement)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
+    )
+    for chunk in chunks(list(document_ids)):
+        for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
+            judgement.current = False
+            session.get_one(Assignment, judgement.assignment_id).state = AssignmentState.RETURNED
+            session.get_one(PoolItem, judgement.pool_item_id).taken -= 1

@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from annotator.assets import asset_folder
 from annotator.errors import ConflictError
@@ -12,17 +12,17 @@ from annotator.storage.database import Database
 
 
 def upgrade_schema(database: Database) -> None:
-    """Bring the tables to this version of the program; a fresh database gets them all."""
+    """Bring the tables to this version of the program; a fresh database gets them all.
+
+    Raises `ConflictError` when it does not open.
+    """
+    _version_of(database)
     command.upgrade(migration_config(database), "head")
 
 
 def prepare_schema(database: Database) -> None:
     """Make the tables of an empty database; `ConflictError` when it does not open or is of another version."""
-    try:
-        with database.reading() as session:
-            present = MigrationContext.configure(session.connection()).get_current_revision()
-    except OperationalError as error:
-        raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
+    present = _version_of(database)
     newest = ScriptDirectory.from_config(migration_config(database)).get_current_head()
     if present is None:
         upgrade_schema(database)
@@ -32,6 +32,15 @@ def prepare_schema(database: Database) -> None:
             present=present,
             newest=newest,
         )
+
+
+def _version_of(database: Database) -> str | None:
+    """The version of the tables, None when there are none; `ConflictError` when the database does not open."""
+    try:
+        with database.reading() as session:
+            return MigrationContext.configure(session.connection()).get_current_revision()
+    except DBAPIError as error:
+        raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
 
 
 def migration_config(database: Database) -> Config:

@@ -29,6 +29,7 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "lazy_gettext",
         "Sentence",
         "AnnotatorError",
+        "BusyError",
         "ConflictError",
         "ExportMismatchError",
         "InvalidValueError",

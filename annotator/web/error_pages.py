@@ -7,6 +7,7 @@ from werkzeug.exceptions import HTTPException, InternalServerError
 
 from annotator.errors import (
     AnnotatorError,
+    BusyError,
     ConflictError,
     FileRefusedError,
     InvalidValueError,
@@ -23,6 +24,7 @@ STATUSES: dict[type[AnnotatorError], int] = {
     ConflictError: 409,
     InvalidValueError: 422,
     FileRefusedError: 422,
+    BusyError: 503,
 }
 
 TITLES = {
@@ -34,6 +36,7 @@ TITLES = {
     413: lazy_gettext("Too large"),
     422: lazy_gettext("Something given here is not possible"),
     500: lazy_gettext("Something went wrong here"),
+    503: lazy_gettext("Busy at the moment"),
 }
 
 EXPLANATIONS = {

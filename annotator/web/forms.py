@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from flask_wtf import FlaskForm
 
-from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
+from annotator.errors import AnnotatorError, BusyError, ConflictError, NotAllowedError
 from annotator.web.error_pages import status_of
 
 UNPROCESSABLE = 422
@@ -32,7 +32,7 @@ class Form(FlaskForm):  # type: ignore[misc]  # flask_wtf ships no types
     @property
     def status(self) -> int:
         """The HTTP status of the page that shows the form again: a name that does not exist is wrong input here."""
-        if isinstance(self.refusal, ConflictError | NotAllowedError):
+        if isinstance(self.refusal, BusyError | ConflictError | NotAllowedError):
             return status_of(self.refusal)
         return UNPROCESSABLE
 

@@ -21,6 +21,7 @@ from annotator.workflows.judging import JudgingTask
 blueprint = Blueprint("judging", __name__)
 
 GREATEST_GRADE = 9
+MOST_VERSIONS = 1_000_000
 
 
 def reason_choices() -> list[SelectChoice]:
@@ -39,6 +40,7 @@ class JudgementForm(Form):
     note = TextAreaField(lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3})
     seconds = HiddenField()
     client_id = HiddenField(validators=[InputRequired()])
+    guidelines = IntegerField(validators=[Optional(), NumberRange(0, MOST_VERSIONS)])
 
     def decision(self) -> Decision:
         """What the judge said."""
@@ -89,6 +91,7 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
                 form.decision(),
                 client_id=form.client_id.data,
                 judged_at=now(),
+                guidelines=form.guidelines.data,
             )
     if form.refused:
         return _screen(slug, _open(slug, assignment_id), form, status=form.status)

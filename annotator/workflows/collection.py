@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.consensus import POLICIES
+from annotator.evaluation.free_text import check_free_text
 from annotator.evaluation.scale import GradeMeaning, check_relevant_from, format_scale, parse_scale
 from annotator.storage import (
+    Assignment,
     Collection,
     CollectionState,
     Document,
@@ -23,9 +25,11 @@ from annotator.storage import (
     Run,
     Topic,
 )
-from annotator.storage.collection import find_collection, find_open_collection, scale_of
+from annotator.storage.collection import find_collection, lock_open_collection, scale_of
+from annotator.storage.judging import give_back
 
 MOST_JUDGEMENTS_WANTED = 100
+LONGEST_TITLE = 200
 
 
 @dataclass(frozen=True)
@@ -119,7 +123,7 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
 
     The number of judgements wanted holds for all items of the pool, those already judged included.
     """
-    collection = find_open_collection(session, slug)
+    collection = lock_open_collection(session, slug, against_judging=True)
     present = _meanings(session, collection.id)
     if change.scale is not None:
         _check_no_given_grade_leaves(session, collection.id, change.scale)
@@ -132,6 +136,9 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
         session.execute(
             update(PoolItem).where(PoolItem.topic_id.in_(topics)).values(judgements_wanted=change.judgements_wanted)
         )
+        # What is in more hands than are wanted now goes back; a judgement that still comes is stored as late.
+        too_many = select(PoolItem.id).where(PoolItem.topic_id.in_(topics), PoolItem.taken > PoolItem.judgements_wanted)
+        give_back(session, Assignment.pool_item_id.in_(too_many))
 
 
 def close_collection(session: Session, slug: str) -> None:
@@ -183,6 +190,7 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
     if change.title is not None:
         if not change.title.strip():
             raise InvalidValueError("A collection needs a title.")
+        check_free_text(change.title, LONGEST_TITLE)
         collection.title = change.title.strip()
     if change.consensus_policy is not None:
         if change.consensus_policy not in POLICIES:

@@ -13,8 +13,9 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import Document, PoolItem, Topic
-from annotator.storage.collection import find_collection, find_open_collection
-from annotator.storage.documents import document_ids
+from annotator.storage.collection import find_collection, lock_open_collection
+from annotator.storage.documents import DOCUMENTS, document_ids
+from annotator.storage.judging import reopen_for_text
 
 FIELDS = ("docno", "title", "body", "url", "language")
 
@@ -70,26 +71,31 @@ def read_documents(
 
 
 def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocument]) -> DocumentImport:
-    """Store texts; a document that is there already takes the new text."""
-    collection = find_open_collection(session, slug)
+    """Store texts; a document that is there already takes the new text.
+
+    Judges who could not judge one because it had no text get it again.
+    """
+    collection = lock_open_collection(session, slug)
     known = document_ids(session, collection.id, [document.docno for document in documents])
     hashes = _stored_hashes(session, collection.id) if known else {}
     new: list[dict[str, object]] = []
     replaced: list[dict[str, object]] = []
-    filled = 0
+    filled: list[int] = []
     for document in documents:
         row = _row(document)
         id_ = known.get(document.docno)
         if id_ is None:
             new.append({"collection_id": collection.id, "docno": document.docno, **row})
         elif hashes[id_] != row["text_hash"]:
-            filled += hashes[id_] is None
+            if hashes[id_] is None:
+                filled.append(id_)
             replaced.append({"id": id_, **row})
     if new:
-        session.execute(insert(Document), new)
+        session.execute(insert(DOCUMENTS), new)
     if replaced:
         session.execute(update(Document), replaced)
-    return DocumentImport(len(new), filled, len(replaced) - filled, len(documents) - len(new) - len(replaced))
+    reopen_for_text(session, filled)
+    return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
 
 
 def missing_documents(session: Session, slug: str) -> list[MissingDocument]:

@@ -6,8 +6,11 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.free_text import check_free_text
 from annotator.storage import GuidelineVersion
-from annotator.storage.collection import find_collection, find_open_collection, latest_guidelines
+from annotator.storage.collection import find_collection, latest_guidelines, lock_open_collection
+
+LONGEST_GUIDELINES = 200_000
 
 
 @dataclass(frozen=True)
@@ -20,9 +23,10 @@ class Guidelines:
 
 def set_guidelines(session: Session, slug: str, text: str, *, made_by_id: int | None, made_at: datetime) -> int:
     """Put a new version in force and return its number; the same text again makes no new version."""
-    collection = find_open_collection(session, slug)
+    collection = lock_open_collection(session, slug)
     if not text.strip():
         raise InvalidValueError("Guidelines cannot be empty.")
+    check_free_text(text, LONGEST_GUIDELINES)
     present = latest_guidelines(session, collection.id)
     if present is not None and present.text == text:
         return present.number

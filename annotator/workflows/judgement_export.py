@@ -1,14 +1,13 @@
 """Everything that was said goes out: who gave which grade to what, when, under which guidelines."""
 
-import csv
-import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, astuple, dataclass, fields
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotator.evaluation.spreadsheets import csv_text as csv_text  # for commands, which import workflows only
 from annotator.storage import Document, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collection import find_collection
 
@@ -62,18 +61,9 @@ def export_judgements(session: Session, slug: str) -> list[JudgementRow]:
 
 def judgements_csv(rows: Sequence[JudgementRow]) -> str:
     """Comma-separated with a header line."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, [field.name for field in fields(JudgementRow)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**asdict(row), "note": _harmless(row.note)} for row in rows)
-    return out.getvalue()
+    return csv_text([[field.name for field in fields(JudgementRow)], *map(astuple, rows)])
 
 
 def judgements_jsonl(rows: Sequence[JudgementRow]) -> str:
     """One JSON object a line."""
     return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
-
-
-def _harmless(text: str) -> str:
-    """Keep a spreadsheet from running a note as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -19,11 +19,12 @@ from annotator.storage import (
     Collection,
     Contribution,
     Judgement,
+    LabelFile,
     PoolItem,
     Topic,
 )
 from annotator.storage.accounts import find_or_add_user
-from annotator.storage.collection import find_open_collection, scale_of, topic_ids
+from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.documents import chunks, document_ids, find_or_add_documents
 from annotator.storage.pools import add_pool_items, next_pool, next_seed, pool_item_ids
 
@@ -87,14 +88,21 @@ def store_judgements(
     Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
     before replaces it; the same file again changes nothing.
     """
-    collection = find_open_collection(session, slug)
+    collection = lock_open_collection(session, slug, against_judging=True)
+    _check_still_fitting(session, collection.id, checked)
     judge_id = find_or_add_user(session, judge, added_at).id
+    if _was_taken_in(session, collection.id, judge_id, checked, added_at):
+        return JudgementImport(added=0, changed=0, known=len(checked.rows), unjudged=0, pooled=0)
     pairs = _pairs(session, collection.id, checked.rows)
     outside = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, outside, checked, judge, added_at)
     labels = {items[pair]: row for pair, row in zip(pairs, checked.rows, strict=True) if row.grade != UNJUDGED}
     said = _said(session, collection.id, judge_id)
-    new = _news(session, collection.id, judge_id, checked, labels, said)
+    new = {
+        item: (f"file-{collection.id}-{judge_id}-{checked.checksum[:24]}-{row.line}", row)
+        for item, row in labels.items()
+        if item not in said or said[item].grade != row.grade
+    }
     _append(session, judge_id, new, said, _assignments(session, collection.id, judge_id, list(new), added_at), added_at)
     changed = sum(item in said for item in new)
     return JudgementImport(
@@ -104,6 +112,39 @@ def store_judgements(
         unjudged=len(checked.rows) - len(labels),
         pooled=len(outside),
     )
+
+
+def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
+    """Refuse what no longer fits since the check: a grade that has left the scale."""
+    grades = {UNJUDGED, *(grade.value for grade in scale_of(session, collection_id))}
+    problems = Problems()
+    for row in checked.rows:
+        if row.grade not in grades:
+            problems.add(checked.name, row.line, "The grade %(grade)d is not in the scale any more.", grade=row.grade)
+    problems.refuse_if_any()
+
+
+def _was_taken_in(
+    session: Session, collection_id: int, judge_id: int, checked: CheckedJudgements, imported_at: datetime
+) -> bool:
+    """Whether this judge's labels of this very file were taken in before; they are from now on."""
+    same = select(LabelFile.id).where(
+        LabelFile.collection_id == collection_id,
+        LabelFile.judge_id == judge_id,
+        LabelFile.checksum == checked.checksum,
+    )
+    if session.scalar(same) is not None:
+        return True
+    session.add(
+        LabelFile(
+            collection_id=collection_id,
+            judge_id=judge_id,
+            name=checked.name,
+            checksum=checked.checksum,
+            imported_at=imported_at,
+        )
+    )
+    return False
 
 
 def _note_outsiders(
@@ -169,28 +210,6 @@ def _said(session: Session, collection_id: int, judge_id: int) -> dict[int, _Sai
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
     return {item: _Said(id_, grade) for item, id_, grade in rows}
-
-
-def _news(
-    session: Session,
-    collection_id: int,
-    judge_id: int,
-    checked: CheckedJudgements,
-    labels: Mapping[int, QrelsRow],
-    said: Mapping[int, _Said],
-) -> dict[int, tuple[str, QrelsRow]]:
-    """The labels that say something new, by item, each with the id it is stored under.
-
-    The id comes from the file and the line, so that a file sent again never undoes what the judge changed since.
-    """
-    stored = set(session.scalars(select(Judgement.client_id).where(Judgement.judge_id == judge_id)))
-    new: dict[int, tuple[str, QrelsRow]] = {}
-    for item, row in labels.items():
-        client_id = f"file-{collection_id}-{judge_id}-{checked.checksum[:24]}-{row.line}"
-        is_known = item in said and said[item].grade == row.grade
-        if client_id not in stored and not is_known:
-            new[item] = (client_id, row)
-    return new
 
 
 def _assignments(

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic
+from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic, User
 from annotator.storage.collection import find_collection, refuse_closed_judging
 from annotator.storage.judging import (
     Decision,
@@ -121,9 +121,13 @@ def _counts(session: Session, items: Select[int], *conditions: ColumnElement[boo
 
 
 def _renew_or_draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> Assignment | None:
+    # A judge in two tabs draws in one after the other.
+    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     held = _first_held(session, topic_id, judge_id)
     if held is None:
-        _draw(session, topic_id, judge_id, now)
+        # What another draw holds at this moment may still want this judge, too: only then is it worth waiting for.
+        if not _draw(session, topic_id, judge_id, now, skip_locked=True):
+            _draw(session, topic_id, judge_id, now, skip_locked=False)
         return _first_held(session, topic_id, judge_id)
     session.execute(
         update(Assignment)
@@ -147,17 +151,20 @@ def _first_held(session: Session, topic_id: int, judge_id: int) -> Assignment | 
     )
 
 
-def _draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> None:
-    """Take a few free items of a topic; on PostgreSQL those that another draw holds at this moment are passed over."""
+def _draw(session: Session, topic_id: int, judge_id: int, now: datetime, *, skip_locked: bool) -> bool:
+    """Take a few free items of a topic; whether there were any.
+
+    On PostgreSQL those that another draw holds at this moment are passed over or waited for.
+    """
     items = session.scalars(
         free_items(judge_id)
         .where(PoolItem.topic_id == topic_id)
         .order_by(PoolItem.priority, PoolItem.id)
         .limit(DRAWN_AT_ONCE)
-        .with_for_update(skip_locked=True, of=PoolItem)
+        .with_for_update(skip_locked=skip_locked, of=PoolItem)
     ).all()
     if not items:
-        return
+        return False
     session.execute(
         insert(Assignment),
         [
@@ -172,6 +179,7 @@ def _draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> None
         ],
     )
     session.execute(update(PoolItem).where(PoolItem.id.in_(items)).values(taken=PoolItem.taken + 1))
+    return True
 
 
 def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int) -> JudgingTask:

@@ -1,14 +1,12 @@
 """The leaderboard: every run scored against the settled grades of this moment, or against a qrels file."""
 
-import csv
 import hashlib
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Problems
@@ -16,21 +14,26 @@ from annotator.evaluation.consensus import settle_each
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.qrels_format import parse_qrels
+from annotator.evaluation.qrels_format import format_qrels, parse_qrels
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.scoring import score_runs
+from annotator.evaluation.spreadsheets import csv_text
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.storage import RankedList, Run, Team
+from annotator.storage import Document, RankedList, Run, Team
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
-from annotator.storage.documents import document_ids
+from annotator.storage.documents import docnos_of, document_ids
 from annotator.storage.judging import current_grades
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
 
+FINGERPRINT_DIGITS = 12
+
 # Topic id → {document id: grade}.
 Qrels = Mapping[int, Mapping[int, int]]
+# Topic number, docno, grade.
+QrelsLine = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Leaderboard:
     source: str  # “live”, a judge's name or a file's
     policy: str | None
     relevant_from: int
-    fingerprint: str  # of the grades that were used, 12 hex digits of SHA-256
+    fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
 
 
 def build_leaderboard(
@@ -75,13 +78,14 @@ def build_leaderboard(
     for a bad file.
     """
     collection = find_collection(session, slug)
-    parsed = [parse_measure(name) for name in dict.fromkeys(measures)]
+    parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
     policy = policy or collection.consensus_policy
     if qrels_file is not None:
-        qrels = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
+        qrels, lines = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
     else:
-        qrels = _settled_grades(session, collection.id, policy, judge)
-    if not qrels:
+        qrels, lines = _settled_grades(session, collection.id, policy, judge)
+    grades = sum(grade >= 0 for _, _, grade in lines)
+    if not grades:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
     topics = topic_ids(session, collection.id)
     rows = _score(session, collection.id, parsed, qrels, topics, collection.relevant_from)
@@ -90,11 +94,11 @@ def build_leaderboard(
         rows=tuple(sorted(rows, key=lambda row: (-row.values[0], natural_order(row.tag)))),
         topics=tuple(sorted((number for number in topics if topics[number] in qrels), key=natural_order)),
         topics_left_out=len(topics) - len(qrels),
-        grades=sum(map(len, qrels.values())),
+        grades=grades,
         source=qrels_file.name if qrels_file else judge or "live",
         policy=None if qrels_file or judge else policy,
         relevant_from=collection.relevant_from,
-        fingerprint=_fingerprint(qrels),
+        fingerprint=hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS],
     )
 
 
@@ -105,21 +109,14 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
 
 def leaderboard_csv(board: Leaderboard) -> str:
     """Comma-separated, a line a run in full precision; every line names the grades it was scored against."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["run", "team", *board.measures, "qrels", "policy", "grades", "topics", "fingerprint"])
-    against = (_harmless(board.source), board.policy or "", board.grades, len(board.topics), board.fingerprint)
-    for row in board.rows:
-        writer.writerow([_harmless(row.tag), _harmless(row.team or ""), *row.values, *against])
-    return out.getvalue()
+    headings = ["run", "team", *board.measures, "qrels", "policy", "grades", "topics", "fingerprint"]
+    against = (board.source, board.policy, board.grades, len(board.topics), board.fingerprint)
+    return csv_text([headings, *([row.tag, row.team, *row.values, *against] for row in board.rows)])
 
 
-def _harmless(text: str) -> str:
-    """Keep a spreadsheet from running a participant's words as a formula."""
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-
-
-def _settled_grades(session: Session, collection_id: int, policy: str, judge: str | None) -> Qrels:
+def _settled_grades(
+    session: Session, collection_id: int, policy: str, judge: str | None
+) -> tuple[Qrels, list[QrelsLine]]:
     if judge is not None:
         find_user(session, judge)
     rows = current_grades(session, collection_id, judge)
@@ -127,11 +124,20 @@ def _settled_grades(session: Session, collection_id: int, policy: str, judge: st
     qrels: dict[int, dict[int, int]] = {}
     for row in rows:
         qrels.setdefault(row.topic_id, {})[row.document_id] = settled[row.pool_item_id]
-    return qrels
+    numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
+    docnos = docnos_of(session, {row.document_id for row in rows})
+    lines = [
+        (numbers[topic_id], docnos[document_id], grade)
+        for topic_id, grades in qrels.items()
+        for document_id, grade in grades.items()
+    ]
+    return qrels, lines
 
 
-def _grades_of_file(session: Session, collection_id: int, file: InputFile, unpacked_limit: int) -> Qrels:
-    """Read a qrels file; a document that the collection does not know still counts, under a number of its own."""
+def _grades_of_file(
+    session: Session, collection_id: int, file: InputFile, unpacked_limit: int
+) -> tuple[Qrels, list[QrelsLine]]:
+    """Read a qrels file; a document that the collection does not know still counts, under a number no document has."""
     topics = topic_ids(session, collection_id)
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
@@ -139,11 +145,11 @@ def _grades_of_file(session: Session, collection_id: int, file: InputFile, unpac
     problems.refuse_if_any()
     rows = parsed.rows if parsed is not None else []
     documents = document_ids(session, collection_id, {row.docno for row in rows})
-    unknown = max(documents.values(), default=0) + 1
+    unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
     qrels: dict[int, dict[int, int]] = {}
     for offset, row in enumerate(rows):
         qrels.setdefault(topics[row.topic], {})[documents.get(row.docno, unknown + offset)] = row.grade
-    return qrels
+    return qrels, [(row.topic, row.docno, row.grade) for row in rows]
 
 
 def _score(
@@ -177,8 +183,3 @@ def _score(
         LeaderboardRow(run.tag, run.name, scores.means, scores.by_topic)
         for run, scores in zip(runs, scored, strict=True)
     ]
-
-
-def _fingerprint(qrels: Qrels) -> str:
-    listed = sorted((topic, document, grade) for topic, grades in qrels.items() for document, grade in grades.items())
-    return hashlib.sha256(repr(listed).encode()).hexdigest()[:12]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Assignment, Collection, Membership, PoolItem, Role, Team, Topic, User
 from annotator.storage.accounts import find_or_add_team, find_user
-from annotator.storage.collection import find_collection
+from annotator.storage.collection import find_collection, lock_collection
 from annotator.storage.judging import give_back
 
 
@@ -37,7 +37,7 @@ def add_member(
 
     Raises `NotFoundError` for an unknown person and `ConflictError` for a role already held.
     """
-    collection = find_collection(session, slug)
+    collection = lock_collection(session, slug)
     user = find_user(session, name)
     if (role == Role.PARTICIPANT) != bool(team):
         raise InvalidValueError("A participant belongs to a team, and only a participant does.")

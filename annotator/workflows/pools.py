@@ -16,7 +16,7 @@ from annotator.evaluation.ordering import judging_order
 from annotator.evaluation.pooling import depth_pool
 from annotator.evaluation.rankings import DOCUMENT_BYTES, decode_documents
 from annotator.storage import Contribution, Document, Judgement, Pool, PoolItem, PoolRun, RankedList, Run, Topic
-from annotator.storage.collection import find_collection, find_open_collection
+from annotator.storage.collection import find_collection, lock_open_collection
 from annotator.storage.pools import add_pool_items, latest_pool, next_pool, next_seed, pool_item_ids
 
 GREATEST_DEPTH = 100_000
@@ -99,7 +99,7 @@ def build_pool(
     of the order of showing is that of the version before unless given. Raises `InvalidValueError` for a depth or seed
     out of range, `NotFoundError` for an unknown tag, `ConflictError` when there is no run.
     """
-    collection = find_open_collection(session, slug)
+    collection = lock_open_collection(session, slug)
     seed = next_seed(session, collection.id) if seed is None else seed
     _check_numbers(depth, seed)
     runs = _chosen_runs(session, collection.id, tags)
@@ -199,7 +199,7 @@ def _check_numbers(depth: int, seed: int) -> None:
         raise InvalidValueError(
             "The depth of a pool lies between 1 and %(most)d, not at %(depth)d.", most=GREATEST_DEPTH, depth=depth
         )
-    if not 0 <= seed < GREATEST_SEED:
+    if not 0 <= seed <= GREATEST_SEED:
         raise InvalidValueError("A seed is a whole number from 0 to 2^62, not %(seed)d.", seed=seed)
 
 

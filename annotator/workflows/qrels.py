@@ -48,9 +48,11 @@ def export_qrels(
     if judge is not None:
         find_user(session, judge)
     rows = current_grades(session, collection.id, judge)
-    qrels = format_qrels(_named(session, collection.id, rows, settle_each(policy, _grades(rows))))
+    lines = _named(session, collection.id, rows, settle_each(policy, _grades(rows)))
+    qrels = format_qrels(lines)
     _compare_with_database(session, collection.id, policy, judge, qrels)
-    manifest = _manifest(session, collection, policy, judge, rows, qrels, made_at)
+    counts = _counts(session, collection.id, judge, rows, lines)
+    manifest = _manifest(session, collection, policy, judge, counts, qrels, made_at)
     return QrelsExport(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
 
 
@@ -108,7 +110,7 @@ def _manifest(
     collection: Collection,
     policy: str,
     judge: str | None,
-    rows: list[GradeRow],
+    counts: "_Counts",
     qrels: bytes,
     made_at: datetime,
 ) -> dict[str, object]:
@@ -126,7 +128,7 @@ def _manifest(
         "relevant_from": collection.relevant_from,
         "consensus_policy": None if judge else policy,
         "judge": judge,
-        "counts": asdict(_counts(session, collection.id, rows, qrels)),
+        "counts": asdict(counts),
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
 
@@ -143,21 +145,23 @@ class _Counts:
     could_not_be_judged: int
 
 
-def _counts(session: Session, collection_id: int, rows: list[GradeRow], qrels: bytes) -> _Counts:
-    lines = [line.split() for line in qrels.decode().splitlines()]
+def _counts(
+    session: Session, collection_id: int, judge: str | None, rows: list[GradeRow], lines: list[tuple[str, str, int]]
+) -> _Counts:
     items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == collection_id)
     in_pool = session.scalars(select(func.count()).select_from(items.subquery())).one()
-    refused = set(
-        session.scalars(
-            select(Judgement.pool_item_id).where(
-                Judgement.pool_item_id.in_(items), Judgement.current, Judgement.cannot_judge.is_not(None)
-            )
-        )
-    ) - {row.pool_item_id for row in rows}
+    could_not = (
+        select(Judgement.pool_item_id)
+        .join(User, User.id == Judgement.judge_id)
+        .where(Judgement.pool_item_id.in_(items), Judgement.current, Judgement.cannot_judge.is_not(None))
+    )
+    if judge is not None:
+        could_not = could_not.where(User.name == judge)
+    refused = set(session.scalars(could_not)) - {row.pool_item_id for row in rows}
     return _Counts(
         pool_items=in_pool,
         qrels_lines=len(lines),
-        lines_by_grade=dict(sorted(Counter(int(grade) for *_, grade in lines).items())),
+        lines_by_grade=dict(sorted(Counter(grade for _, _, grade in lines).items())),
         topics=len({topic for topic, *_ in lines}),
         judges=len({row.judge for row in rows}),
         judgements=len(rows),

@@ -8,7 +8,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.storage import Assignment, AssignmentState, Document, Grade, Judgement, PoolItem, Topic
+from annotator.evaluation.free_text import check_free_text
+from annotator.storage import Assignment, AssignmentState, Document, Grade, GuidelineVersion, Judgement, PoolItem, Topic
 from annotator.storage.collection import find_collection, latest_guidelines, refuse_closed_judging
 from annotator.storage.judging import Decision, current_judgement
 
@@ -38,9 +39,11 @@ def record_judgement(
     *,
     client_id: str,
     judged_at: datetime,
+    guidelines: int | None = None,
 ) -> str:
     """Append a judgement and return the number of its topic; the same one arriving again changes nothing.
 
+    `guidelines` is the number of the version the judge had before them, 0 before the first; without it, the newest.
     A late one, whose lease has gone, is stored and marked. Raises `NotFoundError` for another judge's assignment,
     `InvalidValueError` for a grade outside the scale, `ConflictError` when the collection is closed.
     """
@@ -50,7 +53,8 @@ def record_judgement(
     fresh_id = _fresh_client_id(session, client_id, assignment, decision)
     if fresh_id is not None:
         late = assignment.state == AssignmentState.RETURNED
-        _append(session, assignment, topic.collection_id, decision, fresh_id, judged_at, late=late)
+        version_id = _guideline_version(session, topic.collection_id, guidelines)
+        _append(session, assignment, decision, fresh_id, judged_at, version_id, late=late)
         _finish(session, assignment)
     return topic.number
 
@@ -112,8 +116,7 @@ def _own_assignment(session: Session, slug: str, assignment_id: int, judge_id: i
 def _check_decision(session: Session, collection_id: int, decision: Decision) -> None:
     if (decision.grade is None) == (decision.cannot_judge is None):
         raise InvalidValueError("A judgement is either a grade or a reason why the document cannot be judged.")
-    if len(decision.note) > LONGEST_NOTE:
-        raise InvalidValueError("A note has at most %(most)d characters.", most=LONGEST_NOTE)
+    check_free_text(decision.note, LONGEST_NOTE)
     if decision.grade is not None and session.get(Grade, (collection_id, decision.grade)) is None:
         raise InvalidValueError("%(grade)d is not a grade of this collection's scale.", grade=decision.grade)
 
@@ -152,13 +155,28 @@ def _finish(session: Session, assignment: Assignment) -> None:
     assignment.state = AssignmentState.DONE
 
 
+def _guideline_version(session: Session, collection_id: int, number: int | None) -> int | None:
+    """The row of the guidelines with this number, None when there was none yet."""
+    if number is None:
+        latest = latest_guidelines(session, collection_id)
+        return latest.id if latest else None
+    version_id = session.scalar(
+        select(GuidelineVersion.id).where(
+            GuidelineVersion.collection_id == collection_id, GuidelineVersion.number == number
+        )
+    )
+    if version_id is None and number:
+        raise InvalidValueError("There is no version %(number)d of the guidelines.", number=number)
+    return version_id
+
+
 def _append(
     session: Session,
     assignment: Assignment,
-    collection_id: int,
     decision: Decision,
     client_id: str,
     judged_at: datetime,
+    guideline_version_id: int | None,
     *,
     late: bool,
 ) -> None:
@@ -166,7 +184,6 @@ def _append(
     if replaced is not None:
         replaced.current = False
         session.flush()
-    guidelines = latest_guidelines(session, collection_id)
     session.add(
         Judgement(
             client_id=client_id,
@@ -177,7 +194,7 @@ def _append(
             cannot_judge=decision.cannot_judge,
             note=decision.note,
             seconds=None if decision.seconds is None else min(max(decision.seconds, 0.0), LONGEST_SECONDS),
-            guideline_version_id=guidelines.id if guidelines else None,
+            guideline_version_id=guideline_version_id,
             judged_at=judged_at,
             late=late,
             replaces_id=replaced.id if replaced else None,

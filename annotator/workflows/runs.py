@@ -11,29 +11,34 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import Problems
+from annotator.evaluation.free_text import check_free_text
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.parsed_runs import RunDocuments
 from annotator.evaluation.rankings import encode_documents, encode_scores
-from annotator.evaluation.run_format import ParsedRun, parse_run
-from annotator.evaluation.table_lines import first_data_line
+from annotator.evaluation.run_format import ParsedRun, first_tag_of, parse_run
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import PoolRun, RankedList, Run, RunFile, Team
 from annotator.storage.accounts import find_or_add_team
-from annotator.storage.collection import find_collection, find_open_collection, topic_ids
+from annotator.storage.collection import find_collection, find_open_collection, lock_open_collection, topic_ids
 from annotator.storage.documents import find_or_add_documents
 from annotator.storage.runs import find_run
 
 GZIP_MAGIC = b"\x1f\x8b"
 GREATEST_TAG_LENGTH = 128
+LONGEST_DESCRIPTION = 1_000
 STORED = ""  # whose tag it is, when it is no file of this check
 
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """A run that was read without a problem, with the file it came in."""
+    """A run that was read without a problem, with all that can be made ready before it is stored."""
 
     file: InputFile
     parsed: ParsedRun
+    documents: RunDocuments
+    checksum: str  # SHA-256 of the bytes as they were sent
+    packed: bytes  # those bytes gzipped
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,16 @@ def check_runs(
         text = unpack_into(problems, file.name, file.content, unpacked_limit)
         if text is None:
             continue
-        parsed = parse_run(file.name, text, problems, topics=topics, tag=tag_of(file.name) if tag_from_file else None)
-        if parsed is not None and _tag_is_free(problems, file.name, first_data_line(text), parsed.tag, taken):
-            checked.append(CheckedRun(file, parsed))
+        given = tag_of(file.name) if tag_from_file else None
+        line, first_tag = first_tag_of(text)
+        is_free = _tag_is_free(problems, file.name, line, given or first_tag, taken)
+        parsed = parse_run(file.name, text, problems, topics=topics, tag=given)
+        if parsed is not None and is_free:
+            checked.append(
+                CheckedRun(
+                    file, parsed, parsed.index(), hashlib.sha256(file.content).hexdigest(), _packed(file.content)
+                )
+            )
     problems.refuse_if_any()
     return checked
 
@@ -96,11 +108,12 @@ def store_runs(
 
     Raises `FileRefusedError` when a tag was taken, or a topic went, between the check and now.
     """
-    collection = find_open_collection(session, slug)
+    check_free_text(description, LONGEST_DESCRIPTION)
+    collection = lock_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
     _check_still_fitting(session, collection.id, topics, runs)
     team_id = find_or_add_team(session, collection.id, team).id if team else None
-    documents = find_or_add_documents(session, collection.id, set().union(*(run.parsed.docnos() for run in runs)))
+    documents = find_or_add_documents(session, collection.id, set().union(*(run.documents.docnos for run in runs)))
     for run in runs:
         row = Run(
             collection_id=collection.id,
@@ -108,15 +121,15 @@ def store_runs(
             team_id=team_id,
             description=description,
             file_name=PurePath(run.file.name).name,
-            checksum=hashlib.sha256(run.file.content).hexdigest(),
+            checksum=run.checksum,
             retrieved=run.parsed.retrieved,
             uploaded_by_id=uploaded_by_id,
             uploaded_at=uploaded_at,
         )
         session.add(row)
         session.flush()
-        session.add(_packed(row.id, run.file.content))
-        _store_lists(session, row.id, run.parsed, topics, documents)
+        session.add(RunFile(run_id=row.id, packed_here=run.packed is not run.file.content, content=run.packed))
+        _store_lists(session, row.id, run, topics, documents)
     return [run.parsed.tag for run in runs]
 
 
@@ -148,6 +161,8 @@ def original_file(session: Session, slug: str, tag: str) -> InputFile:
 def _tag_is_free(problems: Problems, file_name: str, line: int, tag: str, taken: dict[str, str]) -> bool:
     """Note a tag that another run of the collection or of these files has, or that cannot be shown."""
     before = problems.total
+    if not tag:
+        return True  # a line too short to have one, which the reading of the run notes
     if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
         problems.add(
             file_name,
@@ -155,10 +170,12 @@ def _tag_is_free(problems: Problems, file_name: str, line: int, tag: str, taken:
             "A tag has at most %(most)d printable characters and no blanks.",
             most=GREATEST_TAG_LENGTH,
         )
-    elif taken.setdefault(tag, file_name) == STORED:
+    elif taken.get(tag) == STORED:
         problems.add(file_name, line, "The tag %(tag)s is taken by another run.", tag=tag)
-    elif taken[tag] != file_name:
+    elif tag in taken:
         problems.add(file_name, line, "The tag %(tag)s is also the tag of %(other)s.", tag=tag, other=taken[tag])
+    else:
+        taken[tag] = file_name
     return problems.total == before
 
 
@@ -175,23 +192,24 @@ def _check_still_fitting(
     problems.refuse_if_any()
 
 
-def _packed(run_id: int, content: bytes) -> RunFile:
-    plain = not content.startswith(GZIP_MAGIC)
-    return RunFile(run_id=run_id, packed_here=plain, content=gzip.compress(content, 6, mtime=0) if plain else content)
+def _packed(content: bytes) -> bytes:
+    """The content gzipped; the very same object when it was sent so."""
+    return content if content.startswith(GZIP_MAGIC) else gzip.compress(content, 6, mtime=0)
 
 
 def _store_lists(
-    session: Session, run_id: int, run: ParsedRun, topics: dict[str, int], documents: dict[str, int]
+    session: Session, run_id: int, run: CheckedRun, topics: dict[str, int], documents: dict[str, int]
 ) -> None:
+    numbered = run.documents.numbered(documents)
     session.execute(
         insert(RankedList),
         [
             {
                 "run_id": run_id,
                 "topic_id": topics[number],
-                "documents": encode_documents(ranked.numbered(documents)),
+                "documents": encode_documents(numbered[number]),
                 "scores": encode_scores(ranked.scores),
             }
-            for number, ranked in run.lists.items()
+            for number, ranked in run.parsed.lists.items()
         ],
     )

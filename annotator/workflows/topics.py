@@ -12,7 +12,7 @@ from annotator.evaluation.topic_formats import ParsedTopic, parse_topics
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import PoolItem, Topic
-from annotator.storage.collection import find_collection, find_open_collection
+from annotator.storage.collection import find_collection, lock_open_collection
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
 
 def import_topics(session: Session, slug: str, topics: Sequence[ParsedTopic]) -> TopicImport:
     """Store topics; one whose number is there already takes the new words, so that a typo can be mended."""
-    collection = find_open_collection(session, slug)
+    collection = lock_open_collection(session, slug)
     stored = {
         topic.number: topic for topic in session.scalars(select(Topic).where(Topic.collection_id == collection.id))
     }

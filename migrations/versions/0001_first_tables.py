@@ -27,12 +27,14 @@ def upgrade() -> None:
         "user",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name_key", sa.String(), nullable=False),
         sa.Column("password_hash", sa.String(), nullable=True),
         sa.Column("administrator", sa.Boolean(), nullable=False),
         sa.Column("sign_in_generation", sa.Integer(), nullable=False),
         sa.Column("added_at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_user")),
         sa.UniqueConstraint("name", name=op.f("uq_user_name")),
+        sa.UniqueConstraint("name_key", name=op.f("uq_user_name_key")),
     )
     op.create_table(
         "document",
@@ -285,9 +287,27 @@ def upgrade() -> None:
         sqlite_where=sa.text("current"),
         postgresql_where=sa.text("current"),
     )
+    op.create_table(
+        "label_file",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("collection_id", sa.Integer(), nullable=False),
+        sa.Column("judge_id", sa.Integer(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("checksum", sa.String(), nullable=False),
+        sa.Column("imported_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["collection_id"], ["collection.id"], name=op.f("fk_label_file_collection_id_collection")
+        ),
+        sa.ForeignKeyConstraint(["judge_id"], ["user.id"], name=op.f("fk_label_file_judge_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_label_file")),
+        sa.UniqueConstraint(
+            "collection_id", "judge_id", "checksum", name=op.f("uq_label_file_collection_id_judge_id_checksum")
+        ),
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("label_file")
     op.drop_table("judgement")
     op.drop_table("run_file")
     op.drop_table("ranked_list")

@@ -110,7 +110,6 @@ def test_tab_separated_lines(text: str, documents: list[tuple[str, str, str, int
         ('{"id": "a", "text": ["b"]}', ["d:1: The value of text is not text."]),
         ('{"id": 1.5, "text": "b"}', ["d:1: The value of id is not text."]),
         ('{"id": "a" "text": "b"}\n', ["d:1: The line is not valid JSON: look at column 12."]),
-        ('{"id": "a", "text": " ", "title": ""}', ["d:1: The document a has neither title nor body."]),
         (
             "a\tb\tc\td\nb\tc\nc\n",
             [

@@ -19,11 +19,11 @@ LONG_LINES = b"x" * (1 << 20) + b"\nabc\xe9\n"
     ("data", "text"),
     [
         (TEXT, TEXT),
-        (gzip.compress(TEXT), TEXT),
-        (gzip.compress(TEXT) + gzip.compress(b"2 Q0 d 1 1 bm25\n"), TEXT + b"2 Q0 d 1 1 bm25\n"),
-        (gzip.compress(TEXT) + b"\0" * 512, TEXT),
+        (gzip.compress(TEXT, mtime=0), TEXT),
+        (gzip.compress(TEXT, mtime=0) + gzip.compress(b"2 Q0 d 1 1 bm25\n", mtime=0), TEXT + b"2 Q0 d 1 1 bm25\n"),
+        (gzip.compress(TEXT, mtime=0) + b"\0" * 512, TEXT),
         (b"\xef\xbb\xbf" + TEXT, TEXT),
-        (gzip.compress(b"\xef\xbb\xbf" + TEXT), TEXT),
+        (gzip.compress(b"\xef\xbb\xbf" + TEXT, mtime=0), TEXT),
     ],
     ids=["plain", "gzip", "two members", "padded gzip", "byte order mark", "byte order mark in gzip"],
 )
@@ -36,15 +36,15 @@ def test_the_text_comes_out(data: bytes, text: bytes) -> None:
     [
         (b"", "a.run: The file is empty."),
         (b"\xef\xbb\xbf", "a.run: The file is empty."),
-        (gzip.compress(b""), "a.run: The file is empty."),
-        (gzip.compress(TEXT)[:-1], "a.run: The gzip data end too early: the file was cut off. Send it again."),
-        (gzip.compress(TEXT)[:12], "a.run: The gzip data end too early: the file was cut off. Send it again."),
+        (gzip.compress(b"", mtime=0), "a.run: The file is empty."),
+        (gzip.compress(TEXT, mtime=0)[:-1], "a.run: The gzip data end too early: the file was cut off. Send it again."),
+        (gzip.compress(TEXT, mtime=0)[:12], "a.run: The gzip data end too early: the file was cut off. Send it again."),
         (
-            gzip.compress(TEXT)[:-8] + b"\1" * 8,  # the checksum
+            gzip.compress(TEXT, mtime=0)[:-8] + b"\1" * 8,  # the checksum
             "a.run: The gzip data are damaged. Compress the file again and send it anew.",
         ),
         (
-            gzip.compress(TEXT) + b"more",
+            gzip.compress(TEXT, mtime=0) + b"more",
             "a.run: The gzip data are damaged. Compress the file again and send it anew.",
         ),
         (b"1 Q0\nd\0 1", "a.run:2: Byte 2 is NUL: this is no text file. Send text, plain or gzip."),
@@ -85,9 +85,9 @@ def test_a_gzip_bomb_is_given_up_at_the_limit() -> None:
 def test_members_come_out_in_order_whatever_they_hold(parts: list[bytes], level: int) -> None:
     text = b"".join(part.hex().encode() for part in parts) + b"\n"
     members = [part.hex().encode() for part in parts] + [b"\n"]
-    assert unpack("a.gz", b"".join(gzip.compress(member, level) for member in members)) == text
+    assert unpack("a.gz", b"".join(gzip.compress(member, level, mtime=0) for member in members)) == text
 
 
 def test_members_longer_than_a_piece_come_out_whole() -> None:
     member = b"".join(b"%d\n" % number for number in range(PIECE_BYTES))
-    assert unpack("a.gz", gzip.compress(member, 0) + gzip.compress(member)) == member * 2
+    assert unpack("a.gz", gzip.compress(member, 0, mtime=0) + gzip.compress(member, mtime=0)) == member * 2

@@ -86,3 +86,10 @@ def test_accounts_are_listed_by_name(database: Database) -> None:
         ("ann", False, False, NOW),
         ("zoe", True, True, NOW),
     ]
+
+
+def test_names_that_nobody_could_tell_apart_are_one(session: Session) -> None:
+    user(session, "Élan")
+    for name in ("élan", "E\u0301LAN"):
+        with pytest.raises(ConflictError, match="taken"):
+            user(session, name)

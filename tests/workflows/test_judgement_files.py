@@ -141,3 +141,22 @@ def test_a_note_never_runs_as_a_formula_in_a_spreadsheet(session: Session) -> No
     header, line = text.splitlines()
     assert header.startswith("topic,docno,judge,grade,cannot_judge,note,seconds,judged_at")
     assert '"\'=HYPERLINK(""x"")"' in line
+
+
+def test_a_file_that_said_nothing_new_does_not_undo_a_later_change_either(session: Session) -> None:
+    pooled_news(session, judgements_wanted=2)
+    labels(session, "jo", "1 0 a 2\n", name="first.txt")
+    jo = session.scalars(select(User.id).where(User.name == "jo")).one()
+    assignment = session.scalars(select(Assignment.id).where(Assignment.judge_id == jo)).one()
+    same = "1 0 a 2\n\n"
+    assert labels(session, "jo", same).known == 1
+    recording.record_judgement(session, SLUG, assignment, jo, Decision(0), client_id="c1", judged_at=NOW)
+    assert labels(session, "jo", same).known == 1
+    assert session.scalars(select(Judgement.grade).where(Judgement.current)).all() == [0]
+
+
+def test_an_unknown_topic_is_no_reason_to_offer_adding_its_documents(session: Session) -> None:
+    pooled_news(session)
+    [problem] = problems_of(session, "99 0 a 1\n")
+    assert "99" in problem
+    assert "not in the pool" not in problem

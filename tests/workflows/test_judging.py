@@ -9,9 +9,18 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Assignment, AssignmentState, CannotJudge, Database, Judgement, PoolItem
+from annotator.storage import (
+    Assignment,
+    AssignmentState,
+    CannotJudge,
+    Database,
+    GuidelineVersion,
+    Judgement,
+    PoolItem,
+)
 from annotator.storage.judging import Decision
 from annotator.workflows import collection, guidelines, judging, recording
+from annotator.workflows.collection import CollectionChange
 from annotator.workflows.judging import DRAWN_AT_ONCE, LEASE, JudgingTask, TopicWork
 
 
@@ -210,7 +219,7 @@ def test_what_cannot_be_judged_has_a_reason_and_no_grade(session: Session) -> No
         (Decision(-1), "-1 is not a grade"),
         (Decision(None), "either a grade or a reason"),
         (Decision(1, CannotJudge.OTHER), "either a grade or a reason"),
-        (Decision(1, note="x" * 10_001), "at most 10000 characters"),
+        (Decision(1, note="x" * 10_001), "too long: 10001 characters, where at most 10000"),
     ],
 )
 def test_a_decision_that_is_none_is_refused(session: Session, decision: Decision, sentence: str) -> None:
@@ -373,3 +382,56 @@ def test_a_double_click_on_two_connections_is_stored_once(database: Database) ->
     assert errors == []
     with database.reading() as session:
         assert len(judgements(session)) == 1
+
+
+def test_a_judgement_belongs_to_the_guidelines_that_were_shown(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    for number in (1, 2):
+        guidelines.set_guidelines(session, SLUG, f"Version {number}", made_by_id=None, made_at=NOW)
+    session.flush()
+
+    def judge_under(number: int) -> int | None:
+        assignment = task_of(session, jo).assignment_id
+        recording.record_judgement(
+            session, SLUG, assignment, jo, Decision(1), client_id=f"g{number}", judged_at=NOW, guidelines=number
+        )
+        return judgements(session)[-1].guideline_version_id
+
+    versions = {version.number: version.id for version in session.scalars(select(GuidelineVersion))}
+    assert [judge_under(1), judge_under(2), judge_under(0)] == [versions[1], versions[2], None]
+    with pytest.raises(InvalidValueError, match="no version 3 of the guidelines"):
+        judge_under(3)
+
+
+def test_a_text_that_comes_later_puts_the_document_back_into_the_queue(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    run(session, "r", {"1": ["a"]})
+    pool(session)
+    jo = member(session, "jo")
+    task = task_of(session, jo)
+    assert task.body is None
+    record(session, jo, task.assignment_id, Decision(None, CannotJudge.NO_TEXT))
+    assert judging.next_task(session, SLUG, "1", jo, now=NOW) is None
+    document_file(session, ["a"])
+    again = task_of(session, jo)
+    assert again.body == "Text of a."
+    record(session, jo, again.assignment_id, Decision(2))
+    assert [(one.grade, one.cannot_judge, one.current) for one in judgements(session)] == [
+        (None, "no-text", False),
+        (2, None, True),
+    ]
+    assert session.scalars(select(PoolItem.taken)).one() == 1
+
+
+def test_wanting_fewer_judgements_takes_back_what_is_in_too_many_hands(session: Session) -> None:
+    pooled_news(session, judgements_wanted=2)
+    jo, kim = member(session, "jo"), member(session, "kim")
+    late = task_of(session, jo)
+    task_of(session, kim)
+    collection.change_collection(session, SLUG, CollectionChange(judgements_wanted=1))
+    session.expire_all()
+    assert set(session.scalars(select(PoolItem.taken).where(PoolItem.topic_id == 1))) == {0}
+    record(session, jo, late.assignment_id, Decision(1))
+    assert judgements(session)[0].late

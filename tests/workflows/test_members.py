@@ -61,3 +61,16 @@ def test_members_are_listed_by_name_with_team(session: Session) -> None:
         ("jo", Role.JUDGE, None),
         ("pat", Role.PARTICIPANT, "red"),
     ]
+
+
+@pytest.mark.parametrize("team", [" red ", "   ", "x" * 65, "tab\tbed"])
+def test_a_team_has_a_name_that_can_be_shown(session: Session, team: str) -> None:
+    news(session)
+    with pytest.raises(InvalidValueError, match="team's name"):
+        member(session, "pat", Role.PARTICIPANT, team=team)
+
+
+def test_a_teams_name_may_have_blanks_inside(session: Session) -> None:
+    news(session)
+    pat = member(session, "pat", Role.PARTICIPANT, team="red team")
+    assert members.standing_of(session, SLUG, pat).team == "red team"

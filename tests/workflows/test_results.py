@@ -199,3 +199,49 @@ def test_every_default_measure_explains_itself() -> None:
     explained = leaderboard.measure_help()
     assert list(explained) == list(leaderboard.DEFAULT_MEASURES)
     assert all(len(text) > 40 for text in explained.values())
+
+
+def test_a_document_that_only_the_file_knows_takes_the_number_of_no_document(session: Session) -> None:
+    judged_news(session)
+    # The run has a document whose number follows the highest of those in the file.
+    run(session, "gamma", {"2": ["z", "e"]})
+    file = InputFile("q", b"2 0 a 0\n2 0 unheard-of 1\n")
+    board = leaderboard.build_leaderboard(session, SLUG, ["RR", "NumRelRet"], qrels_file=file, unpacked_limit=LIMIT)
+    assert {row.tag: row.values for row in board.rows} == {"alpha": (0, 0), "beta": (0, 0), "gamma": (0, 0)}
+
+
+def test_minus_one_is_no_grade_to_score_against(session: Session) -> None:
+    judged_news(session)
+    only = InputFile("q", b"1 0 a -1\n")
+    with pytest.raises(ConflictError, match="Nothing is judged yet"):
+        leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=only, unpacked_limit=LIMIT)
+    some = InputFile("q", b"1 0 a -1\n1 0 b 1\n")
+    assert leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=some, unpacked_limit=LIMIT).grades == 1
+
+
+def test_the_fingerprint_is_that_of_the_exported_file_in_any_database(session: Session) -> None:
+    judged_news(session)
+    manifest = json.loads(qrels.export_qrels(session, SLUG, made_at=NOW).manifest)
+    assert manifest["sha256"].startswith(leaderboard.build_leaderboard(session, SLUG).fingerprint)
+
+
+def test_a_measure_asked_for_under_two_names_is_one_column(session: Session) -> None:
+    judged_news(session)
+    board = leaderboard.build_leaderboard(session, SLUG, ["nDCG@10", "ndcg_cut_10", "NDCG@10", "AP"])
+    assert board.measures == ("nDCG@10", "AP")
+
+
+def test_one_judges_manifest_counts_what_that_judge_could_not_judge(session: Session) -> None:
+    pooled_news(session, judgements_wanted=2)
+    jo = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", jo, now=NOW)
+    assert task is not None
+    recording.record_judgement(
+        session, SLUG, task.assignment_id, jo, Decision(None, CannotJudge.OTHER), client_id="c", judged_at=NOW
+    )
+    labels(session, "kim", "2 0 e 1\n")
+    counts = {
+        judge: json.loads(qrels.export_qrels(session, SLUG, judge=judge, made_at=NOW).manifest)["counts"]
+        for judge in ("jo", "kim")
+    }
+    assert [(counts[judge]["could_not_be_judged"], counts[judge]["unjudged"]) for judge in counts] == [(1, 5), (0, 5)]

@@ -7,7 +7,7 @@ from build import LIMIT, NOW, SLUG, news, run, run_text, topic_file
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import FileRefusedError
+from annotator.errors import FileRefusedError, InvalidValueError
 from annotator.evaluation.rankings import decode_documents, decode_scores
 from annotator.files import InputFile
 from annotator.storage import Document, RankedList, Run
@@ -107,3 +107,24 @@ def test_a_tag_that_cannot_be_shown_is_refused(two_topics: Session, tag: str) ->
     assert problems_of(two_topics, InputFile("r.run", text)) == [
         "r.run:1: A tag has at most 128 printable characters and no blanks."
     ]
+
+
+def test_two_files_of_one_name_cannot_share_a_tag(two_topics: Session) -> None:
+    files = [InputFile("r.run", run_text("r", {"1": [docno]})) for docno in "ab"]
+    assert problems_of(two_topics, *files) == ["r.run:1: The tag r is also the tag of r.run."]
+
+
+def test_a_taken_tag_is_told_together_with_whatever_else_is_wrong_in_the_order_of_the_lines(
+    two_topics: Session,
+) -> None:
+    run(two_topics, "r", {"1": ["a"]})
+    text = b"# mine\n1 Q0 a 1 5 r\n9 Q0 a 1 5 r\n1 Q0 b 2\n1 Q0 a 3 1 r\n"
+    problems = problems_of(two_topics, InputFile("again.run", text))
+    assert [problem.partition(": ")[0].rpartition(":")[2] for problem in problems] == ["2", "3", "4", "5"]
+
+
+def test_a_description_that_no_database_can_hold_is_refused(two_topics: Session) -> None:
+    checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["a"]})))
+    for description in ("NUL\0", "half \ud800", "x" * 1001):
+        with pytest.raises(InvalidValueError):
+            runs.store_runs(two_topics, SLUG, checked, description=description, uploaded_by_id=None, uploaded_at=NOW)

@@ -1,0 +1,246 @@
+"""Two people at once, on both databases: each is served or refused in a sentence, and nothing contradicts."""
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from build import LIMIT, NOW, SLUG, labels, member, news, pool, pooled_news, run_text, topic_file
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
+
+from annotator.errors import AnnotatorError, BusyError, ConflictError, FileRefusedError
+from annotator.evaluation.scale import parse_scale
+from annotator.files import InputFile
+from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
+from annotator.storage import database as storage_database
+from annotator.storage.judging import Decision
+from annotator.workflows import (
+    collection,
+    documents,
+    guidelines,
+    judgement_import,
+    judging,
+    members,
+    qrels,
+    recording,
+    runs,
+    topics,
+)
+from annotator.workflows.collection import CollectionChange
+
+Step = Callable[[Session], object]
+
+
+def at_once(database: Database, *steps: Step) -> list[BaseException]:
+    """Take all steps in transactions that begin together, and return what they raised."""
+    barrier = threading.Barrier(len(steps))
+    errors: list[BaseException] = []
+
+    def take(step: Step) -> None:
+        barrier.wait()
+        try:
+            with database.transaction() as session:
+                step(session)
+        except BaseException as error:  # noqa: BLE001 - returned to the test, in the thread it would be lost
+            errors.append(error)
+
+    threads = [threading.Thread(target=take, args=(step,)) for step in steps]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    return errors
+
+
+def count(database: Database, table: type) -> int:
+    with database.reading() as session:
+        return session.scalar(select(func.count()).select_from(table)) or 0
+
+
+def test_two_uploads_that_name_the_same_new_documents_are_both_stored(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        topic_file(session)
+        checked = [
+            runs.check_runs(
+                session, SLUG, [InputFile(tag, run_text(tag, {"1": ["a", "b", "c"]}))], unpacked_limit=LIMIT
+            )
+            for tag in ("one", "two")
+        ]
+    store = [
+        lambda session, one=one: runs.store_runs(session, SLUG, one, uploaded_by_id=None, uploaded_at=NOW)
+        for one in checked
+    ]
+    assert at_once(database, *store) == []
+    assert (count(database, Run), count(database, Document)) == (2, 3)
+
+
+def test_one_run_sent_twice_is_stored_once_and_refused_once(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        topic_file(session)
+        checked = runs.check_runs(session, SLUG, [InputFile("r", run_text("r", {"1": ["a"]}))], unpacked_limit=LIMIT)
+
+    def store(session: Session) -> object:
+        return runs.store_runs(session, SLUG, checked, uploaded_by_id=None, uploaded_at=NOW)
+
+    [error] = at_once(database, store, store)
+    assert isinstance(error, FileRefusedError)
+    assert count(database, Run) == 1
+
+
+def test_a_pool_built_by_a_double_click_has_one_version(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        topic_file(session)
+        checked = runs.check_runs(session, SLUG, [InputFile("r", run_text("r", {"1": ["a"]}))], unpacked_limit=LIMIT)
+        runs.store_runs(session, SLUG, checked, uploaded_by_id=None, uploaded_at=NOW)
+    assert at_once(database, pool, pool) == []
+    assert (count(database, Pool), count(database, PoolItem)) == (1, 1)
+
+
+def test_topics_documents_and_guidelines_sent_twice_are_stored_once(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+    read = topics.read_topics([InputFile("t.tsv", b"1\tcats\n")], unpacked_limit=LIMIT)
+    texts = documents.read_documents([InputFile("d.tsv", b"a\ttext\n")], fields={}, unpacked_limit=LIMIT)
+    steps: list[Step] = [
+        lambda session: topics.import_topics(session, SLUG, read),
+        lambda session: documents.import_documents(session, SLUG, texts),
+        lambda session: guidelines.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW),
+    ]
+    for step in steps:
+        assert at_once(database, step, step) == []
+    assert (count(database, Topic), count(database, Document)) == (1, 1)
+
+
+def test_a_member_added_twice_is_refused_once(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        member(session, "jo", Role.ORGANISER)
+
+    def add(session: Session) -> None:
+        members.add_member(session, SLUG, "jo", Role.JUDGE, added_at=NOW)
+
+    [error] = at_once(database, add, add)
+    assert isinstance(error, ConflictError)
+
+
+def test_two_label_files_of_one_judge_are_both_taken_in(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        member(session, "jo")
+    errors = at_once(
+        database,
+        lambda session: labels(session, "jo", "1 0 a 1\n1 0 b 1\n", name="one"),
+        lambda session: labels(session, "jo", "1 0 b 2\n1 0 c 1\n", name="two"),
+    )
+    assert errors == []
+    with database.reading() as session:
+        current = select(func.count()).select_from(Judgement).where(Judgement.current)
+        assert session.scalar(current) == 3
+
+
+def test_judges_who_sign_out_together_do_not_wait_for_ever(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session, judgements_wanted=2)
+        jo, kim = member(session, "jo"), member(session, "kim")
+        for judge, order in ((jo, "12"), (kim, "21")):
+            for number in order:
+                judging.next_task(session, SLUG, number, judge, now=NOW)
+    for _ in range(5):
+        errors = at_once(
+            database,
+            lambda session: judging.return_assignments(session, jo),
+            lambda session: judging.return_assignments(session, kim),
+        )
+        assert errors == []
+    with database.reading() as session:
+        assert set(session.scalars(select(PoolItem.taken))) == {0}
+
+
+def test_one_judge_in_two_tabs_draws_nothing_twice(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        jo = member(session, "jo")
+
+    def draw(session: Session) -> object:
+        return judging.next_task(session, SLUG, "1", jo, now=NOW)
+
+    assert at_once(database, draw, draw, draw) == []
+    with database.reading() as session:
+        assert session.scalar(select(func.count()).select_from(Assignment)) == 4
+
+
+def test_what_another_draw_holds_is_waited_for_when_it_still_wants_a_judge(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session, judgements_wanted=2)
+        judges = [member(session, name) for name in ("jo", "kim")]
+    found: list[object] = []
+    errors = at_once(
+        database,
+        *(
+            lambda session, judge=judge: found.append(judging.next_task(session, SLUG, "1", judge, now=NOW))
+            for judge in judges
+        ),
+    )
+    assert errors == []
+    assert None not in found
+
+
+def test_a_grade_cannot_leave_the_scale_while_it_is_given(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        jo = member(session, "jo")
+        task = judging.next_task(session, SLUG, "1", jo, now=NOW)
+        assert task is not None
+    errors = at_once(
+        database,
+        lambda session: collection.change_collection(
+            session, SLUG, CollectionChange(scale=parse_scale("0=No,1=Yes"), relevant_from=1)
+        ),
+        lambda session: recording.record_judgement(
+            session, SLUG, task.assignment_id, jo, Decision(2), client_id="c", judged_at=NOW
+        ),
+    )
+    # Whichever came first, the other is refused in a sentence.
+    [error] = errors
+    assert isinstance(error, AnnotatorError)
+
+
+def test_labels_checked_before_the_scale_changed_are_refused(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        checked = qrels_checked(session, "1 0 a 2\n")
+    with database.transaction() as session:
+        collection.change_collection(session, SLUG, CollectionChange(scale=parse_scale("0=No,1=Yes")))
+    with database.transaction() as session, pytest.raises(FileRefusedError) as refusal:
+        judgement_import.store_judgements(session, SLUG, checked, judge="jo", added_at=NOW)
+    assert str(refusal.value.problems[0]) == "q:1: The grade 2 is not in the scale any more."
+
+
+def qrels_checked(session: Session, rows: str) -> judgement_import.CheckedJudgements:
+    return judgement_import.check_judgements(session, SLUG, InputFile("q", rows.encode()), unpacked_limit=LIMIT)
+
+
+def test_a_reading_sees_one_state_while_people_judge(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        labels(session, "jo", "1 0 a 1\n")
+    with database.reading() as reading:
+        before = qrels.export_qrels(reading, SLUG, made_at=NOW)
+        with database.transaction() as session:
+            labels(session, "jo", "1 0 b 1\n", name="more")
+        assert qrels.export_qrels(reading, SLUG, made_at=NOW) == before
+    with database.reading() as reading:
+        assert qrels.export_qrels(reading, SLUG, made_at=NOW) != before
+
+
+def test_a_writer_who_waits_too_long_is_told_so(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage_database, "BUSY_TIMEOUT_MS", 50)
+    impatient = Database(str(sqlite_database.engine.url))
+    with sqlite_database.transaction() as session:
+        session.execute(text("SELECT 1"))
+        with pytest.raises(BusyError, match="try again"), impatient.transaction() as other:
+            news(other)
+    impatient.close()
