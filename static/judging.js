@@ -4,6 +4,7 @@ const form = document.getElementById("grading");
 const topic = document.querySelector("details.topic");
 const keyed = new Map([...document.querySelectorAll("[data-key]")].map((element) => [element.dataset.key, element]));
 const WHILE_A_SHEET_IS_OPEN = new Set(["g", "?"]);
+const UNSENT = `unsent:${form.action}`;
 const TOPIC_FOLDED = `topic-folded:${topic.querySelector(".label").textContent}`;
 
 // The keys
@@ -61,6 +62,12 @@ function onVisibility() {
 
 let isSent = false;
 
+// Not with randomUUID, which browsers know on secure addresses only. The server's id would come again with a page
+// that is sent again by way of the history, and a judgement of its own needs an id of its own.
+function freshId() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 function onSubmit(event) {
   if (isSent) {
     event.preventDefault();
@@ -69,9 +76,22 @@ function onSubmit(event) {
   isSent = true;
   stopClock();
   form.elements.seconds.value = (seenFor / 1000).toFixed(1);
-  // Browsers know randomUUID on secure addresses only; elsewhere the server's id, as unique, stays.
-  if (crypto.randomUUID) form.elements.client_id.value = crypto.randomUUID();
+  form.elements.client_id.value = freshId();
   form.setAttribute("aria-busy", "true");
+  sessionStorage.setItem(UNSENT, form.elements.note.value);
+}
+
+// A judgement whose page answers with a refusal, or with the sign-in page, has not arrived: the next time its document
+// is shown, its note is back and the judge is told. Where it has arrived, the next document clears it away.
+
+function recallUnsent() {
+  const note = sessionStorage.getItem(UNSENT);
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith("unsent:")) sessionStorage.removeItem(key);
+  if (note === null || document.querySelector(".notice:not(#unsent)")) return;
+  document.getElementById("unsent").hidden = false;
+  if (!note) return;
+  form.elements.note.value = note;
+  form.elements.note.closest("details").open = true;
 }
 
 // The browser's back button leads to each document by its own address, where its present grade is marked.
@@ -94,6 +114,7 @@ function foldTopic() {
 
 if (matchMedia("(max-width: 59.99rem)").matches) foldTopic();
 topic.querySelector("summary").addEventListener("click", keepFold);
+recallUnsent();
 history.replaceState(history.state, "", form.action);
 document.documentElement.classList.add("with-script");
 document.addEventListener("keydown", onKey);

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from flask import Flask, g, redirect, request, session, url_for
+from flask import Flask, g, redirect, session, url_for
 from flask.typing import ResponseReturnValue
 from flask_login import LoginManager, login_user, logout_user
 
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
+from annotator.web.addresses import here
 from annotator.web.context import Place, current_person, database
 from annotator.workflows import accounts, collection, members
 from annotator.workflows.accounts import Person
@@ -99,9 +100,8 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
 
 
 def to_sign_in() -> ResponseReturnValue:
-    """Send a guest to sign in and, when they only looked at a page, back to it."""
-    wanted = request.full_path.rstrip("?") if request.method in {"GET", "HEAD"} else None
-    return redirect(url_for("accounts.sign_in", next=wanted), 303)
+    """Send a guest to sign in, and then back to the page they wanted or whose form they sent."""
+    return redirect(url_for("accounts.sign_in", next=here()), 303)
 
 
 def _load(identity: str) -> SignedIn | None:

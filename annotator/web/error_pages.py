@@ -1,6 +1,6 @@
 """What was refused becomes a page with its status, in the reader's language, with a way back."""
 
-from flask import Flask, render_template
+from flask import Flask, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import CSRFError
 from werkzeug.exceptions import HTTPException, InternalServerError
@@ -15,8 +15,10 @@ from annotator.errors import (
     NotFoundError,
 )
 from annotator.web.addresses import came_from
-from annotator.web.language import lazy_gettext
+from annotator.web.language import gettext, lazy_gettext
 from annotator.web.sentences import say
+
+SIGNING_IN = "accounts.try_to_sign_in"
 
 STATUSES: dict[type[AnnotatorError], int] = {
     NotFoundError: 404,
@@ -56,7 +58,7 @@ def install(app: Flask) -> None:
     app.register_error_handler(AnnotatorError, show_refusal)
     app.register_error_handler(HTTPException, show_http_error)
     app.register_error_handler(InternalServerError, show_fault)
-    app.register_error_handler(CSRFError, show_http_error)
+    app.register_error_handler(CSRFError, show_stale_form)
 
 
 def status_of(error: AnnotatorError) -> int:
@@ -75,6 +77,14 @@ def show_refusal(error: AnnotatorError) -> ResponseReturnValue:
         back=came_from(),
     )
     return page, status
+
+
+def show_stale_form(error: CSRFError) -> ResponseReturnValue:
+    """The page of a form that is not of this session; signing in is asked for anew, for nothing is lost by it."""
+    if request.endpoint == SIGNING_IN:
+        flash(gettext("The page had been open for too long. Please sign in once more."))
+        return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
+    return show_http_error(error)
 
 
 def show_http_error(error: HTTPException) -> ResponseReturnValue:

@@ -1,7 +1,9 @@
 """Judging in a real browser, hands on the keyboard, against the real server."""
 
+import re
+
 from browser.pages import sign_in
-from build import SLUG
+from build import PASSWORD, SLUG
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
@@ -82,6 +84,24 @@ def test_a_key_held_down_or_pressed_twice_judges_one_document(page: Page, server
     assert len(stored(served)) == 1
 
 
+def test_a_page_sent_again_has_another_id_also_on_an_address_that_is_not_secure(
+    page: Page, server: str, served: Database
+) -> None:
+    page.add_init_script("delete Crypto.prototype.randomUUID")  # browsers hide it on plain http in a network
+    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
+    offered = page.locator("input[name=client_id]").input_value()
+    press_and_wait(page, "2")
+    page.keyboard.press("u")
+    expect(page.locator("button[aria-current=true]", has_text="Highly relevant")).to_be_visible()
+    # As the history would bring the first page back, with the id that the server gave it.
+    page.evaluate("id => { document.querySelector('input[name=client_id]').value = id }", offered)
+    press_and_wait(page, "0")
+    judged = stored(served)
+    assert [one.grade for one in judged] == [2, 0]
+    assert all(re.fullmatch("[0-9a-f]{32}", one.client_id) for one in judged)
+    assert len({offered, *(one.client_id for one in judged)}) == 3
+
+
 def test_a_key_that_is_no_grade_does_nothing(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
     for key in ("3", "9", "Control+1", "Alt+2"):
@@ -132,4 +152,37 @@ def test_pages_speak_korean_when_the_reader_chooses_it(page: Page, server: str) 
     expect(page.locator("html")).to_have_attribute("lang", "ko")
     expect(page.get_by_role("button", name="로그아웃")).to_be_visible()
     page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def test_a_judgement_of_an_ended_session_is_asked_for_again_with_its_note(
+    page: Page, server: str, served: Database
+) -> None:
+    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
+    first = page.locator("#document-title").inner_text()
+    page.keyboard.press("n")
+    page.keyboard.type("a thought worth keeping")
+    page.keyboard.press("Escape")
+    page.context.clear_cookies()
+    page.keyboard.press("2")
+    page.get_by_role("link", name="Sign in").click()
+    page.get_by_label("Name").fill("jo")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("#document-title")).to_have_text(first)
+    expect(page.get_by_text("did not arrive")).to_be_visible()
+    expect(page.get_by_label("Note")).to_have_value("a thought worth keeping")
+    page.keyboard.press("Escape")
+    press_and_wait(page, "2")
+    expect(page.get_by_text("did not arrive")).to_be_hidden()
+    assert [(one.grade, one.note) for one in stored(served)] == [(2, "a thought worth keeping")]
+
+
+def test_signing_in_on_a_page_from_before_another_sign_in_is_asked_for_once_more(page: Page, server: str) -> None:
+    page.goto(f"{server}/sign-in")
+    other = page.context.new_page()
+    sign_in(other, server, "jo", JUDGE)
+    page.get_by_label("Name").fill("jo")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
