@@ -1,5 +1,6 @@
 """Opening a database: an empty one gets its tables, one of another version or none is refused."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,27 @@ def test_upgrading_a_database_of_today_changes_nothing(sqlite_database: Database
         "postgresql+psycopg://nobody@127.0.0.1:9/none?connect_timeout=1",
     ],
 )
-def test_a_database_that_does_not_open_is_named_in_a_sentence(url: str) -> None:
+@pytest.mark.parametrize("opened", [prepare_schema, upgrade_schema])
+def test_a_database_that_does_not_open_is_named_in_a_sentence(opened: Callable[[Database], None], url: str) -> None:
     database = Database(url)
     with pytest.raises(ConflictError, match="The database cannot be opened"):
-        prepare_schema(database)
+        opened(database)
     database.close()
 
 
-@pytest.mark.parametrize("url", ["nonsense", "nosuchdatabase://x/y"])
+def test_a_file_that_is_no_database_is_named_in_a_sentence_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("Not a database, but the notes of a meeting.\n" * 100)
+    database = Database(sqlite_url(path))
+    with pytest.raises(ConflictError, match="The database cannot be opened: file is not a database"):
+        prepare_schema(database)
+    database.close()
+    assert path.read_text().startswith("Not a database")
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "nosuchdatabase://x/y", "postgresql://h:notaport/x", "sqlite:///x.sqlite?timeout=soon"]
+)
 def test_an_address_that_names_no_database_is_refused(url: str) -> None:
     with pytest.raises(InvalidValueError, match="not a database this installation can open"):
         Database(url)

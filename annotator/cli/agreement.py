@@ -22,7 +22,10 @@ def command() -> None:
 @click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """Show Cohen's kappa of each pair of judges, on the documents both have graded."""
+    """Show Cohen's kappa of each pair of judges, on the documents both have graded.
+
+    A table leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
+    """
     with installation.database.reading() as session:
         report = agreement_report(session, slug)
     rows = [_row(pair) for pair in report.pairs]
@@ -32,7 +35,14 @@ def show(installation: Installation, slug: str, format_: str) -> None:
         case "csv":
             show_csv(HEADINGS, rows)
         case _:
-            show_table([heading.upper() for heading in HEADINGS], rows)
+            _show_table(report)
+
+
+def _show_table(report: AgreementReport) -> None:
+    rows = [_row(pair) for pair in report.pairs if pair.kappa.n]
+    show_table([heading.upper() for heading in HEADINGS], rows)
+    if left_out := len(report.pairs) - len(rows):
+        click.echo(f"Pairs without a document in common: {left_out}.", err=True)
 
 
 def _row(pair: PairAgreement) -> Row:

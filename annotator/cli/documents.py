@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.progress import watched
@@ -17,7 +18,7 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option(
     "--field", "fields", multiple=True, metavar="OURS=THEIRS", help="A key of the JSONL, such as body=text; repeatable."
 )

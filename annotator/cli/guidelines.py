@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.workflows import guidelines
@@ -16,7 +17,7 @@ def command() -> None:
 
 @command.command("set")
 @click.argument("slug")
-@click.argument("file")
+@click.argument("file", type=FILE)
 @on_installation
 def replace(installation: Installation, slug: str, file: str) -> None:
     """Put a new version in force; the same text again makes none."""

@@ -8,6 +8,7 @@ from typing import Concatenate, ParamSpec
 
 import click
 
+from annotator.cli.argument_text import refuse_what_is_no_text
 from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.schema import prepare_schema
@@ -24,11 +25,15 @@ class Installation:
 
 
 def on_installation(command: Callable[Concatenate[Installation, Options], None]) -> Callable[Options, None]:
-    """Hand the installation to a command as its first argument and close the database behind it."""
+    """Hand the installation to a command as its first argument and close the database behind it.
+
+    What the database could not store is refused before it is opened.
+    """
 
     @wraps(command)
     def with_installation(*args: Options.args, **options: Options.kwargs) -> None:
         context = click.get_current_context()
+        refuse_what_is_no_text(context)
         installation = context.with_resource(_opened(context.ensure_object(Settings)))
         command(installation, *args, **options)
 

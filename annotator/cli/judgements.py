@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
@@ -19,7 +20,7 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("file")
+@click.argument("file", type=FILE)
 @click.option("--judge", required=True, metavar="NAME", help="Whose grades they are; the account is made when new.")
 @click.option("--add-to-pool", is_flag=True, help="Documents outside the pool join it and are not refused.")
 @on_installation
@@ -41,7 +42,7 @@ def import_file(installation: Installation, slug: str, file: str, judge: str, *,
 @command.command("export")
 @click.argument("slug")
 @click.option("--format", "format_", required=True, type=click.Choice(list(FORMATS)))
-@click.option("-o", "--output", metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
 @on_installation
 def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
     """Export every judgement, with those that were replaced."""

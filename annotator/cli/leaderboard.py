@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import Row, show_csv, show_json, show_table
@@ -34,7 +35,7 @@ def command() -> None:
 @click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
-@click.option("--qrels", "qrels_path", metavar="FILE", help="Score by a file of TREC qrels.")
+@click.option("--qrels", "qrels_path", type=FILE, metavar="FILE", help="Score by a file of TREC qrels.")
 @on_installation
 def show(
     installation: Installation,

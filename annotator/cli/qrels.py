@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import STANDARD_OUTPUT, write_or_print, write_together
 from annotator.workflows.qrels import export_qrels
@@ -16,8 +17,10 @@ def command() -> None:
 
 @command.command("export")
 @click.argument("slug")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file, and the manifest to FILE.manifest.json.")
-@click.option("--manifest", metavar="FILE", help="Write the manifest to this file; - is standard error.")
+@click.option(
+    "-o", "--output", type=FILE, metavar="FILE", help="Write to this file, and the manifest to FILE.manifest.json."
+)
+@click.option("--manifest", type=FILE, metavar="FILE", help="Write the manifest to this file; - is standard error.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Export the grades of one judge.")
 @on_installation

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
@@ -12,7 +13,7 @@ from annotator.cli.progress import watched
 from annotator.cli.tables import show_table
 from annotator.workflows import runs
 
-run_files = click.argument("files", nargs=-1, required=True, metavar="FILE...")
+run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 tag_from_file = click.option(
     "--tag-from-file", is_flag=True, help="Take the tag from the file's name, without .txt and .gz."
 )
@@ -96,7 +97,7 @@ def show(installation: Installation, slug: str, team: str | None) -> None:
 @command.command("export")
 @click.argument("slug")
 @click.argument("tag")
-@click.option("-o", "--output", metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
 @on_installation
 def export(installation: Installation, slug: str, tag: str, output: str | None) -> None:
     """Give a run's file back, byte for byte as it was sent."""

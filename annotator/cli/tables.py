@@ -1,7 +1,5 @@
 """Tables on standard output: for people, as CSV, as JSON."""
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -14,10 +12,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from annotator.workflows.judgement_export import csv_text
+
 Cell = str | bool | int | float | datetime | None
 Row = Sequence[Cell]
-
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
@@ -30,18 +28,9 @@ def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
         _show_plain(headings, shown, to_the_right)
 
 
-def csv_table(headings: Sequence[str], rows: Sequence[Row]) -> str:
-    """Comma-separated with a header line; numbers exactly, nothing that a spreadsheet would run as a formula."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
-    return out.getvalue()
-
-
 def show_csv(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    """Put `csv_table` on standard output, in UTF-8 whatever the terminal's language."""
-    click.echo(csv_table(headings, rows).encode(), nl=False)
+    """Put rows on standard output as CSV, numbers exactly, in UTF-8 whatever the terminal's language."""
+    click.echo(csv_text([headings, *rows]).encode(), nl=False)
 
 
 def show_json(value: object) -> None:
@@ -87,9 +76,3 @@ def _shown(cell: Cell) -> str:
             return cell.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
         case _:
             return "".join(sign if sign.isprintable() else " " for sign in str(cell))
-
-
-def _harmless(cell: Cell) -> Cell:
-    if isinstance(cell, datetime):
-        return cell.isoformat()
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.progress import watched
@@ -18,7 +19,7 @@ def command() -> None:
 
 @command.command("import")
 @click.argument("slug")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @on_installation
 def import_files(installation: Installation, slug: str, files: Sequence[str]) -> None:
     """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE or JSONL, plain or gzip.

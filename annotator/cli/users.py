@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
@@ -12,7 +13,10 @@ from annotator.passwords import hash_password
 from annotator.workflows import accounts
 
 password_file = click.option(
-    "--password-file", metavar="FILE", help="Read the password from the first line of this file; - is standard input."
+    "--password-file",
+    type=FILE,
+    metavar="FILE",
+    help="Read the password from the first line of this file; - is standard input.",
 )
 
 

@@ -101,10 +101,13 @@ def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
 
 
 def _secret_key(path: Path) -> str:
-    """The key that signs the demonstration's sessions, readable by its owner only."""
+    """The key that signs the demonstration's sessions, readable by its owner only; it appears whole."""
     if not path.exists():
-        path.touch(mode=0o600)
-        path.write_text(secrets.token_hex(32))
+        unfinished = path.with_name("unfinished-secret-key")
+        unfinished.unlink(missing_ok=True)  # a leftover might be readable by others
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(secrets.token_hex(32))
+        unfinished.rename(path)
     return path.read_text().strip()
 
 

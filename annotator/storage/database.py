@@ -1,4 +1,4 @@
-"""The engine and its two kinds of session: one that only reads, one that writes."""
+"""The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -92,7 +92,8 @@ def store_judgements(
     _check_still_fitting(session, collection.id, checked)
     judge_id = find_or_add_user(session, judge, added_at).id
     if _was_taken_in(session, collection.id, judge_id, checked, added_at):
-        return JudgementImport(added=0, changed=0, known=len(checked.rows), unjudged=0, pooled=0)
+        unjudged = sum(row.grade == UNJUDGED for row in checked.rows)
+        return JudgementImport(added=0, changed=0, known=len(checked.rows) - unjudged, unjudged=unjudged, pooled=0)
     pairs = _pairs(session, collection.id, checked.rows)
     outside = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, outside, checked, judge, added_at)

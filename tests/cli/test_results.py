@@ -23,9 +23,9 @@ def judged(pooled: CommandLine) -> CommandLine:
 def test_labels_are_counted_as_they_come_in(pooled: CommandLine) -> None:
     Path("labels").write_text("1 0 a 2\n1 0 b -1\n")
     words = ("judgements", "import", "news", "labels", "--judge", "nist")
-    counts = "{} changed, {} known already, 1 unjudged; documents added to the pool: 0.\n"
-    assert pooled.talk(*words) == "Judgements of nist: 1 added, " + counts.format(0, 0)
-    assert pooled.talk(*words) == "Judgements of nist: 0 added, " + counts.format(0, 1)
+    counts = "Judgements of nist: {} added, 0 changed, {} known already, {} unjudged; documents added to the pool: 0.\n"
+    assert pooled.talk(*words) == counts.format(1, 0, 1)
+    assert pooled.talk(*words) == counts.format(0, 2, 0)  # the same file again says nothing new, whatever its lines
 
 
 def test_labels_outside_the_pool_join_it_only_when_told(pooled: CommandLine) -> None:
@@ -67,11 +67,22 @@ def test_agreement_is_shown_in_each_format(judged: CommandLine) -> None:
 def test_judges_with_nothing_in_common_have_a_reason_in_place_of_a_kappa(pooled: CommandLine) -> None:
     pooled.done("judgements", "import", "news", "-", "--judge", "one", given="1 0 a 2\n")
     pooled.done("judgements", "import", "news", "-", "--judge", "two", given="1 0 b 2\n")
-    [row] = pooled.table("agreement", "show", "news")
-    assert row[:5] == ["one", "two", "0", "-", "-"]
     [pair] = json.loads(pooled.done("agreement", "show", "news", "--format", "json"))["pairs"]
     assert (pair["kappa"], pair["reason"]) == (None, "The two judges have graded no document in common.")
-    assert " ".join(row).endswith(pair["reason"])
+    [line] = csv.DictReader(pooled.done("agreement", "show", "news", "--format", "csv").splitlines())
+    assert (line["first"], line["second"], line["n"], line["kappa"]) == ("one", "two", "0", "")
+    assert line["reason"] == pair["reason"]
+
+
+def test_a_table_counts_the_pairs_with_nothing_in_common(judged: CommandLine) -> None:
+    assert judged.talk("agreement", "show", "news") == ""
+    judged.done("judgements", "import", "news", "-", "--judge", "late", given="2 0 e 1\n")
+    # generous graded e, too; strict did not.
+    assert [row[:3] for row in judged.table("agreement", "show", "news")] == [
+        ["generous", "late", "1"],
+        ["generous", "strict", "2"],
+    ]
+    assert judged.talk("agreement", "show", "news") == "Pairs without a document in common: 1.\n"
 
 
 def test_qrels_and_manifest_are_written_together(judged: CommandLine) -> None:
@@ -168,3 +179,14 @@ def test_a_tag_that_a_spreadsheet_would_run_is_made_harmless(judged: CommandLine
         shown = judged.done("leaderboard", "show", "news", "--format", "csv", *words)
         assert "\n'=cmd," in shown
         assert "\n=cmd," not in shown
+
+
+def test_judges_and_documents_that_a_spreadsheet_would_run_are_made_harmless(pooled: CommandLine) -> None:
+    formula = '=HYPERLINK("x")'
+    words = ("judgements", "import", "news", "-", "--add-to-pool", "--judge")
+    pooled.done(*words, "@jo", given=f"1 0 {formula} 2\n")
+    pooled.done(*words, "@kim", given=f"1 0 {formula} 1\n")
+    [first, _] = csv.DictReader(pooled.done("judgements", "export", "news", "--format", "csv").splitlines())
+    assert (first["docno"], first["judge"], first["grade"]) == (f"'{formula}", "'@jo", "2")
+    [pair] = csv.DictReader(pooled.done("agreement", "show", "news", "--format", "csv").splitlines())
+    assert (pair["first"], pair["second"]) == ("'@jo", "'@kim")

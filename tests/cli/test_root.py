@@ -5,12 +5,14 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import click
 import pytest
 from cli.command_line import CommandLine, write_run
 from click.testing import CliRunner
 from sqlalchemy import text
 
 from annotator.cli import main
+from annotator.cli.argument_text import FILE
 from annotator.cli.root import NOUNS
 from annotator.storage import Database
 
@@ -71,6 +73,48 @@ def test_wrong_usage_ends_with_status_2(annotator: CommandLine, words: list[str]
     assert result.exit_code == 2
     assert "Usage: " in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["collections", "add", "n", "--title", "caf\udce9", "--scale", "0=No,1=Yes"], "--title"),
+        (["users", "add", "caf\udce9"], "NAME"),
+        (["runs", "import", "news", "a.run", "--description", "\udcff"], "--description"),
+        (["leaderboard", "show", "news", "-m", "AP", "-m", "\udce9"], "'-m' / '--measure'"),
+        (["serve", "--host", "\udce9"], "--host"),
+    ],
+)
+def test_an_argument_that_is_no_text_is_wrong_usage_and_named(
+    annotator: CommandLine, words: list[str], name: str
+) -> None:
+    result = annotator(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    [sentence] = [line for line in result.stderr.splitlines() if line.startswith("Error: ")]
+    assert name in sentence
+    assert sentence.endswith("It is not text in UTF-8.")
+
+
+def test_the_path_of_a_file_need_not_be_text(news: CommandLine) -> None:
+    write_run("alpha", ["1 a"])
+    Path("alpha.run").rename("caf\udce9.run")
+    news.done("runs", "import", "news", "caf\udce9.run")
+    news.done("runs", "export", "news", "alpha", "-o", "\udcff.run")
+    assert Path("\udcff.run").read_bytes() == Path("caf\udce9.run").read_bytes()
+
+
+def test_each_argument_called_a_file_is_taken_as_a_path() -> None:
+    commands = [import_module(f"annotator.cli.{noun.module}").command for noun in NOUNS.values()]
+    parameters = [
+        parameter
+        for command in commands
+        for one in (command.commands.values() if isinstance(command, click.Group) else [command])
+        for parameter in one.params
+    ]
+    files = [one for one in parameters if (one.metavar or (one.name or "").upper()).startswith("FILE")]
+    assert len(files) >= 10
+    assert [one.name for one in files if one.type is not FILE] == []
 
 
 def test_a_refusal_is_one_sentence_on_standard_error(annotator: CommandLine) -> None:

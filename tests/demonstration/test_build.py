@@ -1,5 +1,6 @@
 """The demonstration as a whole: real, complete, and kept with what was judged in it."""
 
+import secrets
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -111,6 +112,23 @@ def test_a_beginning_that_was_cut_off_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "unfinished.sqlite").write_bytes(b"half a database")
     assert prepare_demonstration(tmp_path, now=NOW).is_new
     assert sorted(path.name for path in tmp_path.iterdir()) == ["annotator.sqlite", "secret-key"]
+
+
+def test_a_secret_key_that_was_cut_off_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_bytes: int) -> str:
+        raise KeyboardInterrupt
+
+    (tmp_path / "unfinished-secret-key").write_text("known to everybody")
+    (tmp_path / "unfinished.sqlite").mkdir()  # the building would stop here: the key alone is made
+    monkeypatch.setattr(secrets, "token_hex", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        prepare_demonstration(tmp_path, now=NOW)
+    monkeypatch.undo()
+    with pytest.raises(OSError, match=r"unfinished\.sqlite"):
+        prepare_demonstration(tmp_path, now=NOW)
+    key = tmp_path / "secret-key"
+    assert len(key.read_text()) == 64
+    assert key.stat().st_mode & 0o077 == 0
 
 
 def test_only_its_owner_reads_the_secret_key(made: Demonstration, directory: Path) -> None:

@@ -39,9 +39,16 @@ def test_blank_and_comment_lines_count_for_nothing_but_as_lines() -> None:
         ("# nothing\n", ["q.txt: The file has no line of data."]),
         ("1 a 2\n", ["q.txt:1: The line has 3 columns; qrels have four: topic, iteration, document, grade."]),
         ("\n1 0 a 2 x\n", ["q.txt:2: The line has 5 columns; qrels have four: topic, iteration, document, grade."]),
-        ("1 0 a 1.5\n", ["q.txt:1: The grade 1.5 is not a whole number of at most nine digits."]),
-        ("1 0 a 1_0\n", ["q.txt:1: The grade 1_0 is not a whole number of at most nine digits."]),
-        ("1 0 a 1234567890\n", ["q.txt:1: The grade 1234567890 is not a whole number of at most nine digits."]),
+        ("1 0 a 1.5\n", ["q.txt:1: The grade 1.5 is not a whole number of at most four digits."]),
+        ("1 0 a 1_0\n", ["q.txt:1: The grade 1_0 is not a whole number of at most four digits."]),
+        ("1 0 a 9999\n1 0 b 10000\n", ["q.txt:2: The grade 10000 is not a whole number of at most four digits."]),
+        (
+            "1 0 a\u2028b 1\n\xa01 0 a 1\n",
+            [
+                "q.txt:1: 'a\\u2028b' has blanks or control characters inside; it must be one word.",
+                "q.txt:2: '\\xa01' has blanks or control characters inside; it must be one word.",
+            ],
+        ),
         (
             "1 0 a 1\n2 0 a 1\n1 0 a 1\n",
             ["q.txt:3: Document a of topic 1 is graded twice; it is on line 1 already."],
@@ -50,7 +57,7 @@ def test_blank_and_comment_lines_count_for_nothing_but_as_lines() -> None:
             "1 0 a 1\n1 0 a x\n",
             [
                 "q.txt:2: Document a of topic 1 is graded twice; it is on line 1 already.",
-                "q.txt:2: The grade x is not a whole number of at most nine digits.",
+                "q.txt:2: The grade x is not a whole number of at most four digits.",
             ],
         ),
         (

@@ -98,6 +98,15 @@ def test_negative_zero_ties_with_zero() -> None:
             [f"a.run:1: {'a' * 60}… is longer than 256 bytes, too long for an identifier."],
         ),
         ("1 Q0 a 1 2 " + "t" * 257, [f"a.run:1: {'t' * 60}… is longer than 256 bytes, too long for an identifier."]),
+        (
+            "1 Q0 a 1 2 t\n1 Q0 a\u2028b 2 1 t\n1\x85 Q0 c 3 0 t\n1 Q0 \u3000 4 0 t\n",
+            [
+                "a.run:2: 'a\\u2028b' has blanks or control characters inside; it must be one word.",
+                "a.run:3: '1\\x85' has blanks or control characters inside; it must be one word.",
+                "a.run:4: '\\u3000' has blanks or control characters inside; it must be one word.",
+            ],
+        ),
+        ("1 Q0 a 1 2 t\xa0u\n", ["a.run:1: 't\\xa0u' has blanks or control characters inside; it must be one word."]),
     ],
 )
 def test_each_problem_is_named_with_its_line(text: str, reports: list[str]) -> None:
@@ -111,6 +120,17 @@ def test_a_score_that_is_no_finite_decimal_number_is_refused(score: str) -> None
     assert problems_of(f"1 Q0 a 1 2 t\n1 Q0 b 2 {score} t\n") == [
         f"a.run:2: The score {score} is not a finite decimal number such as 12.5 or -3.1e-7."
     ]
+
+
+def test_other_scripts_take_the_fast_reading() -> None:
+    text = "질의-1 Q0 한글 1 2 태그\n질의-1 Q0 café 2 1 태그\n질의-1 Q0 漢\u200b 3 0.5 태그\n".encode()
+    run = read_columns(text, None, None)
+    assert run is not None
+    assert (run.tag, lists_of(run)) == ("태그", {"질의-1": [("한글", 2.0), ("café", 1.0), ("漢\u200b", 0.5)]})
+
+
+def test_columns_that_nobody_reads_may_have_any_blank() -> None:
+    assert lists_of(parsed("1 Q\xa00 a 1\u2028 2 t\u3000\n", tag="mine")) == {"1": [("a", 2.0)]}
 
 
 def test_an_unknown_topic_is_named_once() -> None:
@@ -165,7 +185,7 @@ def test_a_problem_far_down_a_long_file_has_its_true_line(spoil: Callable[[str],
     assert report.startswith("a.run:7655: ")
 
 
-WORDS = st.sampled_from(["1", "2", "d", "dé", "D7", "#", "x" * 9, "y" * 17, "x" * 257, "1\x02"])
+WORDS = st.sampled_from(["1", "2", "d", "dé", "D7", "#", "x" * 9, "y" * 17, "x" * 257, "1\x02", "d\xa0e", "\u2028"])
 SCORES = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.integers(-3, 3).map(str),

@@ -62,6 +62,17 @@ def test_sgml_with_tags_that_are_closed() -> None:
     assert topics_of(text) == [ParsedTopic("7", "One", "Two", "Three", None, 2)]
 
 
+@pytest.mark.parametrize("attribute", ['id="1"', "number='1'", "num=1", 'lang="en" qid = " 1 "', 'ID="&#49;"'])
+def test_the_number_may_be_an_attribute_of_the_topic(attribute: str) -> None:
+    text = f"<topics>\n<top {attribute}><title>Light</title><desc>Who?</desc></top>\n</topics>\n"
+    language = "en" if "lang" in attribute else None
+    assert topics_of(text) == [ParsedTopic("1", "Light", "Who?", "", language, 2)]
+
+
+def test_the_number_of_its_own_tag_comes_before_an_attribute() -> None:
+    assert topics_of('<top id="x"><num>7</num><title>Light</title></top>')[0].number == "7"
+
+
 def test_xml_with_titles_or_with_trec_covids_queries() -> None:
     assert topics_of(XML) == [
         ParsedTopic("1", "light house", "Who?", "All <names>.", "en", 3),
@@ -100,6 +111,8 @@ def test_json_lines_with_everything() -> None:
             ["t:1: The line has 5 fields; a topic has at most four: number, title, description, narrative."],
         ),
         ("\tlight\n", ["t:1: The topic has no number."]),
+        ("\t\tdescription\n", ["t:1: The topic has neither number nor title."]),
+        ("<top>\n<desc> a\n</top>", ["t:1: The topic has neither number nor title."]),
         ("1\t \n", ["t:1: The topic 1 has no title."]),
         (
             "1 2\tlight\n",
@@ -143,6 +156,22 @@ def test_json_lines_with_everything() -> None:
 )
 def test_each_problem_is_named_with_its_line(text: str, reports: list[str]) -> None:
     assert problems_of(text) == reports
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#1\tlight\n",
+        "<top><num> Number: #1 <title> light </top>",
+        '<topics><topic number="#1"><title>light</title></topic></topics>',
+        '{"number": "#1", "title": "light"}',
+    ],
+    ids=["tabs", "SGML", "XML", "JSON"],
+)
+def test_a_number_that_would_make_comments_of_its_lines_is_refused(text: str) -> None:
+    assert problems_of(text) == [
+        "t:1: The topic number #1 begins with #, so its lines in runs and qrels would be comments. Drop the #."
+    ]
 
 
 def test_all_problems_of_a_file_are_named_at_once() -> None:

@@ -105,9 +105,13 @@ def test_a_session_that_names_nobody_is_a_guests(app: Flask, identity: str) -> N
 def test_a_form_without_its_token_is_refused_and_one_with_it_is_taken(app: Flask, visit: Visit) -> None:
     app.config["WTF_CSRF_ENABLED"] = True
     guest = visit(None)
-    refused = guest.post("/sign-in", name="jo", password=PASSWORD)
+    refused = guest.post("/language", language="ko")
     assert refused.status_code == 400
     assert "This form cannot be accepted" in words(refused)
+    # Signing in without it is no sign-in, and is asked for again.
+    again = guest.post("/sign-in", name="jo", password=PASSWORD)
+    assert (again.status_code, again.headers["Location"]) == (303, "/sign-in")
+    assert guest.get("/account").headers["Location"].startswith("/sign-in")
     token = hidden(guest.get("/sign-in"), "csrf_token")
     assert guest.post("/sign-in", name="jo", password=PASSWORD, csrf_token=token).status_code == 303
 
