@@ -85,3 +85,16 @@ def test_sqlite_keeps_what_is_committed_through_a_power_cut(sqlite_database: Dat
         assert session.scalar(text("PRAGMA journal_mode")) == "wal"
         assert session.scalar(text("PRAGMA synchronous")) == 2
         assert session.scalar(text("PRAGMA foreign_keys")) == 1
+
+
+def test_a_database_of_a_newer_program_is_not_upgraded(sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(ConflictError, match="at version 9999, which this program does not know"):
+        upgrade_schema(sqlite_database)
+
+
+def test_a_refused_address_does_not_show_its_password() -> None:
+    with pytest.raises(InvalidValueError) as refusal:
+        Database("postgresql://jo:secret@host:notaport/x")
+    assert "secret" not in str(refusal.value)

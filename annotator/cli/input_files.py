@@ -14,6 +14,8 @@ STANDARD_INPUT = "-"
 
 def read_files(paths: Sequence[str]) -> list[InputFile]:
     """Read files whole; `FileRefusedError` names every one that cannot be read."""
+    if list(paths).count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input (-) can be given once.")
     problems = Problems()
     files: list[InputFile] = []
     for path in paths:

@@ -1,6 +1,7 @@
 """`annotator qrels`: the settled grades."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -37,6 +38,8 @@ def export(
     Qrels and manifest are written whole and together, or not at all. Unjudged documents, and those that could not be
     judged, have no line.
     """
+    if output is not None and manifest is not None and _is_same_file(output, manifest):
+        raise click.UsageError("The qrels and their manifest cannot be the same file.")
     with installation.database.reading() as session:
         made = export_qrels(session, slug, policy=policy, judge=judge, made_at=datetime.now(UTC))
     output = None if output == STANDARD_OUTPUT else output
@@ -48,3 +51,7 @@ def export(
         write_or_print(None, made.qrels)
     if manifest == STANDARD_OUTPUT:
         click.echo(made.manifest, err=True, nl=False)
+
+
+def _is_same_file(first: str, second: str) -> bool:
+    return STANDARD_OUTPUT not in {first, second} and Path(first).resolve() == Path(second).resolve()

@@ -33,6 +33,13 @@ def check_topic_number(problems: Problems, name: str, line: int, number: str) ->
             "The topic number %(number)s begins with #, so its lines in runs and qrels would be comments. Drop the #.",
             number=number,
         )
+    elif not {"", ".", ".."}.isdisjoint(number.split("/")):
+        problems.add(
+            name,
+            line,
+            "The topic number %(number)s cannot stand in an address: between its slashes is nothing, “.” or “..”.",
+            number=number,
+        )
     else:
         return True
     return False

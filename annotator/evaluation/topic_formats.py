@@ -12,6 +12,7 @@ from annotator.evaluation.topic_xml import xml_topics
 
 MAX_FIELDS = 4
 SGML_TOPIC = re.compile(rb"<top\b[^<>]*>", re.IGNORECASE)
+SGML_TOPIC_END = re.compile(rb"</top\s*>", re.IGNORECASE)
 NUMBER_KEYS = ("number", "id", "qid", "query_id", "topic")
 TITLE_KEYS = ("title", "query", "text")
 LANGUAGE_KEYS = ("language", "lang")
@@ -32,10 +33,21 @@ def parse_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic
 def _read(name: str, text: bytes, problems: Problems) -> Iterable[ParsedTopic]:
     beginning = text[:1024].lstrip()
     if beginning.startswith(b"<"):
-        return sgml_topics(text.decode()) if SGML_TOPIC.search(text) else xml_topics(name, text, problems)
+        if not SGML_TOPIC.search(text):
+            return xml_topics(name, text, problems)
+        _note_cut_off(name, text, problems)
+        return sgml_topics(text.decode())
     if beginning.startswith((b"{", b"[")):
         return _json_topics(name, text, problems)
     return _tab_separated_topics(name, text, problems)
+
+
+def _note_cut_off(name: str, text: bytes, problems: Problems) -> None:
+    """Note a last topic that is not closed: the file was cut off, and half a topic must not replace a whole one."""
+    *_, last = SGML_TOPIC.finditer(text)
+    if not SGML_TOPIC_END.search(text, last.end()):
+        line = text.count(b"\n", 0, last.start()) + 1
+        problems.add(name, line, "The topic is not closed: there is no </top> after this <top>.")
 
 
 def _check(name: str, read: Iterable[ParsedTopic], problems: Problems) -> list[ParsedTopic]:

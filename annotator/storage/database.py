@@ -1,5 +1,6 @@
 """The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -26,7 +27,9 @@ class Database:
             self.engine: Engine = create_engine(url)
         except (ArgumentError, ModuleNotFoundError, ValueError) as error:
             raise InvalidValueError(
-                "“%(url)s” is not a database this installation can open: %(reason)s", url=url, reason=error
+                "“%(url)s” is not a database this installation can open: %(reason)s",
+                url=_without_password(url),
+                reason=_without_password(str(error)),
             ) from error
         self.is_sqlite = backend == "sqlite"
         if self.is_sqlite:
@@ -115,6 +118,10 @@ def _refuse_broken_links(connection: Connection) -> None:
             table=table,
             parent=parent,
         )
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1***@", url)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own type

@@ -4,6 +4,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from alembic.util import CommandError
 from sqlalchemy.exc import DBAPIError
 
 from annotator.assets import asset_folder
@@ -14,10 +15,16 @@ from annotator.storage.database import Database
 def upgrade_schema(database: Database) -> None:
     """Bring the tables to this version of the program; a fresh database gets them all.
 
-    Raises `ConflictError` when it does not open.
+    Raises `ConflictError` when it does not open or is of a newer program.
     """
-    _version_of(database)
-    command.upgrade(migration_config(database), "head")
+    present = _version_of(database)
+    try:
+        command.upgrade(migration_config(database), "head")
+    except CommandError as error:
+        raise ConflictError(
+            "The database is at version %(present)s, which this program does not know: it is from a newer one.",
+            present=present,
+        ) from error
 
 
 def prepare_schema(database: Database) -> None:

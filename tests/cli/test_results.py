@@ -23,9 +23,9 @@ def judged(pooled: CommandLine) -> CommandLine:
 def test_labels_are_counted_as_they_come_in(pooled: CommandLine) -> None:
     Path("labels").write_text("1 0 a 2\n1 0 b -1\n")
     words = ("judgements", "import", "news", "labels", "--judge", "nist")
-    counts = "Judgements of nist: {} added, 0 changed, {} known already, {} unjudged; documents added to the pool: 0.\n"
-    assert pooled.talk(*words) == counts.format(1, 0, 1)
-    assert pooled.talk(*words) == counts.format(0, 2, 0)  # the same file again says nothing new, whatever its lines
+    counts = "{} changed, {} known already, 1 unjudged; documents added to the pool: 0.\n"
+    assert pooled.talk(*words) == "Judgements of nist: 1 added, " + counts.format(0, 0)
+    assert pooled.talk(*words) == "Judgements of nist: 0 added, " + counts.format(0, 1)
 
 
 def test_labels_outside_the_pool_join_it_only_when_told(pooled: CommandLine) -> None:
@@ -190,3 +190,10 @@ def test_judges_and_documents_that_a_spreadsheet_would_run_are_made_harmless(poo
     assert (first["docno"], first["judge"], first["grade"]) == (f"'{formula}", "'@jo", "2")
     [pair] = csv.DictReader(pooled.done("agreement", "show", "news", "--format", "csv").splitlines())
     assert (pair["first"], pair["second"]) == ("'@jo", "'@kim")
+
+
+def test_qrels_and_manifest_cannot_be_one_file(judged: CommandLine) -> None:
+    result = judged("qrels", "export", "news", "-o", "one", "--manifest", "./one")
+    assert result.exit_code == 2
+    assert "cannot be the same file" in result.stderr
+    assert not Path("one").exists()

@@ -79,3 +79,9 @@ def test_a_pattern_that_fits_no_run_is_refused(pooled: CommandLine) -> None:
 def test_a_pool_of_no_depth_is_refused(pooled: CommandLine) -> None:
     [sentence] = pooled.refused("pool", "build", "news", "--depth", "0")
     assert sentence.startswith("The depth of a pool lies between 1 and")
+
+
+def test_standard_input_can_be_given_once(annotator: CommandLine) -> None:
+    result = annotator("runs", "check", "news", "-", "-")
+    assert result.exit_code == 2
+    assert "can be given once" in result.stderr

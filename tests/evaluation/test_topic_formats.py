@@ -23,6 +23,7 @@ A list of towers is.
 <top lang="fr">
 <num> Number: 302 <title> Topic: Phares <desc> Lesquels ?
 <con> Concept(s): tour <narr> Tous.
+</top>
 """
 XML = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <topics task="t" xml:lang="en">
@@ -176,3 +177,27 @@ def test_a_number_that_would_make_comments_of_its_lines_is_refused(text: str) ->
 
 def test_all_problems_of_a_file_are_named_at_once() -> None:
     assert len(problems_of("1\n2\t\n3\ta\n3\tb\n\tc\n")) == 4
+
+
+def test_a_file_that_was_cut_off_in_a_topic_is_refused() -> None:
+    whole = b"<top>\n<num> Number: 1\n<title> a\n</top>\n"
+    problems = Problems()
+    assert parse_topics("t", whole + b"<top>\n<num> Number: 2\n<title> half of", problems) is None
+    assert [str(problem) for problem in problems.first] == [
+        "t:5: The topic is not closed: there is no </top> after this <top>."
+    ]
+
+
+@pytest.mark.parametrize("number", [".", "..", "/lead", "trail/", "a//b", "a/../b"])
+def test_a_number_that_no_address_can_hold_is_refused(number: str) -> None:
+    problems = Problems()
+    assert parse_topics("t", f"{number}\ttitle\n".encode(), problems) is None
+    assert "cannot stand in an address" in str(problems.first[0])
+
+
+@pytest.mark.parametrize("number", ["a/b", "...", "100%", "q?x=1", "토픽-1"])
+def test_an_odd_number_is_taken(number: str) -> None:
+    problems = Problems()
+    topics = parse_topics("t", f"{number}\ttitle\n".encode(), problems)
+    assert topics is not None
+    assert topics[0].number == number
