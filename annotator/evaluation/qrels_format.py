@@ -9,6 +9,7 @@ from annotator.errors import Problems
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 4
+UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
 # Stored in 16 bits, which hold every number of four digits.
 WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
 WHOLE_TOPIC = re.compile(r"[0-9]{1,18}")
@@ -91,7 +92,7 @@ class _Reading:
             )
             return None
         value = int(grade)
-        if self.grades is not None and value not in self.grades:
+        if self.grades is not None and value not in self.grades and value != UNJUDGED:
             self.problems.add(
                 self.name,
                 line,
@@ -111,10 +112,25 @@ def parse_qrels(
     topics: Collection[str] | None = None,
     grades: Collection[int] | None = None,
 ) -> ParsedQrels | None:
-    """Read qrels, or return None and note every problem of the file with its line.
+    """Read qrels, or return None and note every problem of the file with its line; as `readable_rows` otherwise."""
+    before = problems.total
+    rows = readable_rows(name, text, problems, topics=topics, grades=grades)
+    return None if problems.total > before else ParsedQrels(rows)
+
+
+def readable_rows(
+    name: str,
+    text: bytes,
+    problems: Problems,
+    *,
+    topics: Collection[str] | None = None,
+    grades: Collection[int] | None = None,
+) -> list[QrelsRow]:
+    """Read the rows that can be read and note every problem, so that more can be checked of the others at once.
 
     `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
-    `#` count for nothing, and so does the second column. With `topics` or `grades`, others are refused.
+    `#` count for nothing, and so does the second column. With `topics` or `grades` (the scale), others are a problem;
+    -1 is never one, for it says that the document is pooled and unjudged.
     """
     before = problems.total
     reading = _Reading(name, problems, None if topics is None else frozenset(topics), grades)
@@ -122,7 +138,7 @@ def parse_qrels(
         reading.take(line, columns)
     if not reading.rows and problems.total == before:
         problems.add(name, None, "The file has no line of data.")
-    return None if problems.total > before else ParsedQrels(reading.rows)
+    return reading.rows
 
 
 def format_qrels(rows: Iterable[tuple[str, str, int]]) -> bytes:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import Problems
 from annotator.evaluation.ordering import judging_order
-from annotator.evaluation.qrels_format import QrelsRow, parse_qrels
+from annotator.evaluation.qrels_format import UNJUDGED, QrelsRow, readable_rows
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import (
@@ -27,8 +27,6 @@ from annotator.storage.accounts import find_or_add_user
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.documents import chunks, document_ids, find_or_add_documents
 from annotator.storage.pools import add_pool_items, next_pool, next_seed, pool_item_ids
-
-UNJUDGED = -1  # in qrels: pooled but unjudged, or sampled out; nothing else
 
 
 @dataclass(frozen=True)
@@ -69,11 +67,10 @@ def check_judgements(
     """
     collection = find_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
-    grades = [UNJUDGED, *(grade.value for grade in scale_of(session, collection.id))]
+    grades = [grade.value for grade in scale_of(session, collection.id)]
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    parsed = parse_qrels(file.name, text, problems, topics=topics, grades=grades) if text is not None else None
-    rows = parsed.rows if parsed is not None else []
+    rows = readable_rows(file.name, text, problems, topics=topics, grades=grades) if text is not None else []
     if not add_to_pool:
         _note_outsiders(session, collection.id, topics, file.name, rows, problems)
     problems.refuse_if_any()
@@ -159,7 +156,7 @@ def _note_outsiders(
     documents = document_ids(session, collection_id, {row.docno for row in rows})
     pool = pool_item_ids(session, collection_id)
     for row in rows:
-        if (topics[row.topic], documents.get(row.docno)) not in pool:
+        if row.topic in topics and (topics[row.topic], documents.get(row.docno)) not in pool:
             problems.add(
                 name,
                 row.line,

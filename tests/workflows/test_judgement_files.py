@@ -160,3 +160,10 @@ def test_an_unknown_topic_is_no_reason_to_offer_adding_its_documents(session: Se
     [problem] = problems_of(session, "99 0 a 1\n")
     assert "99" in problem
     assert "not in the pool" not in problem
+
+
+def test_all_problems_of_a_file_are_told_at_once(session: Session) -> None:
+    pooled_news(session)
+    problems = problems_of(session, "1 0 a 9\n1 0 stranger 1\n99 0 a 1\n1 0 b\n")
+    assert [problem.partition(": ")[0] for problem in problems] == ["q.txt:1", "q.txt:2", "q.txt:3", "q.txt:4"]
+    assert problems[0].endswith("which has 0, 1, 2.")
