@@ -186,3 +186,15 @@ def test_signing_in_on_a_page_from_before_another_sign_in_is_asked_for_once_more
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+
+
+def test_from_one_topic_to_the_next_it_is_enter_and_enter(page: Page, server: str, served: Database) -> None:
+    sign_in(page, server, "jo", f"{JUDGE}/topics/2")
+    press_and_wait(page, "1")
+    page.keyboard.press("2")
+    expect(page.get_by_role("link", name="Other topics")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Go on with topic 1")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("1 of 10")).to_be_visible()
+    assert len(stored(served)) == 2
