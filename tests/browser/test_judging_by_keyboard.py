@@ -20,10 +20,16 @@ def stored(database: Database) -> list[Judgement]:
         )
 
 
+def press(page: Page, key: str) -> None:
+    """Press a key once the page listens to keys; before that a person would press it again."""
+    page.wait_for_selector("html.with-script")
+    page.keyboard.press(key)
+
+
 def press_and_wait(page: Page, key: str) -> None:
     """Press a key that judges, and wait for the next document."""
     before = page.locator("#document-title").inner_text()
-    page.keyboard.press(key)
+    press(page, key)
     expect(page.locator("#document-title")).not_to_have_text(before)
 
 
@@ -36,7 +42,7 @@ def test_a_judge_works_through_a_topic_with_number_keys_alone(page: Page, server
     for position, key in enumerate(keys[:-1], start=2):
         press_and_wait(page, key)
         expect(page.get_by_text(f"{position} of 10")).to_be_visible()
-    page.keyboard.press(keys[-1])
+    press(page, keys[-1])
     expect(page.locator("#document-title")).to_have_count(0)
     judged = stored(served)
     assert [one.grade for one in judged] == [int(key) for key in keys]
@@ -48,7 +54,7 @@ def test_undo_shows_the_grade_and_another_replaces_it(page: Page, server: str, s
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
     first = page.locator("#document-title").inner_text()
     press_and_wait(page, "2")
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.locator("#document-title")).to_have_text(first)
     expect(page.locator("button[aria-current=true]", has_text="Highly relevant")).to_be_visible()
     press_and_wait(page, "0")
@@ -57,7 +63,7 @@ def test_undo_shows_the_grade_and_another_replaces_it(page: Page, server: str, s
 
 def test_keys_are_dead_while_a_note_is_typed(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("grade 1 or 2, x or u?")
     page.keyboard.press("Escape")
     assert stored(served) == []
@@ -67,7 +73,7 @@ def test_keys_are_dead_while_a_note_is_typed(page: Page, server: str, served: Da
 
 def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    page.keyboard.press("x")
+    press(page, "x")
     before = page.locator("#document-title").inner_text()
     page.keyboard.press("Enter")
     expect(page.locator("#document-title")).not_to_have_text(before)
@@ -91,7 +97,7 @@ def test_a_page_sent_again_has_another_id_also_on_an_address_that_is_not_secure(
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
     offered = page.locator("input[name=client_id]").input_value()
     press_and_wait(page, "2")
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.locator("button[aria-current=true]", has_text="Highly relevant")).to_be_visible()
     # As the history would bring the first page back, with the id that the server gave it.
     page.evaluate("id => { document.querySelector('input[name=client_id]').value = id }", offered)
@@ -105,18 +111,18 @@ def test_a_page_sent_again_has_another_id_also_on_an_address_that_is_not_secure(
 def test_a_key_that_is_no_grade_does_nothing(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
     for key in ("3", "9", "Control+1", "Alt+2"):
-        page.keyboard.press(key)
+        press(page, key)
     expect(page.get_by_text("1 of 10")).to_be_visible()
     assert stored(served) == []
 
 
 def test_guidelines_and_keys_are_one_key_away(page: Page, server: str) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    page.keyboard.press("g")
+    press(page, "g")
     expect(page.get_by_text("Be fair.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_text("Be fair.")).to_be_hidden()
-    page.keyboard.press("?")
+    press(page, "?")
     expect(page.get_by_text("back to the document before")).to_be_visible()
 
 
@@ -160,11 +166,11 @@ def test_a_judgement_of_an_ended_session_is_asked_for_again_with_its_note(
 ) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/1")
     first = page.locator("#document-title").inner_text()
-    page.keyboard.press("n")
+    press(page, "n")
     page.keyboard.type("a thought worth keeping")
     page.keyboard.press("Escape")
     page.context.clear_cookies()
-    page.keyboard.press("2")
+    press(page, "2")
     page.get_by_role("link", name="Sign in").click()
     page.get_by_label("Name").fill("jo")
     page.get_by_label("Password").fill(PASSWORD)
@@ -191,7 +197,7 @@ def test_signing_in_on_a_page_from_before_another_sign_in_is_asked_for_once_more
 def test_from_one_topic_to_the_next_it_is_enter_and_enter(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", f"{JUDGE}/topics/2")
     press_and_wait(page, "1")
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.get_by_role("link", name="Other topics")).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.get_by_role("link", name="Go on with topic 1")).to_be_focused()
