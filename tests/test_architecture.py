@@ -11,7 +11,7 @@ from annotator.assets import PACKAGE
 LONGEST_FILE = 300
 LONGEST_FUNCTION = 40
 
-FOUNDATIONS = {"assets", "errors", "files", "passwords", "settings"}
+FOUNDATIONS = {"assets", "errors", "files", "passwords", "settings", "spreadsheets"}
 PAGES = {
     "babel",
     "flask",
@@ -32,10 +32,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "files": set(),
     "settings": {"errors"},
+    "spreadsheets": set(),
     "passwords": {"errors", "werkzeug"},
     "evaluation": {"errors", "numpy", "scipy"},
     "storage": {"assets", "errors", "alembic", "sqlalchemy"},
-    "workflows": {"errors", "files", "passwords", "evaluation", "storage", "sqlalchemy"},
+    "workflows": {"errors", "files", "passwords", "spreadsheets", "evaluation", "storage", "sqlalchemy"},
     "web": {*FOUNDATIONS, "storage", "workflows", *PAGES},
     "cli": {*FOUNDATIONS, "storage", "workflows", "demonstration", "click", "granian", "rich"},
     # It builds a collection as an organiser's script would, and its search systems compute.

@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.spreadsheets import csv_text as csv_text  # for commands, which import workflows only
+from annotator.spreadsheets import csv_text
 from annotator.storage import Document, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collection import find_collection
 

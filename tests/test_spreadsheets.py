@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.spreadsheets import csv_text
+from annotator.spreadsheets import csv_text
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1))
