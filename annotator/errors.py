@@ -65,9 +65,9 @@ class Problem:
 
 
 class FileRefusedError(AnnotatorError):
-    """One or more files have problems; nothing of them was stored."""
+    """One or more files have problems; nothing of them was stored, or whatever else was to be done with them."""
 
-    def __init__(self, problems: "Problems") -> None:
+    def __init__(self, problems: "Problems", summary: Sentence | None = None) -> None:
         """Take the problems over, at most `MAX_PROBLEMS` of them with their total number."""
         # File by file in the order they were given, and each from its first line to its last.
         files = list(dict.fromkeys(problem.file for problem in problems.first))
@@ -75,7 +75,8 @@ class FileRefusedError(AnnotatorError):
             sorted(problems.first, key=lambda problem: (files.index(problem.file), problem.line or 0))
         )
         self.total = problems.total
-        super().__init__("Nothing was stored. Problems found: %(total)d.", total=problems.total)
+        told = summary or Sentence("Nothing was stored. Problems found: %(total)d.", {"total": problems.total})
+        super().__init__(told.template, **told.values)
 
 
 class Problems:

@@ -2,7 +2,7 @@
 
 import re
 
-from annotator.errors import Problems
+from annotator.errors import InvalidValueError, Problems
 
 MAX_IDENTIFIER_BYTES = 256
 # Blanks and control characters past ASCII, which trec_eval takes for letters and other readers do not.
@@ -73,3 +73,22 @@ def is_one_word(identifier: str) -> bool:
 def is_too_long(identifier: str) -> bool:
     """Tell whether its UTF-8 has more than `MAX_IDENTIFIER_BYTES` bytes."""
     return len(identifier.encode()) > MAX_IDENTIFIER_BYTES
+
+
+def require_identifier(word: object) -> str:
+    """Return it when it can be the number of a topic or the id of a document in a TREC file.
+
+    Raises `InvalidValueError` otherwise.
+    """
+    if not isinstance(word, str):
+        raise InvalidValueError("%(word)s stands for a topic or a document, but is no text.", word=repr(word))
+    if not word or not is_one_word(word):
+        raise InvalidValueError(
+            "%(word)s stands for a topic or a document, but is not one word without blanks or control characters.",
+            word=repr(word),
+        )
+    if is_too_long(word):
+        raise InvalidValueError(
+            "%(word)s stands for a topic or a document, but is too long for an identifier.", word=repr(word)
+        )
+    return word

@@ -1,7 +1,7 @@
-"""Qrels as files: four columns a line, topic, iteration, document and grade, as TREC has them."""
+"""Qrels as files: four columns a line, topic, iteration, document and grade, as TREC has them; five for a sample."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -9,6 +9,7 @@ from annotator.errors import Problems
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 4
+COLUMNS_OF_SAMPLED = 5  # a stratum stands before the grade
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
 # Stored in 16 bits, which hold every number of four digits.
 WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
@@ -23,6 +24,7 @@ class QrelsRow:
     docno: str
     grade: int
     line: int
+    stratum: str | None = None  # from which the document was sampled, in qrels of five columns
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,14 @@ class ParsedQrels:
     """The rows of a qrels file, in the file's order, no pair of topic and document twice."""
 
     rows: list[QrelsRow]
+
+
+GradeReader = Callable[[int, bytes], int | None]  # from the line's number and what is written; None refuses it
+
+
+def whole_grade(_line: int, written: bytes) -> int | None:
+    """Read a whole number of at most four digits, with or without a sign."""
+    return int(written) if WHOLE_GRADE.fullmatch(written) else None
 
 
 @dataclass
@@ -40,6 +50,7 @@ class _Reading:
     problems: Problems
     topics: AbstractSet[str] | None
     grades: Collection[int] | None
+    grade_of: GradeReader = whole_grade
     rows: list[QrelsRow] = field(default_factory=list)
     first_lines: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
     seen_topics: set[bytes] = field(default_factory=set)
@@ -54,13 +65,18 @@ class _Reading:
             )
             return
         topic, _, docno, grade = columns
-        if not check_words(self.name, line, (topic, docno), self.problems):
+        self.take_grade(line, topic, docno, grade)
+
+    def take_grade(self, line: int, topic: bytes, docno: bytes, grade: bytes, stratum: bytes | None = None) -> None:
+        words = (topic, docno) if stratum is None else (topic, docno, stratum)
+        if not check_words(self.name, line, words, self.problems):
             return
         self._note_unknown_topic(line, topic)
         self._note_duplicate(line, topic, docno)
         value = self._grade(line, grade)
         if value is not None:
-            self.rows.append(QrelsRow(topic.decode(), docno.decode(), value, line))
+            named = None if stratum is None else stratum.decode()
+            self.rows.append(QrelsRow(topic.decode(), docno.decode(), value, line, named))
 
     def _note_unknown_topic(self, line: int, topic: bytes) -> None:
         """Note it once, not on each of its lines."""
@@ -83,7 +99,8 @@ class _Reading:
             )
 
     def _grade(self, line: int, grade: bytes) -> int | None:
-        if not WHOLE_GRADE.fullmatch(grade):
+        value = self.grade_of(line, grade)
+        if value is None:
             self.problems.add(
                 self.name,
                 line,
@@ -91,7 +108,6 @@ class _Reading:
                 grade=shown(grade),
             )
             return None
-        value = int(grade)
         if self.grades is not None and value not in self.grades and value != UNJUDGED:
             self.problems.add(
                 self.name,
@@ -102,6 +118,54 @@ class _Reading:
             )
             return None
         return value
+
+
+@dataclass
+class _SampledReading(_Reading):
+    """The same, for files that may have five columns; the first line that has four or five says how many it has."""
+
+    columns: int | None = None
+    columns_line: int = 0
+    mixed: bool = False
+
+    def take(self, line: int, columns: list[bytes]) -> None:
+        if len(columns) in {COLUMNS, COLUMNS_OF_SAMPLED}:
+            self._take_whole_line(line, columns)
+        elif self.columns == COLUMNS_OF_SAMPLED:
+            self.problems.add(
+                self.name,
+                line,
+                "The line has %(columns)d columns; these qrels have five: topic, iteration, document, stratum, grade.",
+                columns=len(columns),
+            )
+        else:
+            super().take(line, columns)
+
+    def _take_whole_line(self, line: int, columns: list[bytes]) -> None:
+        if self.columns is None:
+            self.columns, self.columns_line = len(columns), line
+        if len(columns) != self.columns:
+            self._note_mixture(line, len(columns))
+        elif self.columns == COLUMNS:
+            super().take(line, columns)
+        else:
+            topic, _, docno, stratum, grade = columns
+            self.take_grade(line, topic, docno, grade, stratum)
+
+    def _note_mixture(self, line: int, columns: int) -> None:
+        """Note it once, not on each line: the others are of one kind."""
+        if self.mixed:
+            return
+        self.mixed = True
+        self.problems.add(
+            self.name,
+            line,
+            "The line has %(columns)d columns, but line %(first_line)d has %(first_columns)d; "
+            "a file of qrels has four on every line or, with a stratum before the grade, five on every line.",
+            columns=columns,
+            first_line=self.columns_line,
+            first_columns=self.columns,
+        )
 
 
 def parse_qrels(
@@ -132,12 +196,28 @@ def readable_rows(
     `#` count for nothing, and so does the second column. With `topics` or `grades` (the scale), others are a problem;
     -1 is never one, for it says that the document is pooled and unjudged.
     """
+    return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades), text)
+
+
+def parse_sampled_qrels(
+    name: str, text: bytes, problems: Problems, grade_of: GradeReader = whole_grade
+) -> ParsedQrels | None:
+    """Read qrels as `parse_qrels` does, and also those of five columns, in which each row has its stratum.
+
+    They are the "prels" of NIST's sample_eval.pl: topic, iteration, document, stratum, grade. The grade -1 says that
+    the document is in the pool and was not sampled. A file has four columns on every line or five on every line.
+    """
     before = problems.total
-    reading = _Reading(name, problems, None if topics is None else frozenset(topics), grades)
-    for line, columns in data_lines(name, text, problems):
+    rows = _rows(_SampledReading(name, problems, None, None, grade_of), text)
+    return None if problems.total > before else ParsedQrels(rows)
+
+
+def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
+    before = reading.problems.total
+    for line, columns in data_lines(reading.name, text, reading.problems):
         reading.take(line, columns)
-    if not reading.rows and problems.total == before:
-        problems.add(name, None, "The file has no line of data.")
+    if not reading.rows and reading.problems.total == before:
+        reading.problems.add(reading.name, None, "The file has no line of data.")
     return reading.rows
 
 

@@ -13,6 +13,7 @@ from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 6
+TOPIC, DOCNO, SCORE, TAG = 0, 2, 4, 5  # which column each is, from 0
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
 DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -41,12 +42,7 @@ class _Reading:
     def take(self, line: int, columns: list[bytes]) -> None:
         self.lines += 1
         if len(columns) != COLUMNS:
-            self.problems.add(
-                self.name,
-                line,
-                "The line has %(columns)d columns; a run has six: topic, Q0, document, rank, score, tag.",
-                columns=len(columns),
-            )
+            note_columns(self.problems, self.name, line, len(columns))
             return
         topic, _, docno, _, score, tag = columns
         self._take_tag(line, tag)
@@ -98,18 +94,33 @@ class _Reading:
             for docno, line in zip(bytes(entries.docnos).split(), entries.lines, strict=True):
                 first_line = first_lines.setdefault(docno, line)
                 if first_line != line:
-                    self.problems.add(
-                        self.name,
-                        line,
-                        "Document %(docno)s is in topic %(topic)s twice; it is on line %(first_line)d already.",
-                        docno=shown(docno),
-                        topic=shown(topic),
-                        first_line=first_line,
-                    )
+                    note_duplicate(self.problems, self.name, line, topic, docno, first_line)
 
     def run(self) -> ParsedRun:
         tag = self.tag if self.tag is not None else next(iter(self.tags)).decode()
         return ParsedRun(tag, {topic.decode(): _ranked(entries) for topic, entries in self.entries.items()}, self.lines)
+
+
+def note_columns(problems: Problems, name: str, line: int, columns: int) -> None:
+    """Note that a line has not as many columns as a run."""
+    problems.add(
+        name,
+        line,
+        "The line has %(columns)d columns; a run has six: topic, Q0, document, rank, score, tag.",
+        columns=columns,
+    )
+
+
+def note_duplicate(problems: Problems, name: str, line: int, topic: bytes, docno: bytes, first_line: int) -> None:
+    """Note that a topic's list has a document twice."""
+    problems.add(
+        name,
+        line,
+        "Document %(docno)s is in topic %(topic)s twice; it is on line %(first_line)d already.",
+        docno=shown(docno),
+        topic=shown(topic),
+        first_line=first_line,
+    )
 
 
 def read_lines(

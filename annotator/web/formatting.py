@@ -36,6 +36,6 @@ def explained(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", " ", gettext(text))
 
 
-def score(value: float, measure: str = "") -> str:
+def score(value: float) -> str:
     """A measure's value as trec_eval prints it: four decimals, counts whole."""
-    return f"{value:.0f}" if measure.startswith("Num") else f"{value:.4f}"
+    return f"{value}" if isinstance(value, int) else f"{value:.4f}"

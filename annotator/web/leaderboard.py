@@ -1,5 +1,6 @@
 """The leaderboard: every run scored against the grades of this moment."""
 
+import re
 from dataclasses import dataclass
 
 from flask import Blueprint, render_template, request
@@ -23,6 +24,10 @@ OFFERED_MEASURES = (
     *("nDCG@10", "nDCG@20", "nDCG", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "RR@10"),
     *("Rprec", "Bpref", "Success@1", "Success@10", "Judged@10", "NumRet", "NumRel", "NumRelRet"),
 )
+
+
+# Blanks and commas part the names that are written, but not those inside brackets.
+NAME = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _measures() -> tuple[str, ...]:
     """The measures that were ticked and those that were written, in their order, each once."""
-    written = request.args.get("other", "").replace(",", " ").split()
+    written = NAME.findall(request.args.get("other", ""))
     return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
 
 

@@ -12,21 +12,20 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, Problems
 from annotator.evaluation.consensus import settle_each
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
+from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.scoring import Number, score_runs
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import format_qrels, parse_qrels
 from annotator.evaluation.rankings import decode_documents
-from annotator.evaluation.scoring import score_runs
-from annotator.evaluation.spreadsheets import csv_text
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.storage import Document, RankedList, Run, Team
+from annotator.spreadsheets import csv_text
+from annotator.storage import Collection, Document, RankedList, Run, Team
 from annotator.storage.accounts import find_user
-from annotator.storage.collection import find_collection, topic_ids
+from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
 from annotator.storage.judging import current_grades
-
-DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
 
 FINGERPRINT_DIGITS = 12
 
@@ -42,8 +41,8 @@ class LeaderboardRow:
 
     tag: str
     team: str | None
-    values: tuple[float, ...]
-    by_topic: Mapping[str, tuple[float, ...]]
+    values: tuple[Number, ...]
+    by_topic: Mapping[str, tuple[Number, ...]]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def build_leaderboard(
     for a bad file.
     """
     collection = find_collection(session, slug)
-    parsed = list(dict.fromkeys(parse_measure(name) for name in measures))
+    parsed = parse_measures(measures)
     policy = policy or collection.consensus_policy
     if qrels_file is not None:
         qrels, lines = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
@@ -88,7 +87,7 @@ def build_leaderboard(
     if not grades:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
     topics = topic_ids(session, collection.id)
-    rows = _score(session, collection.id, parsed, qrels, topics, collection.relevant_from)
+    rows = _score(session, collection, parsed, qrels, topics)
     return Leaderboard(
         measures=tuple(map(str, parsed)),
         rows=tuple(sorted(rows, key=lambda row: (-row.values[0], natural_order(row.tag)))),
@@ -104,7 +103,7 @@ def build_leaderboard(
 
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     """What each measure says of itself, by its canonical name."""
-    return {str(measure): measure.help for measure in map(parse_measure, names)}
+    return {str(measure): measure.help for measure in parse_measures(names)}
 
 
 def leaderboard_csv(board: Leaderboard) -> str:
@@ -154,16 +153,15 @@ def _grades_of_file(
 
 def _score(
     session: Session,
-    collection_id: int,
+    collection: Collection,
     measures: Sequence[Measure],
     qrels: Qrels,
     topics: Mapping[str, int],
-    relevant_from: int,
 ) -> list[LeaderboardRow]:
     runs = session.execute(
         select(Run.id, Run.tag, Team.name)
         .outerjoin(Team, Team.id == Run.team_id)
-        .where(Run.collection_id == collection_id)
+        .where(Run.collection_id == collection.id)
         .order_by(Run.id)
     ).all()
     if not runs:
@@ -178,8 +176,10 @@ def _score(
         for run_id, group in groupby(lists, key=itemgetter(0))
     }
     numbers = {id_: number for number, id_ in topics.items() if id_ in qrels}
-    scored = score_runs([rankings.get(run.id, {}) for run in runs], qrels, numbers, measures, relevant_from)
+    best_grade = scale_of(session, collection.id)[-1].value
+    in_order = [rankings.get(run.id, {}) for run in runs]
+    scores = score_runs(in_order, qrels, numbers, measures, collection.relevant_from, best_grade)
     return [
-        LeaderboardRow(run.tag, run.name, scores.means, scores.by_topic)
-        for run, scores in zip(runs, scored, strict=True)
+        LeaderboardRow(run.tag, run.name, scores.over_topics(index), scores.by_topic(index))
+        for index, run in enumerate(runs)
     ]

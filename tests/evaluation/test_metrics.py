@@ -1,20 +1,23 @@
-"""The measures: worked examples, their edges, and what must hold for every ranking."""
+"""What holds for every measure: golden values, edges, ranges, independence, and how topics are summarised."""
 
-import math
-from collections.abc import Mapping, Sequence
+import inspect
+import re
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from measuring import batch, value
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.means import mean_over_topics, means, totals
+from annotator.evaluation.joining import judge_rankings
+from annotator.evaluation.metrics.means import geometric_means, mean_over_topics, means, totals
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.rankings import JudgedRankings, judge_rankings, trec_order
+from annotator.evaluation.rankings import trec_order
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "measures"
 EXPECTED = [
@@ -22,29 +25,27 @@ EXPECTED = [
     for case in sorted(path for path in GOLDEN.iterdir() if path.is_dir())
     for line in (case / "expected").read_text().splitlines()
 ]
-COUNTS = {"NumRet", "NumRel", "NumRelRet"}
-SHARES = [
-    Measure(name, cutoff)
+COUNTS = {"NumQ", "NumRet", "NumRel", "NumRelRet", "num_nonrel_judged_ret", "TP", "FP", "FN", "TN"}
+GEOMETRIC = {"GMAP", "GMBpref"}
+WITHOUT_END = {"CG", "DCG", "utility", "infNDCG"}  # may be above 1
+# What they say when nothing was retrieved or judged is tested with each.
+NOT_0_FOR_NOTHING = {"Accuracy", "Unjudged", "RBPResidual"}
+CUTOFFS: dict[Cutoff, tuple[int | float | None, ...]] = {
+    Cutoff.NEVER: (None,),
+    Cutoff.POSSIBLE: (None, 1, 3, 10),
+    Cutoff.NEEDED: (1, 3, 10),
+    Cutoff.LEVEL: (0.0, 0.3, 1.0),
+}
+ALL = [
+    Measure(name, cutoff, (("docs", 60),) if "docs" in definition.takes else ())
     for name, definition in MEASURES.items()
-    if name not in COUNTS
-    for cutoff in (None, 1, 3, 10)
-    if (cutoff is None and definition.cutoff is not Cutoff.NEEDED)
-    or (cutoff is not None and definition.cutoff is not Cutoff.NEVER)
+    for cutoff in CUTOFFS[definition.cutoff]
 ]
+SHARES = [measure for measure in ALL if measure.name not in COUNTS | WITHOUT_END]
+ZERO_FOR_NOTHING = [measure for measure in SHARES if measure.name not in NOT_0_FOR_NOTHING]
 
 RANKINGS = st.lists(st.integers(0, 20), unique=True, max_size=15)
 QRELS = st.dictionaries(st.integers(0, 20), st.integers(-1, 3))
-
-
-def batch(*rankings: Sequence[int], qrels: Mapping[int, int]) -> JudgedRankings:
-    """Join rankings of one topic with its qrels."""
-    return judge_rankings([(1, np.array(ranking, np.int32)) for ranking in rankings], {1: qrels})
-
-
-def value(measure: str | Measure, ranking: Sequence[int], qrels: Mapping[int, int], relevant_from: int = 1) -> float:
-    """Take a measure of one ranking."""
-    parsed = parse_measure(measure) if isinstance(measure, str) else measure
-    return float(parsed.values(batch(ranking, qrels=qrels), relevant_from)[0])
 
 
 def golden_values(case: str, measure: Measure) -> dict[str, float]:
@@ -71,7 +72,7 @@ def test_every_measure_has_a_golden_value() -> None:
     assert {parse_measure(measure).name for _, measure, _, _ in EXPECTED} == set(MEASURES)
 
 
-@pytest.mark.parametrize("measure", SHARES, ids=str)
+@pytest.mark.parametrize("judged_only", [False, True])
 @pytest.mark.parametrize(
     ("ranking", "qrels"),
     [
@@ -79,69 +80,35 @@ def test_every_measure_has_a_golden_value() -> None:
         ([], {}),
         ([1, 2], {}),  # nothing judged
         ([1, 2], {1: -1, 2: -2}),  # everything pooled but unjudged
+        ([1, 2], {3: 1}),  # nothing retrieved is judged
     ],
 )
 def test_without_anything_judged_in_the_ranking_a_measure_is_0(
-    measure: Measure, ranking: list[int], qrels: dict[int, int]
+    ranking: list[int], qrels: dict[int, int], *, judged_only: bool
 ) -> None:
-    assert value(measure, ranking, qrels) == 0
+    for measure in ZERO_FOR_NOTHING:
+        assert value(measure, ranking, qrels, judged_only=judged_only) == 0, measure
 
 
-@pytest.mark.parametrize("measure", [measure for measure in SHARES if measure.name != "Judged"], ids=str)
-def test_without_anything_relevant_a_measure_is_0(measure: Measure) -> None:
-    assert value(measure, [1, 2], {1: 0, 2: 0}) == 0
+def test_without_anything_relevant_a_measure_is_0() -> None:
+    for measure in ZERO_FOR_NOTHING:
+        assert measure.name == "Judged" or value(measure, [1, 2], {1: 0, 2: 0}) == 0, measure
 
 
-@pytest.mark.parametrize(
-    ("measure", "ranking", "qrels", "expected"),
-    [
-        ("P@10", [1, 2], {1: 1, 2: 1}, 2 / 10),  # a short ranking is filled up
-        ("Judged@10", [1, 2, 3], {1: 1, 2: 0}, 2 / 3),  # and here is not
-        ("AP@1", [1, 2], {1: 1, 2: 1}, 1 / 2),  # divided by both relevant documents, not by the cutoff's one
-        ("nDCG@1", [2, 1], {1: 2, 2: 1}, 1 / 2),  # the best first document has grade 2
-        ("nDCG", [1], {1: 1, 2: 1}, 1 / (1 + 1 / math.log2(3))),  # the best ranking has both, retrieved or not
-        ("nDCG", [1, 2], {1: -1, 2: 1}, 1 / math.log2(3)),  # a grade below 0 takes nothing away
-        ("RR@2", [8, 9, 1], {1: 1}, 0),
-        ("Rprec", [9, 1, 2], {1: 1, 2: 1}, 1 / 2),
-        ("Bpref", [9, 1, 8], {1: 1}, 1),  # nothing judged not relevant: unjudged ones are passed over
-        ("Bpref", [2, 3, 1], {1: 1, 2: 0, 3: 0}, 0),  # min(2, 1) / min(2, 1) = 1
-        ("Bpref", [2, 1], {1: 1, 2: 0, 3: 0, 4: 1}, (1 - 1 / 2) / 2),
-        ("Bpref", [2, 1], {1: 1, 2: 0, 3: 1, 4: 1}, 0),  # the only one judged not relevant: min(1, 3) / min(1, 3) = 1
-        ("SetR", [9, 1], {1: 1, 2: 1}, 1 / 2),
-        ("NumRet", [9, 1], {1: 1, 2: 1}, 2),
-        ("NumRel", [9, 1], {1: 1, 2: 1}, 2),
-        ("NumRelRet", [9, 1], {1: 1, 2: 1}, 1),
-        ("NumRel", [], {1: 1, 2: -1}, 1),
-    ],
+@given(
+    st.lists(st.tuples(st.integers(0, 2), RANKINGS), max_size=4),
+    st.dictionaries(st.integers(0, 1), QRELS),
+    st.integers(1, 3),
 )
-def test_measures_at_their_edges(measure: str, ranking: list[int], qrels: dict[int, int], expected: float) -> None:
-    assert value(measure, ranking, qrels) == expected
-
-
-def test_the_collection_says_what_is_relevant_unless_the_measure_does() -> None:
-    ranking, qrels = [1, 2], {1: 1, 2: 2}
-    assert value("RR", ranking, qrels, relevant_from=1) == 1
-    assert value("RR", ranking, qrels, relevant_from=2) == 1 / 2
-    assert value("RR(rel=1)", ranking, qrels, relevant_from=2) == 1
-    assert value("nDCG", ranking, qrels, relevant_from=2) == value("nDCG", ranking, qrels, relevant_from=1)
-
-
-def test_the_logarithm_is_the_c_librarys_at_every_rank() -> None:
-    # np.log2(1621) can differ from it in the last digit, by processor.
-    assert value("nDCG", [*range(1, 1620), 0], {0: 1}) == 1 / math.log2(1621)
-
-
-def test_rankings_of_a_batch_do_not_know_of_each_other() -> None:
-    rankings, qrels = [[1, 2, 3], [], [3, 9, 1], [9]], {1: 2, 2: 0, 3: 1}
-    for measure in [*SHARES, *map(Measure, COUNTS)]:
-        together = measure.values(batch(*rankings, qrels=qrels), 1).tolist()
-        assert together == [value(measure, ranking, qrels) for ranking in rankings], measure
-
-
-@pytest.mark.parametrize("name", [name for name, definition in MEASURES.items() if definition.cutoff is Cutoff.NEEDED])
-def test_a_measure_made_without_the_cutoff_it_needs_fails(name: str) -> None:
-    with pytest.raises(ValueError, match="needs a cutoff"):
-        value(Measure(name), [1], {1: 1})
+def test_every_value_is_a_number(
+    rankings: list[tuple[int, list[int]]], qrels: dict[int, dict[int, int]], relevant_from: int
+) -> None:
+    judged = judge_rankings([(topic, np.array(ranking, np.int32)) for topic, ranking in rankings], qrels)
+    for measure, judged_only in product(ALL, (False, True)):
+        values = measure.values(judged, relevant_from, judged_only=judged_only)
+        assert values.shape == (len(rankings),), measure
+        assert values.dtype == np.float64, measure
+        assert np.isfinite(values).all(), measure
 
 
 @given(RANKINGS, QRELS, st.integers(1, 3))
@@ -152,14 +119,23 @@ def test_values_stay_between_0_and_1(ranking: list[int], qrels: dict[int, int], 
         assert 0 <= measure.values(judged, relevant_from)[0] <= 1 + 1e-12, measure
 
 
+def test_rankings_of_a_batch_do_not_know_of_each_other() -> None:
+    qrels = {1: {1: 2, 2: 0, 3: 2, 9: -1}, 2: {1: 2, 4: 2}, 3: {1: 2, 2: 1}}
+    rankings = [(1, [1, 2, 3]), (1, []), (2, [4, 9]), (3, [2, 5, 1]), (1, [3, 9, 1]), (2, [8, 7, 6, 1]), (1, [9])]
+    judged = judge_rankings([(topic, np.array(ranking, np.int32)) for topic, ranking in rankings], qrels)
+    for measure in ALL:
+        together = measure.values(judged, 1).tolist()
+        assert together == [value(measure, ranking, qrels[topic]) for topic, ranking in rankings], measure
+
+
 @given(RANKINGS, QRELS, st.sampled_from([{}, {99: 0}, {99: -1}]))
 def test_a_document_without_relevance_at_the_end_changes_nothing(
     ranking: list[int], qrels: dict[int, int], more: dict[int, int]
 ) -> None:
     both = batch(ranking, [*ranking, 99], qrels=qrels | more)
-    for measure in (Measure("AP"), Measure("RR"), Measure("nDCG"), Measure("Rprec"), Measure("Bpref")):
-        before, after = measure.values(both, 1).tolist()
-        assert before == after, measure
+    for name in ("AP", "RR", "nDCG", "Rprec", "Bpref", "infAP", "IPrec@0.4", "11ptAvg", "binG", "G", "ndcg_rel"):
+        before, after = parse_measure(name).values(both, 1).tolist()
+        assert before == after, name
 
 
 @given(st.permutations(range(8)), st.lists(st.integers(-1, 3), min_size=8, max_size=8), st.data())
@@ -172,9 +148,23 @@ def test_moving_a_better_document_up_never_lowers_a_value(
     if grades[swapped[upper]] < grades[ranking[upper]]:
         ranking, swapped = swapped, ranking
     both = batch(ranking, swapped, qrels=dict(enumerate(grades)))
-    for measure in ("nDCG", "nDCG@3", "AP", "AP@3", "RR", "P@3", "R@3", "Success@3", "Rprec"):
+    for measure in ("nDCG", "nDCG@3", "AP", "AP@3", "RR", "P@3", "R@3", "Success@3", "Rprec", "IPrec@0.5", "binG"):
         before, after = parse_measure(measure).values(both, 1).tolist()
         assert after >= before - 1e-12, measure
+
+
+def test_the_collection_says_what_is_relevant_unless_the_measure_does() -> None:
+    ranking, qrels = [1, 2], {1: 1, 2: 2}
+    assert value("RR", ranking, qrels, relevant_from=1) == 1
+    assert value("RR", ranking, qrels, relevant_from=2) == 1 / 2
+    assert value("RR(rel=1)", ranking, qrels, relevant_from=2) == 1
+    assert value("nDCG", ranking, qrels, relevant_from=2) == value("nDCG", ranking, qrels, relevant_from=1)
+
+
+@pytest.mark.parametrize("name", [name for name, definition in MEASURES.items() if definition.cutoff is Cutoff.NEEDED])
+def test_a_measure_made_without_the_cutoff_it_needs_fails(name: str) -> None:
+    with pytest.raises(ValueError, match="needs a cutoff"):
+        value(Measure(name), [1], {1: 1})
 
 
 def test_topics_are_averaged_in_the_order_of_their_numbers_bytes() -> None:
@@ -190,18 +180,28 @@ def test_values_are_added_one_after_the_other() -> None:
 
 def test_counts_are_added_up_over_topics_and_other_measures_averaged() -> None:
     values: Values = np.array([[1.0, 2.0, 6.0], [0.0, 0.0, 3.0]])
-    summed = {name for name in MEASURES if Measure(name).over_topics(values).tolist() == totals(values).tolist()}
-    assert summed == COUNTS
-    assert Measure("AP").over_topics(values).tolist() == [3, 1]
+    ways = {name: Measure(name).over_topics(values).tolist() for name in MEASURES}
+    assert {name for name, result in ways.items() if result == totals(values).tolist()} == COUNTS
+    assert {name for name, result in ways.items() if result == geometric_means(values).tolist()} == GEOMETRIC
+    assert ways["AP"] == [3, 1]
 
 
-def test_no_topic_has_no_mean() -> None:
+def test_the_geometric_mean_takes_a_hundred_thousandth_for_0() -> None:
+    # The root of 0.00001 * 0.1, and of 0.5 * 0.5.
+    assert geometric_means(np.array([[0, 0.1], [0.5, 0.5]])) == pytest.approx([0.001, 0.5])
+
+
+@pytest.mark.parametrize("summarise", [means, totals, geometric_means])
+def test_no_topic_has_no_mean(summarise: object) -> None:
+    assert callable(summarise)
     with pytest.raises(InvalidValueError, match="no topic to average over"):
-        mean_over_topics({})
+        summarise(np.empty((2, 0)))
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_every_measure_explains_its_range_and_its_edges(name: str) -> None:
     explained = Measure(name).help
-    assert "from 0" in explained.lower() or "otherwise 0" in explained
-    assert "trec_eval:" in explained or "ir_measures:" in explained
+    assert explained == inspect.getdoc(MEASURES[name].function)
+    assert re.search(r"\b[Ff]rom (0|minus)\b|otherwise 0", explained)
+    # A name elsewhere, or where it was published.
+    assert re.search(r"(trec_eval|ir_measures|gdeval|NTCIREVAL):\s|\b(19|20)[0-9][0-9]\.", explained)

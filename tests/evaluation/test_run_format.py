@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from annotator.errors import Problems
-from annotator.evaluation import run_columns
+from annotator.evaluation import docno_hashes, run_columns, table_stream
 from annotator.evaluation.run_columns import read_columns
 from annotator.evaluation.run_format import ParsedRun, format_run, parse_run
 from annotator.evaluation.run_lines import read_lines
@@ -152,7 +152,7 @@ def test_other_files_problems_do_not_refuse_this_one() -> None:
 
 
 def test_a_list_that_spans_chunks_is_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_columns, "CHUNK_BYTES", 40)
+    monkeypatch.setattr(table_stream, "CHUNK_BYTES", 40)
     text = "".join(f"{topic} Q0 doc{rank} {rank} {-rank} t\n" for topic in (7, 5) for rank in range(30)).encode()
     run = read_columns(text, None, None)
     assert run is not None
@@ -161,7 +161,7 @@ def test_a_list_that_spans_chunks_is_put_together(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_line_longer_than_any_chunk_is_left_to_the_careful_reading() -> None:
-    assert problems_of("1 Q0 a 1 2 t\n" + "1 " * 200_000 + "\n") == ["a.run:2: The line is longer than 65536 bytes."]
+    assert problems_of("1 Q0 a 1 2 t\n" + "1 " * 400_000 + "\n") == ["a.run:2: The line is longer than 65536 bytes."]
 
 
 def test_lists_in_too_many_pieces_are_left_to_the_careful_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_lists_in_too_many_pieces_are_left_to_the_careful_reading(monkeypatch: p
 
 
 def test_documents_whose_hashes_collide_are_not_taken_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_columns, "HASH_FACTOR", np.uint64(0))  # only the last eight bytes count now
+    monkeypatch.setattr(docno_hashes, "LAST_FACTOR", np.uint64(0))  # every hash is the same now
     text = b"1 Q0 aaaaaaaa-0000001 1 2 t\n1 Q0 bbbbbbbb-0000001 2 1 t\n"
     assert read_columns(text, None, None) is not None
 

@@ -72,7 +72,7 @@ def test_the_leaderboard_is_given_as_csv_that_names_its_qrels(visit: Visit, judg
     ("query", "status", "sentence"),
     [
         ("m=nDGC@10", 422, "the nearest names are: nDCG"),
-        ("m=P", 422, "P needs a cutoff"),
+        ("m=IPrec", 422, "IPrec needs a level"),
         ("policy=mean", 422, "There is no consensus policy “mean”"),
         ("judge=nobody", 404, "There is no user “nobody”."),
     ],

@@ -175,6 +175,14 @@ def test_relevant_from_is_the_collections(session: Session) -> None:
     assert alpha.by_topic["1"] == pytest.approx((1.0, 5 / 6))
 
 
+def test_the_best_grade_is_that_of_the_scale_and_not_of_what_was_judged_so_far(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 1\n")
+    # A reader stops at a document of grade 1, on a scale up to 2, with probability (2^1 - 1) / 2^2.
+    board = leaderboard.build_leaderboard(session, SLUG, ["ERR@1"])
+    assert [row.values for row in board.rows if row.by_topic["1"] != (0,)] == [(1 / 4,)]
+
+
 def test_there_is_nothing_to_score_before_a_judgement_or_a_run(session: Session) -> None:
     pooled_news(session)
     with pytest.raises(ConflictError, match="Nothing is judged yet"):

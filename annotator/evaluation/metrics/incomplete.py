@@ -1,9 +1,12 @@
-"""Measures that mind which documents nobody judged: Bpref and Judged."""
+"""Measures that mind which documents nobody judged: Bpref, infAP, Judged and Unjudged."""
 
 import numpy as np
+from numpy.typing import NDArray
 
+from annotator.evaluation.judged_rankings import JudgedRankings, RelevantRows
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
-from annotator.evaluation.rankings import JudgedRankings
+
+SMOOTHING = 0.00001  # relevant and not relevant documents that infAP adds to those counted
 
 
 def bpref(judged: JudgedRankings, setting: Setting) -> Values:
@@ -21,6 +24,37 @@ def bpref(judged: JudgedRankings, setting: Setting) -> Values:
     return share(sum_each(rows.ranking, 1 - share(above, bound), rows.existing.size), rows.existing)
 
 
+def geometric_bpref(judged: JudgedRankings, setting: Setting) -> Values:
+    """Binary preference whose values over several topics are summarised by their geometric mean.
+
+    A topic's value is Bpref. Over topics: the n-th root of the product of the n values, each at least 0.00001. From 0
+    to 1; 0 when nothing was retrieved or nothing is relevant. Unjudged documents are passed over. trec_eval:
+    gm_bpref, which it prints for all topics only.
+    """
+    return bpref(judged, setting)
+
+
+def inferred_average_precision(judged: JudgedRankings, setting: Setting) -> Values:
+    """Inferred average precision: average precision estimated from a pool of which only a random part was judged.
+
+    Documents that were pooled but not judged are those with a negative grade in the qrels; documents that the qrels
+    do not list count as not relevant. Each retrieved relevant document at rank k adds its expected precision: 1/k for
+    itself, and (k - 1)/k times the pooled share of the documents above it times the relevant share of the judged ones
+    among them; 0.00001 is added to the relevant ones counted and as much to the others, so that a document with no
+    judged one above it takes one half. The sum is divided by all documents judged relevant. Where every pooled document
+    is judged, it is AP but for that 0.00001. From 0 to 1; 0 when nothing was retrieved or nothing is relevant.
+    trec_eval: infAP. Yilmaz and Aslam, CIKM 2006.
+    """
+    rows = judged.at_least(setting.relevant_from)
+    relevant_above = rows.nth - 1
+    judged_above = relevant_above + rows.nonrelevant_above
+    above = rows.rank - 1
+    pooled = share(judged_above + _unjudged_above(judged, rows), above)
+    relevant = (relevant_above + SMOOTHING) / (judged_above + 2 * SMOOTHING)
+    expected = 1 / rows.rank + above / rows.rank * pooled * relevant
+    return share(sum_each(rows.ranking, expected, rows.existing.size), rows.existing)
+
+
 def judged_share(judged: JudgedRankings, setting: Setting) -> Values:
     """Judged at k: the share of the top k documents that have a judgement, relevant or not.
 
@@ -31,3 +65,24 @@ def judged_share(judged: JudgedRankings, setting: Setting) -> Values:
     inside = judged.ranking[judged.rank <= setting.depth]
     shown = np.minimum(judged.retrieved, setting.depth)
     return share(count_each(inside, judged.retrieved.size), shown)
+
+
+def unjudged_share(judged: JudgedRankings, setting: Setting) -> Values:
+    """Unjudged at k: how many of the top k documents have no judgement, divided by k.
+
+    Always divided by k, also when the ranking is shorter, so Judged and Unjudged need not add up to 1. From 0 to 1; 0
+    when nothing was retrieved. The higher it is, the less the other measures can be trusted for this run. trec_eval:
+    unj.
+    """
+    shown = np.minimum(judged.retrieved, setting.depth)
+    inside = judged.ranking[judged.rank <= setting.depth]
+    return (shown - count_each(inside, judged.retrieved.size)) / setting.depth
+
+
+def _unjudged_above(judged: JudgedRankings, rows: RelevantRows) -> NDArray[np.intp]:
+    """Count for each relevant row the documents of its ranking above it that were pooled but not judged."""
+    unjudged = judged.unjudged
+    # One number to search by: the ranking, and under it the rank.
+    span = int(max(rows.rank.max(initial=0), unjudged.rank.max(initial=0))) + 1
+    places = np.searchsorted(unjudged.ranking * span + unjudged.rank, rows.ranking * span + rows.rank)
+    return places - np.searchsorted(unjudged.ranking, rows.ranking)

@@ -1,11 +1,14 @@
 """From values per topic to one value a run, added in trec_eval's order so that the last digit agrees."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.setting import Values
+
+LEAST = 0.00001  # what the geometric mean takes for 0
 
 
 def mean_over_topics(values_by_topic: Mapping[str, float]) -> float:
@@ -26,6 +29,17 @@ def means(values: Values) -> Values:
     """
     topics: int = values.shape[-1]
     return totals(values) / topics
+
+
+def geometric_means(values: Values) -> Values:
+    """Average along the last axis geometrically, values below 0.00001 raised to that (trec_eval's gm_map).
+
+    Logarithms and powers are the C library's, not NumPy's, so that the last digit agrees. Raises `InvalidValueError`
+    when there is no topic.
+    """
+    logarithms = np.array([math.log(max(value, LEAST)) for value in values.ravel()]).reshape(values.shape)
+    averages = means(logarithms)
+    return np.array([math.exp(average) for average in averages.ravel()]).reshape(averages.shape)
 
 
 def totals(values: Values) -> Values:

@@ -1,38 +1,30 @@
 """The measures by name: what each takes, and how it is shown, explained and computed."""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
-from annotator.evaluation.metrics.graded import ndcg
-from annotator.evaluation.metrics.incomplete import bpref, judged_share
-from annotator.evaluation.metrics.means import means, totals
-from annotator.evaluation.metrics.ranked import (
-    average_precision,
-    precision,
-    r_precision,
-    recall,
-    reciprocal_rank,
-    success,
-)
-from annotator.evaluation.metrics.sets import (
-    relevant_count,
-    relevant_retrieved_count,
-    retrieved_count,
-    set_precision,
-    set_recall,
-)
-from annotator.evaluation.metrics.setting import Setting, Values
-from annotator.evaluation.rankings import JudgedRankings
+from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
+from annotator.evaluation.metrics import user_models as users
+from annotator.evaluation.metrics.gains import LINEAR
+from annotator.evaluation.metrics.means import geometric_means, means, totals
+from annotator.evaluation.metrics.parameters import PARAMETERS, Value, show
+from annotator.evaluation.metrics.setting import Compat, Setting, Values
 
 
 class Cutoff(Enum):
-    """Whether a measure is taken over the top k documents only."""
+    """What may stand behind a measure's @."""
 
     NEVER = "never"
-    POSSIBLE = "possible"
+    POSSIBLE = "possible"  # the measure is taken over the top k documents only
     NEEDED = "needed"
+    LEVEL = "level"  # a recall, or a multiple of R
+
+
+BINARY: Mapping[str, Value | None] = {"rel": None}
+GRADED: Mapping[str, Value | None] = {"gain": LINEAR}
 
 
 @dataclass(frozen=True)
@@ -40,10 +32,16 @@ class Definition:
     """A measure before anyone has said where to cut and from which grade on documents are relevant."""
 
     function: Callable[[JudgedRankings, Setting], Values]
-    cutoff: Cutoff
-    also_called: tuple[str, ...] = ()  # lower case; trec_eval's names among them
-    is_binary: bool = True  # asks which documents are relevant, so takes rel=
+    cutoff: Cutoff = Cutoff.NEVER
+    also_called: tuple[str, ...] = ()  # lower case
+    takes: Mapping[str, Value | None] = field(default_factory=lambda: BINARY)  # with what holds when nothing is said
+    needs: tuple[str, ...] = ()  # of these, what must be said
     over_topics: Callable[[Values], Values] = means
+
+    @property
+    def is_count(self) -> bool:
+        """Whether values are whole numbers that are summed over topics."""
+        return self.over_topics is totals
 
 
 @dataclass(frozen=True)
@@ -51,18 +49,19 @@ class Measure:
     """A measure as asked for: `nDCG@10`, `AP(rel=2)`. `parse_measure` makes them and checks what fits together."""
 
     name: str
-    cutoff: int | None = None
-    relevant_from: int | None = None  # None: what the collection says
+    cutoff: int | float | None = None  # a float for a recall or a multiple of R
+    parameters: tuple[tuple[str, Value], ...] = ()  # in the order of `PARAMETERS`, without what holds anyway
 
     def __str__(self) -> str:
         """Write it as `parse_measure` reads it."""
-        rel = "" if self.relevant_from is None else f"(rel={self.relevant_from})"
-        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
-        return f"{self.name}{rel}{cutoff}"
+        inside = ",".join(f"{name}={show(value)}" for name, value in self.parameters)
+        brackets = f"({inside})" if inside else ""
+        cutoff = "" if self.cutoff is None else f"@{show(self.cutoff)}"
+        return f"{self.name}{brackets}{cutoff}"
 
     @property
     def definition(self) -> Definition:
-        """The measure without its cutoff and rel."""
+        """The measure without its cutoff and parameters."""
         return MEASURES[self.name]
 
     @property
@@ -70,32 +69,88 @@ class Measure:
         """What it measures, in which range, and what happens at the edges: the docstring of its function."""
         return inspect.getdoc(self.definition.function) or ""
 
-    def values(self, judged: JudgedRankings, relevant_from: int) -> Values:
-        """Compute one value a ranking; the measure's own rel goes before the collection's `relevant_from`."""
-        least = relevant_from if self.relevant_from is None else self.relevant_from
-        return self.definition.function(judged, Setting(least, self.cutoff))
+    def values(
+        self,
+        judged: JudgedRankings,
+        relevant_from: int,
+        *,
+        judged_only: bool = False,
+        compat: Compat = Compat.TREC_EVAL_10,
+        best_grade: int | None = None,
+    ) -> Values:
+        """Compute one value a ranking; what the measure itself says in brackets goes before the arguments.
+
+        `best_grade` is that of the collection's scale; without it, measures that need one take the best in the qrels.
+        """
+        said = dict(self.parameters)
+        lists = judged.judged_only if said.pop("judged_only", judged_only) else judged
+        fields: dict[str, object] = {"relevant_from": relevant_from, "compat": compat, "max_grade": best_grade}
+        fields["is_graded"] = "gain" in said
+        fields |= {
+            PARAMETERS[name].field: value for name, value in self.definition.takes.items() if value is not None
+        } | {PARAMETERS[name].field: value for name, value in said.items()}
+        if self.cutoff is not None:
+            fields["level" if self.definition.cutoff is Cutoff.LEVEL else "cutoff"] = self.cutoff
+        return self.definition.function(lists, Setting(**fields))  # type: ignore[arg-type]  # names are those of Setting
 
     def over_topics(self, values: Values) -> Values:
         """Summarise along the last axis, one entry a topic in the order of the topic numbers' bytes.
 
-        The mean; for counts the sum, as trec_eval does. Raises `InvalidValueError` when there is no topic.
+        The mean; for counts the sum, as trec_eval does; for GMAP the geometric mean. Raises `InvalidValueError` when
+        there is no topic.
         """
         return self.definition.over_topics(values)
 
 
+# Named as ir_measures does, and as trec_eval does what ir_measures does not have. trec_eval's further names, which
+# also say what they are printed as, are in `trec_eval_names`.
 MEASURES = {
-    "nDCG": Definition(ndcg, Cutoff.POSSIBLE, ("ndcg_cut",), is_binary=False),
-    "AP": Definition(average_precision, Cutoff.POSSIBLE, ("map", "map_cut")),
-    "P": Definition(precision, Cutoff.NEEDED, ("precision",)),
-    "R": Definition(recall, Cutoff.NEEDED, ("recall",)),
-    "Success": Definition(success, Cutoff.NEEDED),
-    "RR": Definition(reciprocal_rank, Cutoff.POSSIBLE, ("mrr", "recip_rank")),
-    "Rprec": Definition(r_precision, Cutoff.NEVER),
-    "Bpref": Definition(bpref, Cutoff.NEVER),
-    "Judged": Definition(judged_share, Cutoff.NEEDED, is_binary=False),
-    "NumRet": Definition(retrieved_count, Cutoff.NEVER, ("num_ret",), is_binary=False, over_topics=totals),
-    "NumRel": Definition(relevant_count, Cutoff.NEVER, ("num_rel",), over_topics=totals),
-    "NumRelRet": Definition(relevant_retrieved_count, Cutoff.NEVER, ("num_rel_ret",), over_topics=totals),
-    "SetP": Definition(set_precision, Cutoff.NEVER, ("set_p",)),
-    "SetR": Definition(set_recall, Cutoff.NEVER, ("set_recall",)),
+    "nDCG": Definition(graded.ndcg, Cutoff.POSSIBLE, takes=GRADED),
+    "DCG": Definition(graded.dcg, Cutoff.POSSIBLE, takes=GRADED),
+    "CG": Definition(graded.cg, Cutoff.POSSIBLE, takes=GRADED),
+    "AP": Definition(ranked.average_precision, Cutoff.POSSIBLE, ("map",), takes={**BINARY, "norm": None}),
+    "GMAP": Definition(ranked.geometric_average_precision, over_topics=geometric_means),
+    "P": Definition(ranked.precision, Cutoff.NEEDED, ("precision",)),
+    "relative_P": Definition(ranked.relative_precision, Cutoff.NEEDED),
+    "R": Definition(ranked.recall, Cutoff.NEEDED, ("recall",)),
+    "Success": Definition(ranked.success, Cutoff.NEEDED, ("hit", "hitrate", "hit_rate")),
+    "RR": Definition(ranked.reciprocal_rank, Cutoff.POSSIBLE, ("mrr",)),
+    "Rprec": Definition(ranked.r_precision),
+    "Rprec_mult": Definition(ranked.r_precision_at_multiple, Cutoff.LEVEL),
+    "IPrec": Definition(interpolated.interpolated_precision, Cutoff.LEVEL),
+    "11ptAvg": Definition(interpolated.eleven_point_average),
+    "Bpref": Definition(incomplete.bpref),
+    "GMBpref": Definition(incomplete.geometric_bpref, over_topics=geometric_means),
+    "infAP": Definition(incomplete.inferred_average_precision),
+    "xinfAP": Definition(sampled.stratified_average_precision, takes={**BINARY, "prior": None}),
+    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED),
+    "ERR": Definition(users.expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
+    "nERR": Definition(users.normalised_expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
+    "RBP": Definition(
+        users.rank_biased_precision, Cutoff.POSSIBLE, takes={**BINARY, "p": 0.8, "gain": None, "max": None}
+    ),
+    "RBPResidual": Definition(users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}),
+    "Q": Definition(users.q_measure, Cutoff.POSSIBLE, takes={**BINARY, "beta": 1.0, "gain": LINEAR}),
+    "SetP": Definition(sets.set_precision),
+    "SetR": Definition(sets.set_recall),
+    "SetF": Definition(sets.set_f, takes={**BINARY, "beta": 1.0}),
+    "set_map": Definition(sets.set_average_precision),
+    "set_relative_P": Definition(sets.set_relative_precision),
+    "Accuracy": Definition(confusion.accuracy, takes={**BINARY, "docs": None}, needs=("docs",)),
+    "TP": Definition(confusion.true_positives, over_topics=totals),
+    "FP": Definition(confusion.false_positives, over_topics=totals),
+    "FN": Definition(confusion.false_negatives, over_topics=totals),
+    "TN": Definition(confusion.true_negatives, takes={**BINARY, "docs": None}, needs=("docs",), over_topics=totals),
+    "Judged": Definition(incomplete.judged_share, Cutoff.NEEDED, takes={}),
+    "Unjudged": Definition(incomplete.unjudged_share, Cutoff.NEEDED, takes={}),
+    "NumQ": Definition(sets.topic_count, takes={}, over_topics=totals),
+    "NumRet": Definition(sets.retrieved_count, takes={}, over_topics=totals),
+    "NumRel": Definition(sets.relevant_count, over_topics=totals),
+    "NumRelRet": Definition(sets.relevant_retrieved_count, over_topics=totals),
+    "num_nonrel_judged_ret": Definition(sets.nonrelevant_retrieved_count, over_topics=totals),
+    "utility": Definition(sets.utility),
+    "ndcg_rel": Definition(gain_levels.ndcg_at_relevant, takes=GRADED),
+    "Rndcg": Definition(gain_levels.ndcg_at_levels, takes=GRADED),
+    "G": Definition(gain_levels.g_measure, takes=GRADED),
+    "binG": Definition(gain_levels.binary_g),
 }

@@ -1,20 +1,40 @@
 """What a measure is asked for, and the arithmetic that all measures share."""
 
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+
+from annotator.evaluation.metrics.gains import LINEAR, Gain
 
 Values = NDArray[np.float64]
 Numbers = NDArray[np.integer | np.floating]
 
 
+class Compat(Enum):
+    """Which trec_eval to equal where its versions differ (interpolated precision; how exactly scores are compared)."""
+
+    TREC_EVAL_9 = "9"
+    TREC_EVAL_10 = "10"
+
+
 @dataclass(frozen=True)
 class Setting:
-    """How a measure is to be taken."""
+    """How a measure is to be taken; each measure looks only at what it takes."""
 
-    relevant_from: int  # the least grade that counts as relevant; measures of grades ignore it
+    relevant_from: int = 1  # the least grade that counts as relevant; measures of grades ignore it
     cutoff: int | None = None  # look at this many top documents; None for the whole ranking
+    level: float = 1.0  # the recall, or the multiple of R, at which to measure
+    compat: Compat = Compat.TREC_EVAL_10
+    beta: float = 1.0  # of SetF: how many times as important as precision recall is; of Q: how much gain weighs
+    p: float = 0.8  # the probability that a reader goes on to the next document
+    gain: Gain = LINEAR
+    is_graded: bool = False  # whether a gain was asked for, for measures that are binary without one
+    norm: str | None = None  # "min": divide by what is possible within the cutoff
+    max_grade: int | None = None  # the best grade of the scale; None for the best in the qrels
+    docs: int | None = None  # documents in the corpus
+    prior: str | None = None  # "stratum": what xinfAP takes where nothing of a stratum above a rank is judged
 
     def within(self, rank: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Say of each rank whether the measure looks at it."""

@@ -1,0 +1,111 @@
+"""A batch of rankings joined with the qrels: the one thing that every measure is computed from."""
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class RelevantRows:
+    """The retrieved documents of a batch with at least some grade: what binary measures are made of.
+
+    A row is a document; rows stand by ranking, then by rank.
+    """
+
+    ranking: NDArray[np.intp]
+    rank: NDArray[np.int32]  # from 1
+    grade: NDArray[np.int16]
+    nth: NDArray[np.intp]  # the how many-th relevant document of its ranking this is, from 1
+    nonrelevant_above: NDArray[np.intp]  # judged documents above it that are not relevant
+    retrieved: NDArray[np.intp]  # of each ranking: relevant documents in it
+    existing: NDArray[np.intp]  # of each ranking: relevant documents of its topic, in it or not
+
+    @cached_property
+    def precision(self) -> NDArray[np.float64]:
+        """The precision at the rank of each; worked out once, for measures share it."""
+        return self.nth / self.rank
+
+
+@dataclass(frozen=True, eq=False)
+class UnjudgedRows:
+    """The retrieved documents that the qrels list with a negative grade: in the pool, but not judged.
+
+    A row is a document; rows stand by ranking, then by rank.
+    """
+
+    ranking: NDArray[np.intp]
+    rank: NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """The parts of the pools from which documents to judge were sampled, numbered over all topics together."""
+
+    of_row: NDArray[np.intp]  # of each judged row
+    of_unjudged: NDArray[np.intp]  # of each unjudged row
+    of_grade: NDArray[np.intp]  # of each of the topics' grades
+    topic: NDArray[np.intp]  # of each stratum
+    pooled: NDArray[np.intp]  # of each stratum: its documents, judged or not
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRankings:
+    """A batch of rankings joined with the qrels; only what is both retrieved and in the qrels takes room.
+
+    A row is a document with a grade of 0 or more; rows stand by ranking, then by rank. A negative grade in the qrels
+    means pooled but unjudged, as for trec_eval; such documents have rows of their own, in `unjudged`.
+    """
+
+    ranking: NDArray[np.intp]  # of each row: its ranking, ascending
+    rank: NDArray[np.int32]  # of each row: from 1, counted over judged and unjudged documents
+    grade: NDArray[np.int16]
+    first_row: NDArray[np.intp]  # where each ranking's rows begin; one longer than there are rankings
+    retrieved: NDArray[np.intp]  # of each ranking: how many documents, judged or not
+    topic: NDArray[np.intp]  # of each ranking: its topic's index
+    topic_grade: NDArray[np.int16]  # every judged document's grade, by topic, best first; retrieved or not
+    topic_first: NDArray[np.intp]  # where each topic's grades begin; one longer than there are topics
+    unjudged: UnjudgedRows
+    strata: Strata
+    _relevant: dict[int, RelevantRows] = field(default_factory=dict, init=False, repr=False)
+
+    def at_least(self, grade: int) -> RelevantRows:
+        """Pick the rows with this grade or a better one; worked out once, for measures share it."""
+        if grade not in self._relevant:
+            self._relevant[grade] = self._pick(grade)
+        return self._relevant[grade]
+
+    def existing(self, grade: int) -> NDArray[np.intp]:
+        """Count each topic's documents with this grade or a better one, retrieved or not."""
+        good_enough = np.concatenate(([0], np.cumsum(self.topic_grade >= grade)))
+        return np.diff(good_enough[self.topic_first])
+
+    @cached_property
+    def best_grade(self) -> NDArray[np.int16]:
+        """The best grade that any document of each topic has; 0 for a topic without judgements."""
+        padded = np.append(self.topic_grade, np.int16(0))
+        return np.where(np.diff(self.topic_first) > 0, padded[self.topic_first[:-1]], np.int16(0))
+
+    @cached_property
+    def judged_only(self) -> "JudgedRankings":
+        """The condensed lists: each ranking without its unjudged documents, the others moved up (trec_eval -J)."""
+        nothing = UnjudgedRows(self.unjudged.ranking[:0], self.unjudged.rank[:0])
+        return replace(
+            self,
+            rank=(np.arange(1, self.ranking.size + 1) - self.first_row[self.ranking]).astype(np.int32),
+            retrieved=np.diff(self.first_row),
+            unjudged=nothing,
+            strata=replace(self.strata, of_unjudged=self.strata.of_unjudged[:0]),
+        )
+
+    def _pick(self, grade: int) -> RelevantRows:
+        rows = np.flatnonzero(self.grade >= grade)
+        ranking = self.ranking[rows]
+        retrieved = np.bincount(ranking, minlength=self.retrieved.size)
+        nth = np.arange(1, rows.size + 1) - (np.cumsum(retrieved) - retrieved)[ranking]
+        judged_above = rows - self.first_row[ranking]
+        existing = self.existing(grade)[self.topic]
+        return RelevantRows(
+            ranking, self.rank[rows], self.grade[rows], nth, judged_above - (nth - 1), retrieved, existing
+        )

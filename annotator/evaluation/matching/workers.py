@@ -1,0 +1,139 @@
+"""Matches many runs, or the stretches of a large one, in several processes at once; imported when there is much."""
+
+import multiprocessing
+import signal
+from collections.abc import Sequence
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotator.errors import AnnotatorError, Problems
+from annotator.evaluation.matching.columns import match_columns
+from annotator.evaluation.matching.files import NamedFile, match_run, match_with_care
+from annotator.evaluation.matching.index import QrelsIndex
+from annotator.evaluation.matching.matched_runs import MatchedRun
+from annotator.evaluation.matching.parts import MatchedPart, joined_run
+from annotator.evaluation.table_stream import chunks_of, is_packed, stretches_of
+from annotator.evaluation.table_tokens import UnusualError
+
+STRETCH_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A file, or the stretch of a plain one from `start` to `end`."""
+
+    file: NamedFile
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Outcome:
+    """What a piece came to: a whole file gives a run or its problems, a stretch a part, or None when it is unusual."""
+
+    run: MatchedRun | None = None
+    part: MatchedPart | None = None
+    problems: Problems | None = None
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """What every piece is matched with."""
+
+    index: QrelsIndex
+    single_precision: bool
+
+    def match(self, piece: _Piece) -> _Outcome:
+        name, source = piece.file
+        if piece.end is None:
+            problems = Problems()
+            run = match_run(name, source, self.index, problems, single_precision=self.single_precision)
+            return _Outcome(run=run, problems=problems)
+        try:
+            chunks = chunks_of(source, piece.start, piece.end)
+            return _Outcome(part=match_columns(chunks, self.index, single_precision=self.single_precision))
+        except (UnusualError, OSError):
+            return _Outcome()  # what is wrong is found when the whole file is read with care
+
+
+_settings: list[_Setting] = []  # of a worker: the one it began with
+
+
+def _begin(setting: _Setting) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches all processes; only the first has something to say
+    _settings[:] = [setting]
+
+
+def _match_in_worker(piece: _Piece) -> _Outcome:
+    return _settings[0].match(piece)
+
+
+def match_in_processes(
+    files: Sequence[NamedFile], index: QrelsIndex, problems: Problems, *, workers: int, single_precision: bool
+) -> list[MatchedRun | None]:
+    """Match each file as `match_run` does, in as many as `workers` processes, this one among them.
+
+    Problems are noted file by file. Raises `AnnotatorError` when a process ends before its work.
+    """
+    setting = _Setting(index, single_precision)
+    pieces = [_pieces_of(file) for file in files]
+    outcomes = iter(_outcomes(setting, [piece for of_file in pieces for piece in of_file], workers))
+    return [_run_of(setting, of_file, [next(outcomes) for _ in of_file], problems) for of_file in pieces]
+
+
+def _outcomes(setting: _Setting, pieces: Sequence[_Piece], workers: int) -> list[_Outcome]:
+    """Match the pieces; workers begin with the first, this process, which need not start, with the last."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers - 1, spawn, _begin, (setting,)) as pool:
+        try:
+            futures = [pool.submit(_match_in_worker, piece) for piece in pieces]
+            ours = {
+                place: setting.match(pieces[place]) for place in reversed(range(len(pieces))) if futures[place].cancel()
+            }
+            return [ours[place] if place in ours else _result(future) for place, future in enumerate(futures)]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def _result(future: "Future[_Outcome]") -> _Outcome:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        raise AnnotatorError(
+            "A process that read runs was ended from outside, perhaps for want of memory. Try again with one worker."
+        ) from error
+
+
+def _run_of(
+    setting: _Setting, pieces: Sequence[_Piece], outcomes: Sequence[_Outcome], problems: Problems
+) -> MatchedRun | None:
+    if len(pieces) == 1:
+        _add_all(problems, outcomes[0].problems or Problems())
+        return outcomes[0].run
+    parts = [outcome.part for outcome in outcomes if outcome.part is not None]
+    run = joined_run(setting.index, parts) if len(parts) == len(pieces) else None
+    name, source = pieces[0].file
+    return run or match_with_care(name, source, setting.index, problems, single_precision=setting.single_precision)
+
+
+def _add_all(problems: Problems, others: Problems) -> None:
+    for problem in others.first:
+        problems.add(problem.file, problem.line, problem.sentence.template, **problem.sentence.values)
+    problems.total += others.total - len(others.first)
+
+
+def _pieces_of(file: NamedFile) -> list[_Piece]:
+    name, source = file
+    try:
+        if isinstance(source, Path) and not source.is_file():
+            source = source.read_bytes()  # a pipe, which another process may not have
+        if isinstance(source, bytes) or is_packed(source):
+            return [_Piece((name, source))]
+        bounds = stretches_of(source, STRETCH_BYTES)
+    except OSError:
+        return [_Piece(file)]  # told when it is matched
+    if len(bounds) == 1:
+        return [_Piece(file)]
+    return [_Piece(file, start, end) for start, end in bounds]

@@ -1,0 +1,106 @@
+"""Scores whole runs: every measure for every run and topic, and summarised over the topics of the qrels."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.joining import judge_rankings
+from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.setting import Compat, Values
+
+NOTHING_RETRIEVED = np.empty(0, np.int32)
+
+Number = int | float
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The values of some measures for some runs over all topics of the qrels, as trec_eval -c takes them."""
+
+    measures: tuple[Measure, ...]
+    topics: tuple[str, ...]  # in the order of their bytes
+    values: Values  # shape: runs, topics, measures
+    means: Values  # shape: runs, measures; for counts the sum, for GMAP the geometric mean
+    retrieved: NDArray[np.intp]  # shape: runs, topics; 0 where the run has no list
+    relevant: NDArray[np.intp]  # of each topic: how many relevant documents the qrels have
+    judged: JudgedRankings  # what was scored: a ranking for each run and each topic, topics within runs
+
+    def by_topic(self, run: int) -> dict[str, tuple[Number, ...]]:
+        """Give one run's values by topic number, in the order of the measures; counts are whole numbers."""
+        return dict(zip(self.topics, map(self._numbers, self.values[run].tolist()), strict=True))
+
+    def over_topics(self, run: int) -> tuple[Number, ...]:
+        """Give one run's values over all topics, in the order of the measures; counts are whole numbers."""
+        return self._numbers(self.means[run].tolist())
+
+    def missing(self, run: int) -> tuple[str, ...]:
+        """Name the topics of the qrels for which the run returned nothing; it scores 0 there."""
+        return tuple(self.topics[index] for index in np.flatnonzero(self.retrieved[run] == 0).tolist())
+
+    @cached_property
+    def without_relevant(self) -> tuple[str, ...]:
+        """Name the topics without relevant documents; every run scores 0 there, and they count in the means."""
+        return tuple(self.topics[index] for index in np.flatnonzero(self.relevant == 0).tolist())
+
+    def _numbers(self, values: Sequence[float]) -> tuple[Number, ...]:
+        pairs = zip(self.measures, values, strict=True)
+        return tuple(int(value) if measure.definition.is_count else value for measure, value in pairs)
+
+
+def score(
+    judged: JudgedRankings,
+    topics: Sequence[str],
+    measures: Sequence[Measure],
+    relevant_from: int,
+    *,
+    judged_only: bool = False,
+    compat: Compat = Compat.TREC_EVAL_10,
+    best_grade: int | None = None,
+) -> Scores:
+    """Score a batch that has a ranking for each run and each topic, topics within runs.
+
+    `topics` are their numbers in the order of their bytes, in which the means are summed; `best_grade` is that of the
+    scale. Raises `InvalidValueError`
+    when there is no topic.
+    """
+    runs = judged.retrieved.size // max(len(topics), 1)
+    # Shape: measures, runs, topics.
+    values = np.empty((len(measures), runs, len(topics)))
+    means = np.empty((len(measures), runs))
+    for place, measure in enumerate(measures):
+        of_rankings = measure.values(
+            judged, relevant_from, judged_only=judged_only, compat=compat, best_grade=best_grade
+        )
+        values[place] = of_rankings.reshape(runs, len(topics))
+        means[place] = measure.over_topics(values[place])
+    return Scores(
+        measures=tuple(measures),
+        topics=tuple(topics),
+        values=values.transpose(1, 2, 0),
+        means=means.transpose(),
+        retrieved=judged.retrieved.reshape(runs, len(topics)),
+        relevant=judged.existing(relevant_from),
+        judged=judged.judged_only if judged_only else judged,
+    )
+
+
+def score_runs(
+    runs: Sequence[Mapping[int, NDArray[np.int32]]],
+    qrels: Mapping[int, Mapping[int, int]],
+    numbers: Mapping[int, str],
+    measures: Sequence[Measure],
+    relevant_from: int,
+    best_grade: int | None = None,
+) -> Scores:
+    """Score runs, each {topic key: document numbers best first}, over all topics of the qrels as trec_eval -c does.
+
+    `numbers` gives the topics' numbers. A run without a list for a topic scores there as one that retrieved nothing.
+    Raises `InvalidValueError` when the qrels have no topic.
+    """
+    topics = sorted(qrels, key=lambda topic: numbers[topic].encode())
+    judged = judge_rankings([(topic, run.get(topic, NOTHING_RETRIEVED)) for run in runs for topic in topics], qrels)
+    return score(judged, [numbers[topic] for topic in topics], measures, relevant_from, best_grade=best_grade)

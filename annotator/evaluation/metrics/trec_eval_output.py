@@ -1,0 +1,169 @@
+"""Prints the scores of a run as trec_eval does, byte for byte."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.metrics.gains import Gain
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.parameters import Value, show
+from annotator.evaluation.metrics.scoring import Scores
+from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, Takes, TrecEvalName, names_of_trec_eval
+
+ALL = "all"
+SUMMARY_ONLY = {"runid", "num_q", "gm_map", "gm_bpref"}
+TOPICS_ONLY = {"relstring"}
+COUNTS = {"num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret"}
+GRADE_SIGNS = np.array([*"0123456789", ">"])
+IN_PRINTING_ORDER = {family: place for place, family in enumerate(FAMILIES)}
+
+
+def measures_to_print(asked: Sequence[str], compat: Compat) -> tuple[Measure, ...]:
+    """Name the measures to score for `trec_eval_report`; `runid` and `relstring` are none.
+
+    Raises `InvalidValueError` for what `trec_eval_report` refuses.
+    """
+    return tuple(dict.fromkeys(name.measure for name in _lines(asked, compat) if name.measure is not None))
+
+
+def trec_eval_report(scores: Scores, run: int, tag: str, asked: Sequence[str], compat: Compat) -> str:
+    """Write what `trec_eval -c -q -m ...` prints for one run: a block a topic, then one for all topics.
+
+    `asked` are names as given to -m, or our names of measures that trec_eval also has; lines stand in trec_eval's
+    order. `scores` has at least the measures that `measures_to_print` names. As trec_eval 10, topics that the run
+    lacks are shown with their zeros, as 9.0.8 they are not. Two things are not trec_eval's: of several lists of
+    cutoffs for one name it heeds only the first, and gains less than 1 apart it may take in the wrong order.
+
+    Raises `InvalidValueError` for an unknown measure, one that this version of trec_eval does not have, and `rbp` and
+    `rbp_resid`, whose code in trec_eval is faulty.
+    """
+    lines = _lines(asked, compat)
+    return "".join([*_topic_lines(scores, run, lines, compat), *_summary_lines(scores, run, tag, lines)])
+
+
+def _topic_lines(scores: Scores, run: int, lines: Sequence[TrecEvalName], compat: Compat) -> Iterator[str]:
+    wanted = [line for line in lines if line.family not in SUMMARY_ONLY]
+    columns = [_column(scores, run, line) for line in wanted]
+    for place, topic in enumerate(scores.topics):
+        if scores.retrieved[run, place] or compat is Compat.TREC_EVAL_10:
+            for line, column in zip(wanted, columns, strict=True):
+                yield _line(line.label, topic, column[place])
+
+
+def _summary_lines(scores: Scores, run: int, tag: str, lines: Sequence[TrecEvalName]) -> Iterator[str]:
+    for line in lines:
+        if line.family == "runid":
+            yield _line(line.label, ALL, tag)
+        elif line.family == "num_rel":
+            # With -c trec_eval counts every grade above 0 here, whatever -l says.
+            yield _line(line.label, ALL, str(scores.judged.existing(1).sum()))
+        elif line.measure is not None:
+            mean = scores.means[run, scores.measures.index(line.measure)]
+            yield _line(line.label, ALL, _number(line.family, float(mean)))
+
+
+def _column(scores: Scores, run: int, line: TrecEvalName) -> list[str]:
+    """Write one line's values for every topic."""
+    if line.measure is None:
+        return [f"'{signs}'" for signs in _relevance_strings(scores, run, line.length)]
+    values = scores.values[run, :, scores.measures.index(line.measure)]
+    return [_number(line.family, value) for value in values.tolist()]
+
+
+def _line(label: str, topic: str, value: str) -> str:
+    return f"{label:<22}\t{topic}\t{value}\n"
+
+
+def _number(family: str, value: float) -> str:
+    return f"{int(value)}" if family in COUNTS else f"{value:6.4f}"
+
+
+def _relevance_strings(scores: Scores, run: int, length: int) -> list[str]:
+    """Write the grades of each topic's first documents, a sign each.
+
+    `>` stands for a grade above 9, `.` for pooled but unjudged, `-` for not in the pool.
+    """
+    judged, topics = scores.judged, len(scores.topics)
+    rankings = slice(run * topics, (run + 1) * topics)
+    shown = np.minimum(judged.retrieved[rankings], length)
+    signs = np.full((topics, int(shown.max(initial=0))), "-")
+    for ranking, rank, sign in (
+        (judged.ranking, judged.rank, GRADE_SIGNS[np.minimum(judged.grade, GRADE_SIGNS.size - 1)]),
+        (judged.unjudged.ranking, judged.unjudged.rank, np.full(judged.unjudged.rank.size, ".")),
+    ):
+        rows = np.flatnonzero((ranking // max(topics, 1) == run) & (rank <= length))
+        signs[ranking[rows] - rankings.start, rank[rows] - 1] = sign[rows]
+    return ["".join(row[:width]) for row, width in zip(signs.tolist(), shown.tolist(), strict=True)]
+
+
+def _lines(asked: Sequence[str], compat: Compat) -> list[TrecEvalName]:
+    """Find the lines to print, each once, in trec_eval's order."""
+    names = dict.fromkeys(name for text in asked for name in _names(text, compat))
+    return sorted(names, key=lambda name: (IN_PRINTING_ORDER[name.family], _cutoff(name), name.label))
+
+
+def _cutoff(name: TrecEvalName) -> float:
+    return 0 if name.measure is None or name.measure.cutoff is None else name.measure.cutoff
+
+
+def _names(text: str, compat: Compat) -> list[TrecEvalName]:
+    names = names_of_trec_eval(text)
+    if names is None:
+        names = [_as_trec_eval_prints(parse_measure(text))]
+    lacking = [] if compat is Compat.TREC_EVAL_10 else [n for n in names if not FAMILIES[n.family].is_in_version_9]
+    if lacking and text.strip().lower() not in NICKNAMES:
+        raise InvalidValueError(
+            "trec_eval 9.0.8 does not have %(name)s, so its format cannot show it; the other formats do.",
+            name=lacking[0].label,
+        )
+    if any(FAMILIES[name.family].measure in {"RBP", "RBPResidual"} for name in names):
+        raise _misprinted(text)
+    return [name for name in names if name not in lacking]
+
+
+def _as_trec_eval_prints(measure: Measure) -> TrecEvalName:
+    """Find trec_eval's name for a measure."""
+    if measure.name in {"RBP", "RBPResidual"}:
+        raise _misprinted(str(measure))
+    for family in FAMILIES:
+        label = _label(family, measure) if FAMILIES[family].measure == measure.name else None
+        if label is not None:
+            return TrecEvalName(family, label, measure)
+    raise InvalidValueError(
+        "trec_eval does not have %(name)s, so its format cannot show it; the other formats do.", name=measure
+    )
+
+
+def _label(family: str, measure: Measure) -> str | None:
+    """Write a measure as a member of a family of trec_eval's; None when it is none."""
+    takes, said = FAMILIES[family].takes, dict(measure.parameters)
+    if measure.cutoff is not None:
+        shown = f"{measure.cutoff:3.2f}" if takes is Takes.LEVELS else f"{measure.cutoff}"
+        return f"{family}_{shown}" if takes in {Takes.LEVELS, Takes.CUTOFFS} and not said else None
+    if takes is Takes.CUTOFFS:
+        return None
+    if not said:
+        return family
+    shown = _shown(takes, said)
+    return f"{family}_{shown}" if shown else None
+
+
+def _shown(takes: Takes, said: dict[str, Value]) -> str:
+    """Write the one parameter that trec_eval has too; nothing for others."""
+    match takes, said:
+        case Takes.GAINS, {"gain": Gain(custom=pairs), **others} if not others:
+            return ",".join(f"{grade}={show(gain)}" for grade, gain in pairs)
+        case Takes.WEIGHT, {"beta": float(beta), **others} if not others:
+            return f"{beta * beta:.15g}"  # beta is a square root: what the last digit lost comes back
+    return ""
+
+
+def _misprinted(name: str) -> InvalidValueError:
+    return InvalidValueError(
+        "What trec_eval prints for rbp and rbp_resid is not what they are defined to be, so its format cannot show "
+        "%(name)s; the other formats do.",
+        name=name,
+    )
