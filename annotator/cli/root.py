@@ -34,6 +34,8 @@ NOUNS: Mapping[str, Noun] = {
     "agreement": Noun("agreement", "How far the judges agree."),
     "qrels": Noun("qrels", "Qrels: export the settled grades."),
     "leaderboard": Noun("leaderboard", "Every run scored."),
+    "evaluate": Noun("evaluate", "Score run files against a qrels file; no database."),
+    "measures": Noun("measures", "What can be measured, and what each measure says."),
     "database": Noun("database", "The tables: bring them to this version."),
     "serve": Noun("serve", "Serve the pages."),
     "demo": Noun("demo", "Make the demonstration and serve it."),

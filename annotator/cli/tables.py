@@ -4,15 +4,11 @@ import json
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
-from annotator.workflows.judgement_export import csv_text
+from annotator.spreadsheets import csv_text
 
 Cell = str | bool | int | float | datetime | None
 Row = Sequence[Cell]
@@ -23,7 +19,7 @@ def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
     shown = [[_shown(cell) for cell in row] for row in rows]
     to_the_right = [_is_of_numbers([row[column] for row in rows]) for column in range(len(headings))]
     if sys.stdout.isatty():
-        _show_framed(headings, shown, to_the_right)
+        import_module("annotator.cli.terminal").show_framed(headings, shown, to_the_right)
     else:
         _show_plain(headings, shown, to_the_right)
 
@@ -38,24 +34,19 @@ def show_json(value: object) -> None:
     click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2).encode())
 
 
-def _show_framed(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> None:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading, right in zip(headings, to_the_right, strict=True):
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
-
-
 def _show_plain(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> None:
     lines = [headings, *rows]
-    widths = [max(cell_len(line[column]) for line in lines) for column in range(len(headings))]
+    widths = [max(_width(line[column]) for line in lines) for column in range(len(headings))]
     for line in lines:
         cells = [
-            " " * (width - cell_len(text)) + text if right else text + " " * (width - cell_len(text))
+            " " * (width - _width(text)) + text if right else text + " " * (width - _width(text))
             for text, width, right in zip(line, widths, to_the_right, strict=True)
         ]
         click.echo("  ".join(cells).rstrip().encode())
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else int(import_module("annotator.cli.terminal").width(text))
 
 
 def _is_of_numbers(cells: Sequence[Cell]) -> bool:

@@ -1,0 +1,169 @@
+"""`annotator evaluate`: runs scored against qrels, from files alone; no database is opened."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from annotator.cli.argument_text import FILE
+from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.workflows.scoring import File, ScoredRun, ScoredRuns, ScoringOptions, score_as_trec_eval, score_files
+
+ALL_TOPICS = "all"  # trec_eval's word for the mean
+STANDARD_INPUT = "-"
+
+
+@click.command
+@click.argument("qrels", type=FILE)
+@click.argument("runs", type=FILE, nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec; repeatable. `annotator measures list`.",
+)
+@click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
+@click.option(
+    "--relevant-from",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="GRADE",
+    help="Relevant are documents of this grade and better ones (trec_eval -l).",
+)
+@click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings (trec_eval -J).")
+@click.option(
+    "--compat",
+    type=click.Choice(["10", "9"]),
+    default="10",
+    show_default=True,
+    help="The version of trec_eval to follow where they differ.",
+)
+@click.option("--lenient", is_flag=True, help="Take what trec_eval would take, and say what was meant otherwise.")
+@click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
+@click.option(
+    "--format",
+    "format_",
+    default="table",
+    type=click.Choice(["table", "tsv", "csv", "json", "trec_eval"]),
+    help="A table has four decimals; tsv, csv and json are exact; trec_eval prints what trec_eval -c -q prints.",
+)
+def command(
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[str],
+    relevant_from: int,
+    compat: str,
+    workers: int | None,
+    format_: str,
+    *,
+    per_topic: bool,
+    judged_only: bool,
+    lenient: bool,
+) -> None:
+    """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
+
+    Files may be compressed with gzip; - is standard input. Qrels have four columns, or five when they are a sample:
+    topic, iteration, document, stratum, grade.
+    """
+    if [qrels, *runs].count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input (-) can be given once.")
+    options = ScoringOptions(relevant_from, judged_only, compat, lenient, workers)
+    files = [_file(run) for run in runs]
+    if format_ == "trec_eval":
+        text, warnings = score_as_trec_eval(_file(qrels), files, measures, options)
+        click.echo(text.encode(), nl=False)
+        _warn(warnings)
+        return
+    scored = score_files(_file(qrels), files, measures, options)
+    match format_:
+        case "json":
+            show_json(_as_json(scored, options, click.format_filename(qrels), per_topic=per_topic))
+        case "csv":
+            show_csv(*_exact(scored, per_topic=per_topic))
+        case "tsv":
+            _show_tsv(*_exact(scored, per_topic=per_topic))
+        case _:
+            _show_table(scored, per_topic=per_topic)
+    _warn(scored.warnings)
+
+
+def _file(path: str) -> File:
+    """A file under the name people know it by; standard input is read here, other files where they are needed."""
+    return click.format_filename(path), sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path)
+
+
+def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
+    if per_topic:
+        show_table(["RUN", "TOPIC", *scored.measures], list(_topic_rows(scored)))
+    else:
+        show_table(["RUN", *scored.measures], [[run.name, *run.values] for run in scored.runs])
+    click.echo(f"\nAveraged over all topics of the qrels (trec_eval -c): {len(scored.topics)}.")
+    if scored.without_relevant:
+        click.echo(f"Without relevant documents, each scoring 0: {_listed(scored.without_relevant)}.")
+    for run in scored.runs:
+        if run.missing:
+            click.echo(f"{run.name} returned nothing and scores 0 for: {_listed(run.missing)}.")
+
+
+def _listed(topics: Sequence[str], most: int = 10) -> str:
+    further = f" and {len(topics) - most} more" if len(topics) > most else ""
+    return f"{len(topics)} ({', '.join(topics[:most])}{further})"
+
+
+def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
+    """A row a run and topic, and its mean under them, as trec_eval does."""
+    for run in scored.runs:
+        for topic in scored.topics:
+            yield [run.name, topic, *run.by_topic[topic]]
+        yield [run.name, ALL_TOPICS, *run.values]
+
+
+def _exact(scored: ScoredRuns, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
+    """Headings and rows with all digits; a row of averages says over how many topics, and which of them count as 0."""
+    if per_topic:
+        return ["run", "topic", *scored.measures], list(_topic_rows(scored))
+    counts = len(scored.topics), len(scored.without_relevant)
+    return (
+        ["run", *scored.measures, "topics", "topics_without_relevant", "topics_missing"],
+        [[run.name, *run.values, *counts, len(run.missing)] for run in scored.runs],
+    )
+
+
+def _show_tsv(headings: Sequence[str], rows: Sequence[Row]) -> None:
+    for row in (headings, *rows):
+        click.echo("\t".join(map(str, row)).encode())
+
+
+def _as_json(scored: ScoredRuns, options: ScoringOptions, qrels: str, *, per_topic: bool) -> dict[str, object]:
+    return {
+        "qrels": qrels,
+        "measures": scored.measures,
+        "relevant_from": options.relevant_from,
+        "judged_only": options.judged_only,
+        "compat": options.compat,
+        "topics": len(scored.topics),
+        "topics_without_relevant": scored.without_relevant,
+        "runs": [_run_as_json(scored, run, per_topic=per_topic) for run in scored.runs],
+        "warnings": scored.warnings,
+    }
+
+
+def _run_as_json(scored: ScoredRuns, run: ScoredRun, *, per_topic: bool) -> dict[str, object]:
+    topics = {topic: dict(zip(scored.measures, run.by_topic[topic], strict=True)) for topic in scored.topics}
+    return {
+        "run": run.name,
+        "file": run.file,
+        "values": dict(zip(scored.measures, run.values, strict=True)),
+        "topics_missing": run.missing,
+        "topics_not_in_qrels": run.other_topics,
+        **({"by_topic": topics} if per_topic else {}),
+    }
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        click.echo(warning, err=True)

@@ -1,0 +1,29 @@
+"""`annotator measures`: what can be measured, and what each measure says."""
+
+import click
+
+from annotator.cli.tables import show_table
+from annotator.workflows.scoring import explain_measure, list_measures
+
+
+@click.group
+def command() -> None:
+    """What can be measured, and what each measure says."""
+
+
+@command.command("list")
+def list_() -> None:
+    """List every measure by the form of its name: k is a cutoff, x a level, brackets may be left out."""
+    show_table(["MEASURE", "WHAT IT SAYS"], [[help_.form, help_.summary] for help_ in list_measures().values()])
+
+
+@command.command("show")
+@click.argument("measure")
+def show(measure: str) -> None:
+    """Explain a measure: definition, range, what happens at the edges, what it takes in brackets, reference."""
+    help_ = explain_measure(measure)
+    click.echo(f"{help_.form}\n\n{help_.text}\n\nIn brackets it takes:")
+    for parameter in help_.parameters:
+        click.echo(f"  {parameter}")
+    if help_.also_called:
+        click.echo(f"\nAlso read as: {', '.join(help_.also_called)}.")
