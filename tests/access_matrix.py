@@ -44,6 +44,7 @@ MATRIX = {
     "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
     "collection.list_all": Row("GET", "/collections", (303, 200, 200, 200, 200, 200)),
     "collection.add": Row("POST", "/collections", ADMINISTRATORS_FORM),
+    "measures.show": Row("GET", "/measures", (303, 200, 200, 200, 200, 200)),
     "collection.show": Row("GET", N, ANY_MEMBER),
     "collection.settings": Row("GET", f"{N}/settings", ORGANISERS),
     "collection.change": Row("POST", f"{N}/settings", ORGANISERS_FORM),

@@ -10,6 +10,7 @@ from annotator.web import (
     judging,
     language,
     leaderboard,
+    measures,
     members,
     people,
     pools,
@@ -33,5 +34,6 @@ BLUEPRINTS = (
     agreement.blueprint,
     qrels.blueprint,
     leaderboard.blueprint,
+    measures.blueprint,
     judging.blueprint,
 )

@@ -37,7 +37,7 @@ KEYWORDS: dict[str, Any] = dict.fromkeys(
         "NotFoundError",
     )
 ) | {"add": (3,)}
-HELP_TAKES = "JudgedRankings"  # the type of a measure's first argument
+HELP_TAKES = ["JudgedRankings", "Setting"]  # the types of a measure's arguments
 HEADER = "# The sentences of annotator. Fill in each msgstr, then run `make translations`."
 # Of no interest here, and a true one would change the file at every run.
 DATE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -119,10 +119,8 @@ def _empty(language: str | None) -> Catalog:
 
 
 def _is_measure(function: ast.FunctionDef) -> bool:
-    if function.name.startswith("_"):
-        return False
-    first = function.args.args[0].annotation if function.args.args else None
-    return isinstance(first, ast.Name) and first.id == HELP_TAKES
+    takes = [argument.annotation.id for argument in function.args.args if isinstance(argument.annotation, ast.Name)]
+    return not function.name.startswith("_") and takes == HELP_TAKES
 
 
 def _add(catalogue: Catalog, root: Path, path: Path, method: Any) -> None:  # noqa: ANN401 - Babel's own type

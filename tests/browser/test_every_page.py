@@ -60,7 +60,10 @@ def audit(page: Page, server: str, path: str) -> list[str]:
     [
         (
             "ola",
-            ["/", "/collections", "/people", "/account", *(f"/collections/{SLUG}{path}" for path in ORGANISERS_PAGES)],
+            [
+                *("/", "/collections", "/people", "/account", "/measures"),
+                *(f"/collections/{SLUG}{path}" for path in ORGANISERS_PAGES),
+            ],
         ),
         ("jo", ["/", *(f"/collections/{SLUG}{path}" for path in JUDGES_PAGES)]),
         ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in ("", "/runs", "/topics"))]),
