@@ -1,15 +1,24 @@
 """Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
 
 from annotator.storage.accounts import Membership, Role, Team, User
-from annotator.storage.collection import Collection, CollectionState, Grade, GuidelineVersion, Topic
+from annotator.storage.collection import (
+    Collection,
+    CollectionState,
+    Grade,
+    GuidelineVersion,
+    QuickLook,
+    Topic,
+    TopicState,
+)
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import Document
 from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile
-from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun
-from annotator.storage.runs import RankedList, Run, RunFile
+from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
+from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 
 __all__ = [
+    "IN_FORCE",
     "Assignment",
     "AssignmentState",
     "Base",
@@ -27,11 +36,17 @@ __all__ = [
     "Pool",
     "PoolItem",
     "PoolRun",
+    "QuickLook",
     "RankedList",
     "Role",
     "Run",
     "RunFile",
+    "RunType",
+    "SelectionEvent",
+    "Showing",
+    "Stratum",
     "Team",
     "Topic",
+    "TopicState",
     "User",
 ]

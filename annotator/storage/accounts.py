@@ -54,6 +54,8 @@ class Membership(Base):
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
     role: Mapped[str]
     team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
+    # When a participant accepted the task's terms; without it they send nothing.
+    terms_accepted_at: Mapped[datetime | None]
     added_at: Mapped[datetime]
 
 

@@ -9,12 +9,23 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage.columns import Base, ByteOrdered
 
+# TREC takes the first thousand documents a topic.
+USUAL_MOST_DOCUMENTS = 1_000
+
 
 class CollectionState(StrEnum):
     """Open collections take imports and judgements; closed ones only show and export."""
 
     OPEN = "open"
     CLOSED = "closed"
+
+
+class TopicState(StrEnum):
+    """A draft is being tried out, an accepted topic is run and judged, a dropped one stays but counts nowhere."""
+
+    DRAFT = "draft"
+    ACCEPTED = "accepted"
+    DROPPED = "dropped"
 
 
 class Collection(Base):
@@ -29,6 +40,16 @@ class Collection(Base):
     # How many judges each pool item wants, for items added from now on.
     judgements_wanted: Mapped[int]
     consensus_policy: Mapped[str]
+    # What participants accept before they send a run; empty: nothing to accept.
+    terms: Mapped[str] = mapped_column(default="")
+    # Participants send and correct runs before this moment; None: at any time.
+    submissions_until: Mapped[datetime | None]
+    # Since when participants see their scores; None: not yet.
+    scores_released_at: Mapped[datetime | None]
+    # A run that has more documents for a topic is taken with a warning.
+    most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
+    # Whether judges may search the corpus and add what they find to the pool.
+    judges_search: Mapped[bool] = mapped_column(default=False)
     added_at: Mapped[datetime]
 
 
@@ -64,6 +85,23 @@ class Topic(Base):
     description: Mapped[str]
     narrative: Mapped[str]
     language: Mapped[str | None]
+    state: Mapped[str] = mapped_column(default=TopicState.ACCEPTED)
+    # Why it was dropped, in the organiser's words.
+    reason: Mapped[str] = mapped_column(default="")
+
+
+class QuickLook(Base):
+    """How a document of a draft topic looked at a glance: it helps to choose topics and is no judgement."""
+
+    __tablename__ = "quick_look"
+    __table_args__ = (UniqueConstraint("topic_id", "document_id", "looked_by_id"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
+    looks_relevant: Mapped[bool]
+    looked_by_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    looked_at: Mapped[datetime]
 
 
 def find_collection(session: Session, slug: str) -> Collection:

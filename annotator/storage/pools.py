@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, func, insert, select, text
@@ -17,6 +18,14 @@ FIRST_SEED = 1
 JudgingOrder = Callable[[Sequence[str], int, str], Iterable[int]]
 
 
+class Showing(StrEnum):
+    """In which order judges see the documents of a topic. Only `SELECTION` tells something of the runs."""
+
+    RANDOM = "random"
+    DOCNO = "docno"
+    SELECTION = "selection"
+
+
 class Pool(Base):
     """One version of a collection's pool: every building or import adds a version, and versions only add items."""
 
@@ -28,8 +37,9 @@ class Pool(Base):
     version: Mapped[int]
     strategy: Mapped[str]
     parameters: Mapped[dict[str, Any]]
-    # Of the order in which judges see the documents.
+    # Of the order in which judges see the documents, and of the strategy's own choices.
     seed: Mapped[int] = mapped_column(BigInteger)
+    showing: Mapped[str] = mapped_column(default=Showing.RANDOM)
     built_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     built_at: Mapped[datetime]
 
@@ -39,7 +49,23 @@ class PoolRun(Base):
 
     pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), primary_key=True)
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
-    depth: Mapped[int]
+    # None: the strategy looked at the whole of the run.
+    depth: Mapped[int | None]
+
+
+class Stratum(Base):
+    """A part of one topic's documents of which a share was drawn for judging, for estimates from the sample."""
+
+    __tablename__ = "stratum"
+
+    pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), primary_key=True)
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
+    # From 1, the top of the ranked lists.
+    number: Mapped[int] = mapped_column(primary_key=True)
+    rate: Mapped[float]
+    # All its documents, packed as in a ranked list, in the order of the draw: the first `drawn` are the sample.
+    drawn: Mapped[int]
+    documents: Mapped[bytes]
 
 
 class PoolItem(Base):
@@ -65,10 +91,31 @@ class PoolItem(Base):
     judgements_wanted: Mapped[int]
     # Assignments live or done: never above `judgements_wanted` by drawing.
     taken: Mapped[int] = mapped_column(default=0)
+    # Where a sample put it: the number of its stratum, and the share of that stratum that was drawn.
+    stratum: Mapped[int | None]
+    rate: Mapped[float | None]
+
+
+class SelectionEvent(Base):
+    """A choice of an adaptive strategy: what it chose, why, and what it knew, so that it can be replayed."""
+
+    __tablename__ = "selection_event"
+    __table_args__ = (UniqueConstraint("pool_id", "topic_id", "step"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"))
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
+    # From 1 within the version and topic.
+    step: Mapped[int]
+    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"))
+    # The last judgement that the choice knew of; None when there was none.
+    seen_judgement_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
+    reason: Mapped[dict[str, Any]]
+    chosen_at: Mapped[datetime]
 
 
 class Contribution(Base):
-    """Why a document is in the pool: a run at a rank, or labels that were imported."""
+    """Why a document is in the pool: a run at a rank, a person's search, or labels that were imported."""
 
     __tablename__ = "contribution"
 
@@ -78,6 +125,8 @@ class Contribution(Base):
     run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))
     rank: Mapped[int | None]
     imported_from: Mapped[str | None]
+    searched_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    query: Mapped[str | None]
 
 
 def latest_pool(session: Session, collection_id: int) -> Pool | None:

@@ -1,17 +1,37 @@
 """Runs as they were sent, and their ranked lists as two BLOBs a topic."""
 
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint, select
+from sqlalchemy import JSON, ForeignKey, Index, and_, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import NotFoundError
 from annotator.storage.columns import Base
 
 
+class RunType(StrEnum):
+    """Whether a person had a hand in the answers; unknown for runs of which nobody said it."""
+
+    UNKNOWN = ""
+    AUTOMATIC = "automatic"
+    MANUAL = "manual"
+
+
 class Run(Base):
     __tablename__ = "run"
-    __table_args__ = (UniqueConstraint("collection_id", "tag"),)
+    __table_args__ = (
+        # A corrected file takes the tag over; the run before it is kept.
+        Index(
+            "uq_run_tag",
+            "collection_id",
+            "tag",
+            unique=True,
+            sqlite_where=text("replaced_at IS NULL"),
+            postgresql_where=text("replaced_at IS NULL"),
+        ),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
@@ -24,6 +44,19 @@ class Run(Base):
     retrieved: Mapped[int]
     uploaded_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     uploaded_at: Mapped[datetime]
+    run_type: Mapped[str] = mapped_column(default=RunType.UNKNOWN)
+    # The team's own order: 1 is to be pooled first.
+    priority: Mapped[int] = mapped_column(default=1)
+    # What was strange in the file without being wrong, as it was shown to the sender.
+    warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
+    # A withdrawn run is neither pooled nor scored any more; what it gave to a pool stays there, marked.
+    withdrawn_at: Mapped[datetime | None]
+    # When a corrected file took its place.
+    replaced_at: Mapped[datetime | None]
+
+
+# Runs that count: neither withdrawn nor replaced by a corrected file.
+IN_FORCE = and_(Run.withdrawn_at.is_(None), Run.replaced_at.is_(None))
 
 
 class RunFile(Base):
@@ -49,8 +82,10 @@ class RankedList(Base):
 
 
 def find_run(session: Session, collection_id: int, tag: str) -> Run:
-    """The run of that tag; `NotFoundError` when there is none."""
-    run = session.scalar(select(Run).where(Run.collection_id == collection_id, Run.tag == tag))
+    """The newest run of that tag, also when it is withdrawn; `NotFoundError` when there is none."""
+    run = session.scalar(
+        select(Run).where(Run.collection_id == collection_id, Run.tag == tag, Run.replaced_at.is_(None))
+    )
     if run is None:
         raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
     return run
