@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
-def csv_text(rows: Iterable[Sequence[object]]) -> str:
-    """Write rows comma-separated, a heading being a row like the others; None is empty, numbers are exact.
+def csv_text(rows: Iterable[Sequence[object]], *, separator: str = ",") -> str:
+    """Write rows comma-separated (or otherwise), a heading being a row like the others; None is empty, numbers are exact.
 
     Text that begins like a formula gets an apostrophe in front, as OWASP's "CSV Injection" advises; -0.5 as a number
     does not. Carriage returns become line ends: bare ones would begin a row, for the csv module does not quote them.
     """
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows([_harmless(cell) for cell in row] for row in rows)
+    csv.writer(out, delimiter=separator, lineterminator="\n").writerows([_harmless(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 

@@ -1,13 +1,13 @@
 """`annotator evaluate`: runs scored against qrels, from files alone; no database is opened."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from annotator.cli.argument_text import FILE
-from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.cli.tables import Row, show_csv, show_json, show_table, show_tsv
 from annotator.workflows.scoring import File, ScoredRun, ScoredRuns, ScoringOptions, score_as_trec_eval, score_files
 
 ALL_TOPICS = "all"  # trec_eval's word for the mean
@@ -42,7 +42,9 @@ STANDARD_INPUT = "-"
     show_default=True,
     help="The version of trec_eval to follow where they differ.",
 )
-@click.option("--lenient", is_flag=True, help="Take what trec_eval would take, and say what was meant otherwise.")
+@click.option(
+    "--lenient", is_flag=True, help="Take what trec_eval would take, and say so; reads file after file, each whole."
+)
 @click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
 @click.option(
     "--format",
@@ -76,24 +78,31 @@ def command(
     if format_ == "trec_eval":
         text, warnings = score_as_trec_eval(_file(qrels), files, measures, options)
         click.echo(text.encode(), nl=False)
-        _warn(warnings)
+        _say(warnings)
         return
     scored = score_files(_file(qrels), files, measures, options)
     match format_:
         case "json":
-            show_json(_as_json(scored, options, click.format_filename(qrels), per_topic=per_topic))
-        case "csv":
-            show_csv(*_exact(scored, per_topic=per_topic))
-        case "tsv":
-            _show_tsv(*_exact(scored, per_topic=per_topic))
+            show_json(_as_json(scored, options, per_topic=per_topic))
+        case "csv" | "tsv":
+            show = show_csv if format_ == "csv" else show_tsv
+            show(*_exact(scored, options, per_topic=per_topic))
+            _say(_notes(scored, options))
         case _:
             _show_table(scored, per_topic=per_topic)
-    _warn(scored.warnings)
+            click.echo()
+            for note in (_source(scored, options), *_notes(scored, options)):
+                click.echo(note)
+    _say(scored.warnings)
 
 
 def _file(path: str) -> File:
     """A file under the name people know it by; standard input is read here, other files where they are needed."""
-    return click.format_filename(path), sys.stdin.buffer.read() if path == STANDARD_INPUT else Path(path)
+    if path != STANDARD_INPUT:
+        return click.format_filename(path), Path(path)
+    if sys.stdin is None:
+        raise click.UsageError("Standard input is closed.")
+    return path, sys.stdin.buffer.read()
 
 
 def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
@@ -101,12 +110,23 @@ def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
         show_table(["RUN", "TOPIC", *scored.measures], list(_topic_rows(scored)))
     else:
         show_table(["RUN", *scored.measures], [[run.name, *run.values] for run in scored.runs])
-    click.echo(f"\nAveraged over all topics of the qrels (trec_eval -c): {len(scored.topics)}.")
+
+
+def _source(scored: ScoredRuns, options: ScoringOptions) -> str:
+    """By what the runs were scored, and over which topics."""
+    qrels = "standard input" if scored.qrels == STANDARD_INPUT else scored.qrels
+    as_before = " Scores and cutoffs as in trec_eval 9." if options.compat == "9" else ""
+    return f"Over all topics of {qrels}, as trec_eval -c: {len(scored.topics)}.{as_before}"
+
+
+def _notes(scored: ScoredRuns, options: ScoringOptions) -> Iterator[str]:
+    """What a reader of the values must know beside them."""
     if scored.without_relevant:
-        click.echo(f"Without relevant documents, each scoring 0: {_listed(scored.without_relevant)}.")
+        topics = _listed(scored.without_relevant)
+        yield f"Topics without a document of grade {options.relevant_from} or better: {topics}."
     for run in scored.runs:
         if run.missing:
-            click.echo(f"{run.name} returned nothing and scores 0 for: {_listed(run.missing)}.")
+            yield f"{run.name} returned nothing for: {_listed(run.missing)}."
 
 
 def _listed(topics: Sequence[str], most: int = 10) -> str:
@@ -122,25 +142,23 @@ def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
         yield [run.name, ALL_TOPICS, *run.values]
 
 
-def _exact(scored: ScoredRuns, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
-    """Headings and rows with all digits; a row of averages says over how many topics, and which of them count as 0."""
+def _exact(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
+    """Headings and rows with all digits; behind the values stands what they were made from."""
     if per_topic:
         return ["run", "topic", *scored.measures], list(_topic_rows(scored))
     counts = len(scored.topics), len(scored.without_relevant)
     return (
-        ["run", *scored.measures, "topics", "topics_without_relevant", "topics_missing"],
-        [[run.name, *run.values, *counts, len(run.missing)] for run in scored.runs],
+        ["run", *scored.measures, "topics", "topics_without_relevant", "topics_missing", "file", "qrels", "compat"],
+        [
+            [run.tag, *run.values, *counts, len(run.missing), run.file, scored.qrels, options.compat]
+            for run in scored.runs
+        ],
     )
 
 
-def _show_tsv(headings: Sequence[str], rows: Sequence[Row]) -> None:
-    for row in (headings, *rows):
-        click.echo("\t".join(map(str, row)).encode())
-
-
-def _as_json(scored: ScoredRuns, options: ScoringOptions, qrels: str, *, per_topic: bool) -> dict[str, object]:
+def _as_json(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> dict[str, object]:
     return {
-        "qrels": qrels,
+        "qrels": scored.qrels,
         "measures": scored.measures,
         "relevant_from": options.relevant_from,
         "judged_only": options.judged_only,
@@ -155,7 +173,7 @@ def _as_json(scored: ScoredRuns, options: ScoringOptions, qrels: str, *, per_top
 def _run_as_json(scored: ScoredRuns, run: ScoredRun, *, per_topic: bool) -> dict[str, object]:
     topics = {topic: dict(zip(scored.measures, run.by_topic[topic], strict=True)) for topic in scored.topics}
     return {
-        "run": run.name,
+        "run": run.tag,
         "file": run.file,
         "values": dict(zip(scored.measures, run.values, strict=True)),
         "topics_missing": run.missing,
@@ -164,6 +182,6 @@ def _run_as_json(scored: ScoredRuns, run: ScoredRun, *, per_topic: bool) -> dict
     }
 
 
-def _warn(warnings: Sequence[str]) -> None:
-    for warning in warnings:
-        click.echo(warning, err=True)
+def _say(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(sentence, err=True)

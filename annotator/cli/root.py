@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from errno import EPIPE
 from importlib import import_module
 from typing import Any
 
@@ -23,10 +24,10 @@ class Noun:
 
 NOUNS: Mapping[str, Noun] = {
     "users": Noun("users", "Accounts: add, list, give a new password."),
-    "collections": Noun("collection", "Collections: add, list, change, close."),
+    "collections": Noun("collection", "Collections: add, list, show, change, release scores, close."),
     "members": Noun("members", "Who takes part in a collection, and as what."),
     "guidelines": Noun("guidelines", "What judges are to go by, in Markdown."),
-    "topics": Noun("topics", "Topics: import, list."),
+    "topics": Noun("topics", "Topics: import, draft, accept, drop; say which measure little."),
     "documents": Noun("documents", "Documents: import texts, say which are missing."),
     "runs": Noun("runs", "Runs: check, import, list, give back."),
     "pool": Noun("pool", "The pool: build it from the runs, show how far it is judged."),
@@ -70,6 +71,12 @@ class Root(click.Group):
             for problem in refusal.problems if isinstance(refusal, FileRefusedError) else ():
                 click.echo(problem, err=True)
             click.echo(refusal, err=True)
+            ctx.exit(REFUSED)
+        except OSError as error:
+            # Files are opened by name; what has none is standard output. A reader who left (EPIPE) is click's to tell.
+            if error.filename is not None or error.errno == EPIPE:
+                raise
+            click.echo(f"Standard output cannot be written: {error.strerror}.", err=True)
             ctx.exit(REFUSED)
 
 

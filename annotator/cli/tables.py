@@ -18,7 +18,7 @@ def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
     """Show a table to a person in a terminal; elsewhere in plain columns that are never wrapped or cut."""
     shown = [[_shown(cell) for cell in row] for row in rows]
     to_the_right = [_is_of_numbers([row[column] for row in rows]) for column in range(len(headings))]
-    if sys.stdout.isatty():
+    if sys.stdout is not None and sys.stdout.isatty():
         import_module("annotator.cli.terminal").show_framed(headings, shown, to_the_right)
     else:
         _show_plain(headings, shown, to_the_right)
@@ -27,6 +27,11 @@ def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
 def show_csv(headings: Sequence[str], rows: Sequence[Row]) -> None:
     """Put rows on standard output as CSV, numbers exactly, in UTF-8 whatever the terminal's language."""
     click.echo(csv_text([headings, *rows]).encode(), nl=False)
+
+
+def show_tsv(headings: Sequence[str], rows: Sequence[Row]) -> None:
+    """The same separated by tabs."""
+    click.echo(csv_text([headings, *rows], separator="\t").encode(), nl=False)
 
 
 def show_json(value: object) -> None:

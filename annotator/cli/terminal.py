@@ -1,6 +1,6 @@
 """Tables for a person in a terminal; apart, since importing rich takes longer than scoring a run."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -8,17 +8,49 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+NARROWEST_TEXT = 12  # a column of texts is folded to no less
+BETWEEN_COLUMNS = 3
+
 
 def show_framed(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool]) -> None:
-    """Show a table as wide as the terminal; columns `to_the_right` are of numbers."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading, right in zip(headings, to_the_right, strict=True):
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*map(Text, row))
-    Console().print(table)
+    """Show a table as wide as the terminal; columns `to_the_right` are of numbers, which are never folded.
+
+    Columns that do not fit stand in further tables below, each beginning with the texts in front of the first number.
+    """
+    console = Console()
+    for columns in _tables(headings, rows, to_the_right, console.width):
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
+        for column in columns:
+            right = to_the_right[column]
+            table.add_column(
+                headings[column], justify="right" if right else "left", overflow="fold", no_wrap=right or None
+            )
+        for row in rows:
+            table.add_row(*(Text(row[column]) for column in columns))
+        console.print(table)
 
 
 def width(text: str) -> int:
     """How many columns a terminal gives a text; signs of East Asian scripts take two."""
     return cell_len(text)
+
+
+def _tables(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_right: Sequence[bool], room: int
+) -> Iterator[list[int]]:
+    """The columns of each table, by number."""
+    needed = [
+        max(width(line[column]) for line in (headings, *rows)) + BETWEEN_COLUMNS for column in range(len(headings))
+    ]
+    needed = [
+        least if right else min(least, NARROWEST_TEXT + BETWEEN_COLUMNS)
+        for least, right in zip(needed, to_the_right, strict=True)
+    ]
+    leading = list(range(list(to_the_right).index(True) if True in to_the_right else len(headings)))
+    columns = list(leading)
+    for column in range(len(leading), len(headings)):
+        if len(columns) > len(leading) and sum(needed[one] for one in [*columns, column]) > room:
+            yield columns
+            columns = list(leading)
+        columns.append(column)
+    yield columns

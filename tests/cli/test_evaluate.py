@@ -6,9 +6,13 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli.command_line import CommandLine, write_run
+
+from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
+from annotator.workflows import scoring
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 0\n3 0 e 1\n"
 # Of topic 1: a (grade 2) first, c (grade 1) third; nothing for topic 3, and topic 9 is not in the qrels.
@@ -35,9 +39,9 @@ def test_a_run_is_a_row_and_a_measure_a_column(annotator: CommandLine) -> None:
         f"alpha  {(1 + 2 / 3) / 2 / 3:.4f}       4\n"
         "beta   0.5000       4\n"
         "\n"
-        "Averaged over all topics of the qrels (trec_eval -c): 3.\n"
-        "Without relevant documents, each scoring 0: 1 (2).\n"
-        "alpha returned nothing and scores 0 for: 1 (3).\n"
+        "Over all topics of qrels, as trec_eval -c: 3.\n"
+        "Topics without a document of grade 1 or better: 1 (2).\n"
+        "alpha returned nothing for: 1 (3).\n"
     )
 
 
@@ -69,7 +73,72 @@ def test_csv_and_tsv_are_exact_and_say_over_what_they_average(
     out = annotator.done("evaluate", "qrels", "alpha.run", "-m", "AP", "--format", format_)
     [row] = csv.DictReader(out.splitlines(), delimiter=delimiter)
     assert float(row.pop("AP")) == (1 + 2 / 3) / 2 / 3
-    assert row == {"run": "alpha", "topics": "3", "topics_without_relevant": "1", "topics_missing": "1"}
+    assert row == {
+        "run": "alpha",
+        "topics": "3",
+        "topics_without_relevant": "1",
+        "topics_missing": "1",
+        "file": "alpha.run",
+        "qrels": "qrels",
+        "compat": "10",
+    }
+
+
+@pytest.mark.parametrize("format_", ["csv", "tsv", "trec_eval"])
+def test_topics_without_an_answer_are_told_beside_bare_values(annotator: CommandLine, format_: str) -> None:
+    talk = annotator.talk("evaluate", "qrels", "alpha.run", "-m", "map", "--format", format_, "--per-topic")
+    assert "alpha returned nothing for" in talk
+
+
+def test_what_is_said_of_all_measures_stands_in_their_names(annotator: CommandLine) -> None:
+    words = ("evaluate", "qrels", "beta.run", "-m", "AP", "-m", "P(rel=1)@1", "-m", "nDCG@10", "--format", "csv")
+    heading = annotator.done(*words, "--relevant-from", "2", "--judged-only").splitlines()[0]
+    assert heading.startswith(
+        'run,"AP(rel=2,judged_only=True)","P(rel=1,judged_only=True)@1",nDCG(judged_only=True)@10'
+    )
+
+
+def test_a_spreadsheet_does_not_run_a_tag(annotator: CommandLine) -> None:
+    Path("formula.run").write_text("1 Q0 a 1 1 =1+1\n")
+    for format_ in ("csv", "tsv"):
+        out = annotator.done("evaluate", "qrels", "formula.run", "-m", "AP", "--format", format_)
+        assert out.splitlines()[1].startswith("'=1+1")
+
+
+def test_reading_by_several_processes_gives_the_same(annotator: CommandLine) -> None:
+    words = ("evaluate", "qrels", "alpha.run", "beta.run", "--format", "csv")
+    assert annotator.done(*words, "--workers", "1") == annotator.done(*words, "--workers", "2")
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_as_many_processes_read_as_were_asked_for(
+    annotator: CommandLine, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    asked: list[int] = []
+
+    def note(*args: Any, workers: int, **options: Any) -> Evaluation:  # noqa: ANN401 - whatever evaluate takes
+        asked.append(workers)
+        return evaluate(*args, workers=workers, **options)
+
+    monkeypatch.setattr(scoring, "evaluate", note)
+    annotator.done("evaluate", "qrels", "alpha.run", "--workers", str(workers))
+    assert asked == [workers]
+
+
+def test_all_of_trec_eval_says_what_it_leaves_out(annotator: CommandLine) -> None:
+    words = ("evaluate", "qrels", "beta.run", "-m", "all_trec", "--format", "trec_eval")
+    assert "rbp" not in annotator.done(*words)
+    assert "The lines rbp and rbp_resid are left out" in annotator.talk(*words)
+    assert annotator.talk(*words, "--compat", "9") == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+@pytest.mark.usefixtures("annotator")
+def test_a_full_disk_is_told() -> None:
+    command = [sys.executable, "-m", "annotator", "evaluate", "qrels", "beta.run"]
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S603 - our own command
+    assert (result.returncode, result.stderr) == (1, "Standard output cannot be written: No space left on device.\n")
 
 
 def test_csv_by_topic_has_a_row_a_topic(annotator: CommandLine) -> None:
@@ -81,7 +150,7 @@ def test_json_says_everything(annotator: CommandLine) -> None:
     words = ("evaluate", "qrels", "alpha.run", "-m", "P@1", "--format", "json", "--relevant-from", "2")
     assert json.loads(annotator.done(*words, "--per-topic")) == {
         "qrels": "qrels",
-        "measures": ["P@1"],
+        "measures": ["P(rel=2)@1"],
         "relevant_from": 2,
         "judged_only": False,
         "compat": "10",
@@ -91,10 +160,10 @@ def test_json_says_everything(annotator: CommandLine) -> None:
             {
                 "run": "alpha",
                 "file": "alpha.run",
-                "values": {"P@1": 1 / 3},
+                "values": {"P(rel=2)@1": 1 / 3},
                 "topics_missing": ["3"],
                 "topics_not_in_qrels": 1,
-                "by_topic": {"1": {"P@1": 1.0}, "2": {"P@1": 0.0}, "3": {"P@1": 0.0}},
+                "by_topic": {topic: {"P(rel=2)@1": value} for topic, value in [("1", 1.0), ("2", 0.0), ("3", 0.0)]},
             }
         ],
         "warnings": ["Topics of run alpha that the qrels do not have, left out: 1."],
@@ -144,8 +213,10 @@ def test_files_may_be_gzipped_and_one_may_be_standard_input(annotator: CommandLi
     run = Path("alpha.run").read_bytes()
     Path("qrels.gz").write_bytes(gzip.compress(QRELS.encode()))
     plain = annotator.done("evaluate", "qrels", "alpha.run")
-    assert annotator.done("evaluate", "qrels.gz", "-", given=gzip.compress(run)) == plain
-    assert annotator.done("evaluate", "-", "alpha.run", given=QRELS) == plain
+    zipped = annotator.done("evaluate", "qrels.gz", "-", given=gzip.compress(run))
+    assert zipped == plain.replace("topics of qrels", "topics of qrels.gz")
+    piped = annotator.done("evaluate", "-", "alpha.run", given=QRELS)
+    assert piped == plain.replace("topics of qrels", "topics of standard input")
     assert annotator("evaluate", "-", "-").exit_code == 2
 
 
@@ -188,10 +259,20 @@ def test_an_unknown_measure_is_refused_with_the_nearest(annotator: CommandLine) 
     assert sentence.startswith("There is no measure “nDCGG@10”; the nearest names are: nDCG")
 
 
-@pytest.mark.parametrize("measure", ["P@0", "RBP(p=2)", "nDCG@-1", "nDCG(rel=2)"])
-def test_a_measure_that_makes_no_sense_is_refused_with_a_sentence(annotator: CommandLine, measure: str) -> None:
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("P@0", "The cutoff of P "),
+        ("RBP(p=2)", "The p of RBP must be a number between 0 and 1, not “2”."),
+        ("nDCG@-1", "The cutoff of nDCG "),
+        ("nDCG(rel=2)", "nDCG takes no rel,"),
+    ],
+)
+def test_a_measure_that_makes_no_sense_is_refused_with_a_sentence(
+    annotator: CommandLine, measure: str, said: str
+) -> None:
     [sentence] = annotator.refused("evaluate", "qrels", "alpha.run", "-m", measure)
-    assert sentence.endswith(".")
+    assert sentence.startswith(said)
 
 
 def test_a_topic_that_nobody_judged_is_told_and_scores_0(annotator: CommandLine) -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.cli.terminal import show_framed
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_numbers_stand_to_the_right(
@@ -41,3 +42,29 @@ def test_json_is_in_utf_8_and_refuses_what_is_no_number(capsys: pytest.CaptureFi
     assert capsys.readouterr().out == '{\n  "title": "뉴스"\n}\n'
     with pytest.raises(ValueError, match="not JSON compliant"):
         show_json(float("nan"))
+
+
+@pytest.mark.parametrize("room", [40, 60, 80, 120])
+def test_a_terminal_too_narrow_for_a_table_gets_several_and_every_number(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(room))
+    values = [f"{number / 7919:.4f}" for number in range(1, 30)]
+    headings = ["RUN", *(f"P@{number}" for number in range(1, 30))]
+    show_framed(headings, [["bm25-with-a-very-long-name-that-folds", *values]], [False] + [True] * 29)
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= room
+    assert [word for word in out.split() if word in values] == values
+    assert [word for word in out.split() if word.startswith("P@")] == headings[1:]
+    assert out.count("RUN") > 1
+
+
+def test_a_table_that_fits_a_terminal_is_one(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    show_framed(["RUN", "AP", "TEAM"], [["bm25", "0.5000", "words"]], [False, True, False])
+    assert [line.split() for line in capsys.readouterr().out.splitlines() if line.strip(" ─")] == [
+        ["RUN", "AP", "TEAM"],
+        ["bm25", "0.5000", "words"],
+    ]
