@@ -34,6 +34,18 @@ def test_a_worked_example_of_three_runs() -> None:
     assert pool.documents.tolist() == letters("abgkl")
 
 
+def test_each_run_may_have_a_depth_of_its_own() -> None:
+    # abcdef to depth 1 is a, bghaij to depth 3 is bgh, klmnob to depth 2 is kl.
+    pool = depth_pool(ranked([letters("abcdef"), letters("bghaij"), letters("klmnob")]), [1, 3, 2])
+    assert pool.documents.tolist() == letters("abghkl")
+    assert pool.rank.tolist() == [1, 1, 2, 3, 1, 2]
+
+
+def test_no_run_may_have_a_depth_of_0() -> None:
+    with pytest.raises(InvalidValueError, match="1 or more, not 0"):
+        depth_pool(ranked([[1], [2]]), [3, 0])
+
+
 @pytest.mark.parametrize("runs", [[], [[]], [[], []]])
 def test_runs_that_returned_nothing_give_an_empty_pool(runs: list[list[int]]) -> None:
     pool = depth_pool(ranked(runs), 10)

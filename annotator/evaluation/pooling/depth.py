@@ -23,16 +23,19 @@ class PooledTopic:
         return np.unique(self.document)
 
 
-def depth_pool(rankings: Sequence[NDArray[np.int32]], depth: int) -> PooledTopic:
+def depth_pool(rankings: Sequence[NDArray[np.int32]], depth: int | Sequence[int]) -> PooledTopic:
     """Pool the top `depth` documents of every run, given one topic's document numbers per run, best first.
 
-    A deeper pool contains the shallower one, and the order of the runs changes no document of it. A ranking shorter
-    than the depth gives what it has. Raises `InvalidValueError` for a depth below 1. Spärck Jones and van Rijsbergen,
-    "Report on the need for and provision of an 'ideal' information retrieval test collection", 1975.
+    `depth` is one for all runs, or one for each. A deeper pool contains the shallower one, and the order of the runs
+    changes no document of it. A ranking shorter than its depth gives what it has. Raises `InvalidValueError` for a
+    depth below 1. Spärck Jones and van Rijsbergen, "Report on the need for and provision of an 'ideal' information
+    retrieval test collection", 1975.
     """
-    if depth < 1:
-        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=depth)
-    tops = [ranking[:depth] for ranking in rankings]
+    depths = [depth] * len(rankings) if isinstance(depth, int) else depth
+    shallowest = min([depth] if isinstance(depth, int) else depths, default=1)
+    if shallowest < 1:
+        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=shallowest)
+    tops = [ranking[:most] for ranking, most in zip(rankings, depths, strict=True)]
     document = np.concatenate([np.empty(0, np.int32), *tops])
     run = np.concatenate([np.empty(0, np.intp), *(np.full(top.size, index) for index, top in enumerate(tops))])
     rank = np.concatenate([np.empty(0, np.int32), *(np.arange(1, top.size + 1, dtype=np.int32) for top in tops)])

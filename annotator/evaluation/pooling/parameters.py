@@ -1,0 +1,92 @@
+"""What strategies can be told: how each parameter is read, refused, explained and written."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.pooling.max_mean import Update
+from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands
+from annotator.evaluation.pooling.topic_runs import Ties
+
+GREATEST_NUMBER = 999_999_999
+
+Value = int | Update | Ties | tuple[Band, ...]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something that strategies can take."""
+
+    read: Callable[[str], Value | None]  # None when it cannot be read so
+    refusal: Sentence  # its template has %(written)s for what was written
+    help: Sentence
+
+
+def _whole_number(least: int) -> Callable[[str], int | None]:
+    def read(written: str) -> int | None:
+        is_number = written.isascii() and written.isdecimal() and len(written) <= len(str(GREATEST_NUMBER))
+        return int(written) if is_number and int(written) >= least else None
+
+    return read
+
+
+def _update(written: str) -> Update | None:
+    return next((update for update in Update if update.value == written.lower()), None)
+
+
+def _ties(written: str) -> Ties | None:
+    return next((ties for ties in Ties if ties.value == written.lower()), None)
+
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "depth": Parameter(
+        _whole_number(1),
+        Sentence("The depth must be a whole number from 1 to 999999999, not “%(written)s”."),
+        Sentence("Look at this many documents of every run, the best ones."),
+    ),
+    "budget": Parameter(
+        _whole_number(1),
+        Sentence("The budget must be a whole number from 1 to 999999999, not “%(written)s”."),
+        Sentence("Have this many documents judged in total, divided evenly over the topics."),
+    ),
+    "per_topic": Parameter(
+        _whole_number(1),
+        Sentence("The budget of a topic must be a whole number from 1 to 999999999, not “%(written)s”."),
+        Sentence("Have this many documents judged for each topic."),
+    ),
+    "start_depth": Parameter(
+        _whole_number(0),
+        Sentence("The depth to start with must be a whole number from 0 to 999999999, not “%(written)s”."),
+        Sentence("First pool this many documents of every run, so that every run is heard; 0 for none."),
+    ),
+    "update": Parameter(
+        _update,
+        Sentence("The update must be all or pulled, not “%(written)s”."),
+        Sentence("Whether every run that has the document learns from a judgement (all), or only the one it is from."),
+    ),
+    "ties": Parameter(
+        _ties,
+        Sentence("The ties must be rrf or first-run, not “%(written)s”."),
+        Sentence("What goes first of equals: what RRF puts first (rrf), or what the first run has (first-run)."),
+    ),
+    "strata": Parameter(
+        parse_bands,
+        Sentence("The strata “%(written)s” cannot be read."),
+        Sentence("Bands of best ranks with the share to be judged of each, such as 1-10:1, 11-50:0.2, 51-100:0.05."),
+    ),
+}
+
+
+def read_parameter(name: str, written: str) -> Value:
+    """Read the value of one parameter; raises `InvalidValueError` with the parameter's own sentence."""
+    value = PARAMETERS[name].read(written.strip())
+    if value is None:
+        raise InvalidValueError(PARAMETERS[name].refusal.template, written=written.strip())
+    return value
+
+
+def show(value: Value) -> str | int:
+    """Write a value as it is stored; numbers stay numbers."""
+    if isinstance(value, Update | Ties):
+        return str(value.value)
+    return value if isinstance(value, int) else format_bands(value)

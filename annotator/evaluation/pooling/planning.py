@@ -1,0 +1,132 @@
+"""What a depth-k pool would cost and bring, for every k at once: sizes, what is done already, who adds what."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Documents = NDArray[np.int32]  # numbers of documents, or one whole number for each
+Indices = NDArray[np.intp]
+Counts = NDArray[np.int64]
+
+NONE: Documents = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class DepthPlan:
+    """Pools of depth 1 to a limit; the last axis is the depth, depth 1 at index 0."""
+
+    size: Counts  # topics x depths: documents in the pool
+    pooled: Counts  # topics x depths: of these, in the pool already
+    judged: Counts  # topics x depths: of these, judged already
+    only_run: Counts  # runs x depths: documents, over all topics, that no other run puts in
+    only_team: Counts  # teams x depths: documents, over all topics, that no other team puts in
+
+
+@dataclass(frozen=True, eq=False)
+class _Entrants:
+    """The documents of a topic, each once, with the depths at which they come in and lose their only sponsor."""
+
+    document: Indices
+    run: Documents  # that has the best rank
+    rank: Documents  # the best one
+    rank_elsewhere: Documents  # the best in another run, limit + 1 if there is none
+    rank_of_rivals: Documents  # the best in another team's run, likewise
+
+
+class _Entries:
+    """The top of every run's list as one column of places, each place being rank * runs + run, rank from 1.
+
+    The least place of a document is where it stands best, and `least` finds it without any sorting, in a table by
+    document number that is used again for every topic.
+    """
+
+    def __init__(self, teams: Sequence[int], limit: int, longest: int) -> None:
+        self.runs, self.limit = len(teams), limit
+        self.teams = np.array(teams, np.intp)
+        by_rank = np.arange(1, min(limit, longest) + 1, dtype=np.int32) * self.runs
+        self.places = by_rank + np.arange(self.runs, dtype=np.int32)[:, None]
+        self.table = NONE
+        self.document, self.place, self.team = NONE.astype(np.intp), NONE, NONE.astype(np.intp)
+
+    def load(self, rankings: Sequence[Documents]) -> None:
+        """Take a topic's lists in."""
+        tops = [ranked[: self.limit] for ranked in rankings]
+        lengths = [top.size for top in tops]
+        self.document = np.concatenate([NONE, *tops]).astype(np.intp)
+        self.place = np.concatenate([NONE, *(row[:length] for row, length in zip(self.places, lengths, strict=True))])
+        self.team = np.repeat(self.teams, lengths)
+        if self.document.max(initial=-1) >= self.table.size:
+            self.table = np.empty(int(self.document.max()) + 1, np.int32)
+
+    def least(self, entries: Indices, wanted: Indices) -> Documents:
+        """Find the least place of each wanted document among some entries, which are of wanted documents only."""
+        self.table[wanted] = (self.limit + 1) * self.runs
+        np.minimum.at(self.table, self.document.take(entries), self.place.take(entries))
+        return self.table.take(wanted)
+
+    def entrants(self) -> _Entrants:
+        """Find who puts each document in first, and when somebody else does."""
+        self.least(np.arange(self.document.size), self.document)
+        is_best = self.table.take(self.document) == self.place
+        best = np.flatnonzero(is_best)
+        document = self.document.take(best)
+        elsewhere = self.least(np.flatnonzero(~is_best), document)
+        self.table[document] = self.team.take(best)
+        rivals = self.least(np.flatnonzero(self.table.take(self.document) != self.team), document)
+        rank, run = np.divmod(self.place.take(best), self.runs)
+        return _Entrants(document, run, rank, elsewhere // self.runs, rivals // self.runs)
+
+    def among(self, wanted: Indices, chosen: Documents) -> NDArray[np.bool_]:
+        """Say of each document whether it is among those chosen, some of which no run may have."""
+        self.table[wanted] = 0
+        self.table[chosen[chosen < self.table.size]] = 1
+        is_chosen: NDArray[np.bool_] = self.table.take(wanted) == 1
+        return is_chosen
+
+
+def plan_depths(
+    topics: Sequence[Sequence[Documents]],
+    teams: Sequence[int],
+    limit: int,
+    *,
+    pooled: Sequence[Documents],
+    judged: Sequence[Documents],
+) -> DepthPlan:
+    """Plan the pools of depth 1 to `limit`.
+
+    `topics` has for each topic every run's document numbers, best first, none where a run leaves the topic out; `teams`
+    the team of each run, from 0; `pooled` and `judged` the documents of each topic that are.
+    """
+    longest = max((ranked.size for rankings in topics for ranked in rankings), default=0)
+    entries = _Entries(teams, limit, longest)
+    size, inside, done = (np.zeros((len(topics), limit), np.int64) for _ in range(3))
+    found: list[_Entrants] = []
+    for topic, rankings in enumerate(topics):
+        entries.load(rankings)
+        new = entries.entrants()
+        size[topic] = _growth(new.rank, limit)
+        inside[topic] = _growth(new.rank[entries.among(new.document, pooled[topic])], limit)
+        done[topic] = _growth(new.rank[entries.among(new.document, judged[topic])], limit)
+        found.append(new)
+    run, begin, elsewhere, rivals = (
+        np.concatenate([NONE, *(getattr(new, name) for new in found)]).astype(np.intp)
+        for name in ("run", "rank", "rank_elsewhere", "rank_of_rivals")
+    )
+    only_run = _sponsored(run, begin, elsewhere, len(teams), limit)
+    only_team = _sponsored(entries.teams[run], begin, rivals, max(teams, default=-1) + 1, limit)
+    return DepthPlan(size, inside, done, only_run, only_team)
+
+
+def _growth(ranks: Documents, limit: int) -> Counts:
+    """Count the documents that have come in at each depth."""
+    return np.cumsum(np.bincount(ranks, minlength=limit + 1)[1:])
+
+
+def _sponsored(sponsor: Indices, begin: Indices, end: Indices, sponsors: int, limit: int) -> Counts:
+    """Count at each depth the documents of each sponsor, which it has from the depth `begin` to before `end`."""
+    columns = limit + 2
+    gained, lost = (np.bincount(sponsor * columns + depth, minlength=sponsors * columns) for depth in (begin, end))
+    counts: Counts = np.cumsum((gained - lost).reshape(sponsors, columns), axis=1)
+    return counts[:, 1 : limit + 1]

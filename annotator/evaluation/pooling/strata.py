@@ -1,0 +1,112 @@
+"""Stratified samples: documents in bands of their best rank, of which each band gives a share to be judged."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.pooling.topic_runs import TopicRuns
+
+WRITTEN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?:\s*([0-9.]+)\s*")
+RATE = re.compile(r"1(\.0*)?|0?\.[0-9]{1,9}")
+
+
+@dataclass(frozen=True)
+class Band:
+    """The documents whose best rank in any run lies between two ranks, and the share of them to be judged."""
+
+    first: int  # from 1
+    last: int
+    rate: float  # above 0, at most 1
+
+    def __str__(self) -> str:
+        """Write it as `parse_bands` reads it."""
+        # The shortest decimal that reads back the same, but never with an exponent.
+        rate = f"{self.rate:.9f}".rstrip("0").rstrip(".")
+        return f"{self.first}-{self.last}:{rate}"
+
+
+@dataclass(frozen=True, eq=False)
+class Stratum:
+    """One band's documents, in the order in which they were drawn; the first `drawn` of them are the sample."""
+
+    band: Band
+    documents: NDArray[np.int32]
+    drawn: int
+
+    @property
+    def sample(self) -> NDArray[np.int32]:
+        """The documents to be judged."""
+        return self.documents[: self.drawn]
+
+
+def parse_bands(text: str) -> tuple[Band, ...]:
+    """Read bands such as `1-10:1, 11-50:0.2, 51-100:0.05`; `format_bands` writes them.
+
+    Each band begins where the one before it ends, the first at rank 1. Raises `InvalidValueError`.
+    """
+    bands: list[Band] = []
+    for written in text.split(","):
+        band = _band(written)
+        begin = bands[-1].last + 1 if bands else 1
+        if band.first != begin:
+            raise InvalidValueError(
+                "The stratum “%(written)s” must begin at rank %(begin)d, so that strata neither overlap nor leave "
+                "a gap.",
+                written=written.strip(),
+                begin=begin,
+            )
+        bands.append(band)
+    return tuple(bands)
+
+
+def format_bands(bands: Sequence[Band]) -> str:
+    """Write bands as `parse_bands` reads them."""
+    return ", ".join(map(str, bands))
+
+
+def _band(written: str) -> Band:
+    match = WRITTEN.fullmatch(written)
+    if match is None:
+        raise InvalidValueError(
+            "The stratum “%(written)s” cannot be read; strata look like 1-10:1, 11-50:0.2, 51-100:0.05.",
+            written=written.strip(),
+        )
+    first, last = int(match[1]), int(match[2] or match[1])
+    if last < first:
+        raise InvalidValueError(
+            "The stratum “%(written)s” ends before it begins; write the smaller rank first.", written=written.strip()
+        )
+    if not RATE.fullmatch(match[3]) or float(match[3]) == 0:
+        raise InvalidValueError(
+            "The rate of the stratum “%(written)s” must be a number above 0 and at most 1, with at most nine decimals.",
+            written=written.strip(),
+        )
+    return Band(first, last, float(match[3]))
+
+
+def stratified(runs: TopicRuns, bands: Sequence[Band], seed: int) -> tuple[Stratum, ...]:
+    """Judge the top of the runs whole, and below it a random share of the documents, to estimate measures from.
+
+    A document belongs to the stratum of its best rank in any run. Of a stratum of N documents, rate * N are drawn,
+    rounded up, so that none is left without a sample. A document's turn in the draw depends on the seed, the topic and
+    its docno alone, and not on other documents: a sample drawn again for more runs has most documents of the first.
+    Values of xinfAP and infNDCG are then estimated from the sample. The first stratum should be judged whole. Yilmaz
+    and Aslam, CIKM 2006; Yilmaz, Kanoulas and Aslam, SIGIR 2008; Voorhees, SIGIR 2014.
+    """
+    return tuple(_drawn(runs, band, seed) for band in bands)
+
+
+def _drawn(runs: TopicRuns, band: Band, seed: int) -> Stratum:
+    places = np.flatnonzero((runs.best_rank >= band.first) & (runs.best_rank <= band.last))
+    # Not the priorities of showing: else the sparser the stratum, the earlier judges would see what was drawn of it.
+    turns = judging_order([runs.docnos[place] for place in places.tolist()], seed, f"{runs.topic}\0stratum")
+    # As a decimal fraction, since 0.1 * 30 is more than 3 in binary.
+    drawn = math.ceil(Fraction(str(band.rate)) * places.size)
+    return Stratum(band, runs.documents[places[np.argsort(turns, kind="stable")]], drawn)

@@ -1,0 +1,172 @@
+"""The strategies by name: what each takes, and how it is explained, asked for, stored and put to work."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.pooling import fused
+from annotator.evaluation.pooling.adaptive import Adaptive
+from annotator.evaluation.pooling.hedge import Hedge
+from annotator.evaluation.pooling.max_mean import LastMaxMean, MaxMean, Update
+from annotator.evaluation.pooling.move_to_front import MoveToFront
+from annotator.evaluation.pooling.parameters import read_parameter, show
+from annotator.evaluation.pooling.strata import Band, Stratum, stratified
+from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
+
+
+class Kind(Enum):
+    """How a strategy says what is to be judged."""
+
+    DEPTH = "depth"  # the whole of its order, down to a depth
+    ORDER = "order"  # the first of its order, as far as the budget goes
+    ADAPTIVE = "adaptive"  # one document after the other, from the judgements so far
+    SAMPLE = "sample"  # a share of each stratum
+
+
+# With what holds when nothing is said; None where that is "no limit", or where something must be said.
+BUDGETED: Mapping[str, str | None] = {"budget": None, "per_topic": None, "depth": None, "ties": "rrf"}
+STARTED: Mapping[str, str | None] = {**BUDGETED, "start_depth": "10"}
+BUDGETS = ("budget", "per_topic")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A strategy before anyone has said how deep or how much."""
+
+    kind: Kind
+    works_by: Callable[..., Any]  # its docstring explains the strategy
+    takes: Mapping[str, str | None]
+    needs: tuple[str, ...] = ()  # of these, exactly one must be said
+    reads_scores: bool = False  # whether runs' scores are to be loaded for it
+
+    @property
+    def help(self) -> str:
+        """What it does, and where it is from."""
+        return inspect.getdoc(self.works_by) or ""
+
+    @property
+    def sentence(self) -> str:
+        """What it does, in the one sentence with which the help begins."""
+        return self.help.split("\n", 1)[0]
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy as asked for. `parse_strategy` makes them and checks what fits together."""
+
+    name: str
+    depth: int | None = None
+    budget: int | None = None  # in total, over all topics
+    per_topic: int | None = None
+    start_depth: int = 0
+    update: Update = Update.ALL
+    ties: Ties = Ties.RRF
+    strata: tuple[Band, ...] = ()
+
+    @property
+    def definition(self) -> Definition:
+        """The strategy without what was said of it."""
+        return STRATEGIES[self.name]
+
+    @property
+    def parameters(self) -> dict[str, str | int]:
+        """All that it takes and that holds, as it can be stored: `parse_strategy` reads it."""
+        values = {name: getattr(self, name) for name in self.definition.takes}
+        return {name: show(value) for name, value in values.items() if value is not None}
+
+    @property
+    def candidate_depth(self) -> int | None:
+        """How deep it looks into runs, for `topic_runs`; None for all the way."""
+        return self.strata[-1].last if self.strata else self.depth
+
+    def order(self, runs: TopicRuns) -> NDArray[np.int32]:
+        """Order the candidates; for strategies of the kinds depth and order."""
+        weigh: Callable[[TopicRuns], Weights] = self.definition.works_by
+        return fused.in_order(runs, weigh(runs), self.ties)
+
+    def start(self, runs: TopicRuns) -> NDArray[np.int32]:
+        """Give the documents to judge before an adaptive strategy chooses, as a growing depth takes them in."""
+        order = fused.in_order(runs, fused.depth(runs), self.ties)
+        return order[: np.count_nonzero(runs.best_rank <= self.start_depth)]
+
+    def begin(self, runs: TopicRuns) -> Adaptive:
+        """Put an adaptive strategy to work on a topic."""
+        adaptive: Callable[..., Adaptive] = self.definition.works_by
+        said = {"update": self.update} if "update" in self.definition.takes else {}
+        return adaptive(runs, ties=self.ties, **said)
+
+    def sample(self, runs: TopicRuns, seed: int) -> tuple[Stratum, ...]:
+        """Draw the sample of a stratified strategy."""
+        return stratified(runs, self.strata, seed)
+
+
+STRATEGIES: Mapping[str, Definition] = {
+    "depth": Definition(Kind.DEPTH, fused.depth, {"depth": None}, needs=("depth",)),
+    "rrf": Definition(Kind.ORDER, fused.rrf, BUDGETED, BUDGETS),
+    "borda": Definition(Kind.ORDER, fused.borda, BUDGETED, BUDGETS),
+    "rbp": Definition(Kind.ORDER, fused.rbp, BUDGETED, BUDGETS),
+    "combmnz": Definition(Kind.ORDER, fused.combmnz, BUDGETED, BUDGETS, reads_scores=True),
+    "ntcir": Definition(Kind.ORDER, fused.ntcir, BUDGETED, BUDGETS),
+    "mtf": Definition(Kind.ADAPTIVE, MoveToFront, STARTED, BUDGETS),
+    "maxmean": Definition(Kind.ADAPTIVE, MaxMean, {**STARTED, "update": "all"}, BUDGETS),
+    "maxmean-ns": Definition(Kind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all"}, BUDGETS),
+    "hedge": Definition(Kind.ADAPTIVE, Hedge, STARTED, BUDGETS),
+    "stratified": Definition(Kind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
+}
+
+
+def parse_strategy(name: str, said: Mapping[str, str | int]) -> Strategy:
+    """Read a strategy's name and parameters, as people, commands and the database say them.
+
+    Raises `InvalidValueError` for an unknown strategy, naming the nearest ones, for a parameter it does not take, for
+    a value that cannot be, and when it is not said how much is to be judged.
+    """
+    if name.lower() not in STRATEGIES:
+        raise _unknown(name)
+    name = name.lower()
+    definition = STRATEGIES[name]
+    for parameter in said:
+        if parameter not in definition.takes:
+            raise InvalidValueError(
+                "The strategy %(name)s takes no %(parameter)s; it takes %(takes)s.",
+                name=name,
+                parameter=parameter,
+                takes=", ".join(definition.takes),
+            )
+    _check_amount(name, [parameter for parameter in definition.needs if parameter in said])
+    written = {**definition.takes, **said}
+    values = {each: read_parameter(each, str(value)) for each, value in written.items() if value is not None}
+    return Strategy(name, **values)  # type: ignore[arg-type]  # each parameter is read as what its field is
+
+
+def _check_amount(name: str, amounts: Sequence[str]) -> None:
+    needs = STRATEGIES[name].needs
+    if needs == ("depth",) and not amounts:
+        raise InvalidValueError("The strategy %(name)s needs a depth.", name=name)
+    if needs and not amounts:
+        raise InvalidValueError(
+            "The strategy %(name)s needs a budget: how many documents are to be judged, in total or for each topic.",
+            name=name,
+        )
+    if len(amounts) > 1:
+        raise InvalidValueError(
+            "The strategy %(name)s takes a budget in total or one for each topic, not both.", name=name
+        )
+
+
+def _unknown(name: str) -> InvalidValueError:
+    near = get_close_matches(name.lower(), STRATEGIES, n=3, cutoff=0.5)
+    if near:
+        return InvalidValueError(
+            "There is no strategy “%(name)s”; the nearest names are: %(nearest)s.", name=name, nearest=", ".join(near)
+        )
+    return InvalidValueError(
+        "There is no strategy “%(name)s”; the strategies are: %(names)s.", name=name, names=", ".join(STRATEGIES)
+    )
