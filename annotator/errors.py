@@ -1,9 +1,10 @@
 """What can be refused, in sentences: every error a person may read, its values kept apart from its words."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-MAX_PROBLEMS = 100
+MAX_PROBLEMS = 100  # that are told of one file
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,8 @@ class FileRefusedError(AnnotatorError):
     """One or more files have problems; nothing of them was stored, or whatever else was to be done with them."""
 
     def __init__(self, problems: "Problems", summary: Sentence | None = None) -> None:
-        """Take the problems over, at most `MAX_PROBLEMS` of them with their total number."""
-        # File by file in the order they were given, and each from its first line to its last.
-        files = list(dict.fromkeys(problem.file for problem in problems.first))
-        self.problems = tuple(
-            sorted(problems.first, key=lambda problem: (files.index(problem.file), problem.line or 0))
-        )
+        """Take the problems over, file by file, with their total number."""
+        self.problems = problems.by_file()
         self.total = problems.total
         told = summary or Sentence("Nothing was stored. Problems found: %(total)d.", {"total": problems.total})
         super().__init__(told.template, **told.values)
@@ -84,16 +81,46 @@ class Problems:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.first: list[Problem] = []
+        self.first: list[Problem] = []  # of each file at most `MAX_PROBLEMS`
         self.total = 0
+        self.counts: dict[str, int] = {}  # by file, in the order in which files were first named
 
     def add(self, file: str, line: int | None, template: str, /, **values: object) -> None:
-        """Note a problem; past `MAX_PROBLEMS` they are only counted."""
-        self.total += 1
-        if len(self.first) < MAX_PROBLEMS:
-            self.first.append(Problem(file, line, Sentence(template, values)))
+        """Note a problem; past `MAX_PROBLEMS` of its file it is only counted."""
+        self._add(Problem(file, line, Sentence(template, values)))
+
+    def add_all(self, others: "Problems") -> None:
+        """Note what was found elsewhere, also what was only counted there."""
+        for problem in others.first:
+            self._add(problem)
+        listed = Counter(problem.file for problem in others.first)
+        for file, count in others.counts.items():
+            self.counts[file] += count - listed[file]
+        self.total += others.total - len(others.first)
+
+    def by_file(self) -> tuple[Problem, ...]:
+        """List them file by file in the order they were given, each from its first line to its last.
+
+        A file that has more than are listed says last how many.
+        """
+        of_file: dict[str, list[Problem]] = {file: [] for file in self.counts}
+        for problem in self.first:
+            of_file[problem.file].append(problem)
+        for file, listed in of_file.items():
+            listed.sort(key=lambda problem: problem.line or 0)
+            if further := self.counts[file] - len(listed):
+                listed.append(
+                    Problem(file, None, Sentence("Further problems of this file: %(count)d.", {"count": further}))
+                )
+        return tuple(problem for listed in of_file.values() for problem in listed)
 
     def refuse_if_any(self) -> None:
         """Raise `FileRefusedError` when anything was noted."""
         if self.total:
             raise FileRefusedError(self)
+
+    def _add(self, problem: Problem) -> None:
+        self.total += 1
+        self.counts[problem.file] = count = self.counts.get(problem.file, 0) + 1
+        if count <= MAX_PROBLEMS:
+            self.first.append(problem)

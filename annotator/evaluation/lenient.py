@@ -1,14 +1,16 @@
 """Reads runs and qrels as trec_eval 10.0 takes them, and says what its author may not have meant."""
 
 import math
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from annotator.errors import Problems, Sentence
+from annotator.evaluation.file_kinds import note_no_run
 from annotator.evaluation.lenient_numbers import leading_float, leading_whole
 from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
-from annotator.evaluation.qrels_format import parse_sampled_qrels, whole_grade
+from annotator.evaluation.qrels_format import GradeReader, parse_sampled_qrels, whole_grade
 from annotator.evaluation.qrels_table import (
     LEAST_GRADE,
     MOST_GRADE,
@@ -53,22 +55,29 @@ class _Tally:
         return [Notice(name, self.line, sentence)] if self.count else []
 
 
-def read_run_leniently(name: str, text: bytes, problems: Problems) -> tuple[ParsedRun, list[Notice]] | None:
+def read_run_leniently(
+    name: str, text: bytes, problems: Problems, *, topics: AbstractSet[bytes] | None = None
+) -> tuple[ParsedRun, list[Notice]] | None:
     """Read a run with what is to be told of it, or return None and note every problem of the file with its line.
 
     `text` is what `unpack` returns. What `parse_run` takes is read as there, with nothing to tell. Else scores are read
     by `leading_float`, columns past the sixth are ignored, and the tag is that of the last line. An infinite score
     ranks as a number. A NaN ranks below every number, minus infinity too, and documents with NaN stand by id (bytes)
-    descending; with NaN the order that trec_eval's qsort leaves is undefined.
+    descending; with NaN the order that trec_eval's qsort leaves is undefined. `topics` are those of the qrels, in
+    UTF-8: where they are given, a document may come twice in another topic, at which trec_eval does not look either;
+    only its first line counts.
 
-    Refused, as by trec_eval, are lines of fewer columns and a document twice in a topic; and, unlike there, control
-    characters, lines of more than 64 KiB, and topics and documents that are no identifiers.
+    Refused, as by trec_eval, are lines of fewer columns and a document twice in a topic; and, unlike there, text that
+    is not UTF-8 (by `unpack`), control characters, lines of more than 64 KiB, and topics and documents that are no
+    identifiers.
     """
     strict = parse_run(name, text, Problems())
     if strict is not None:
         return strict, []
+    if note_no_run(name, text, problems):
+        return None
     before = problems.total
-    reading = _RunReading(name, problems)
+    reading = _RunReading(name, problems, topics)
     for line, columns in data_lines(name, text, problems):
         reading.take(line, columns)
     if reading.tag:
@@ -82,8 +91,8 @@ def read_qrels_leniently(name: str, text: bytes, problems: Problems) -> tuple[Qr
     """Read qrels with what is to be told of them, or return None and note every problem of the file with its line.
 
     What `read_qrels` takes is read as there, with nothing to tell. Else grades are read by `leading_whole`; refused are
-    those outside -32767 to 32767 and what `read_qrels` refuses otherwise. Blank lines count for nothing, though
-    trec_eval refuses them.
+    those outside -32767 to 32767 and what `read_qrels` and `unpack` refuse otherwise, text that is not UTF-8 too,
+    which trec_eval takes. Blank lines count for nothing, though trec_eval refuses them.
     """
     strict = read_qrels(name, text, Problems())
     if strict is not None:
@@ -97,7 +106,10 @@ def read_qrels_leniently(name: str, text: bytes, problems: Problems) -> tuple[Qr
             odd_grades.note(line, written, value)
         return value if LEAST_GRADE <= value <= MOST_GRADE else None
 
-    parsed = parse_sampled_qrels(name, text, problems, grade_of)
+    refusal = Sentence(
+        "The grade %(grade)s is not from %(least)d to %(most)d.", {"least": LEAST_GRADE, "most": MOST_GRADE}
+    )
+    parsed = parse_sampled_qrels(name, text, problems, GradeReader(grade_of, refusal))
     if parsed is None:
         return None
     return table_of_columns(columns_of(parsed.rows)), odd_grades.notice(name, _about_grades(odd_grades))
@@ -109,6 +121,7 @@ class _RunReading:
 
     name: str
     problems: Problems
+    topics: AbstractSet[bytes] | None  # of the qrels, where they are known
     lists: dict[bytes, dict[bytes, tuple[float, int]]] = field(default_factory=dict)  # score and line of a document
     tags: dict[bytes, int] = field(default_factory=dict)  # with the line that has it first
     tag: bytes = b""
@@ -116,6 +129,7 @@ class _RunReading:
     odd_scores: _Tally = field(default_factory=_Tally)
     nan_scores: _Tally = field(default_factory=_Tally)
     long_lines: _Tally = field(default_factory=_Tally)
+    twice_elsewhere: _Tally = field(default_factory=_Tally)
 
     def take(self, line: int, columns: list[bytes]) -> None:
         self.lines += 1
@@ -139,8 +153,12 @@ class _RunReading:
 
     def _take_document(self, line: int, topic: bytes, docno: bytes, score: float) -> None:
         _, first_line = self.lists.setdefault(topic, {}).setdefault(docno, (score, line))
-        if first_line != line:
+        if first_line == line:
+            return
+        if self.topics is None or topic in self.topics:
             note_duplicate(self.problems, self.name, line, topic, docno, first_line)
+        else:
+            self.twice_elsewhere.note(line, docno)
 
     def run(self) -> ParsedRun:
         lists = {topic.decode(): _ranked(documents) for topic, documents in self.lists.items()}
@@ -151,6 +169,7 @@ class _RunReading:
             *self.odd_scores.notice(self.name, _about_scores(self.odd_scores)),
             *self.nan_scores.notice(self.name, _about_nan(self.nan_scores)),
             *self.long_lines.notice(self.name, _about_long_lines(self.long_lines)),
+            *self.twice_elsewhere.notice(self.name, _about_twice_elsewhere(self.twice_elsewhere)),
             *self._about_tags(),
         ]
         return sorted(found, key=lambda notice: notice.line)
@@ -199,6 +218,14 @@ def _about_nan(odd: _Tally) -> Sentence:
 def _about_long_lines(odd: _Tally) -> Sentence:
     return Sentence(
         "Lines with more than six columns: %(count)d. What follows the sixth is ignored, on the first “%(written)s”.",
+        {"count": odd.count, "written": shown(odd.written)},
+    )
+
+
+def _about_twice_elsewhere(odd: _Tally) -> Sentence:
+    return Sentence(
+        "Lines that repeat a document of their topic, in topics that the qrels do not have: %(count)d, the first with "
+        "“%(written)s”. Those topics count for nothing.",
         {"count": odd.count, "written": shown(odd.written)},
     )
 

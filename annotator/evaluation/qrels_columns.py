@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.docno_hashes import has_equals, hashes_of, words_of_docnos
-from annotator.evaluation.qrels_format import COLUMNS, COLUMNS_OF_SAMPLED
+from annotator.evaluation.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS
 from annotator.evaluation.table_stream import chunks_of
 from annotator.evaluation.table_tokens import Bytes, Offsets, UnusualError, beginnings_of, texts_of, tokens_of
 
 TOPIC, DOCNO, STRATUM = 0, 2, 3  # which column each is, from 0; the grade is the last
-MAX_GRADE_DIGITS = 4  # as `qrels_format.WHOLE_GRADE` has it
+MAX_GRADE_DIGITS = 4  # as `file_kinds.WHOLE_GRADE` has it
 PLUS, MINUS, ZERO = b"+-0"
 FIRST_DATA_LINE = re.compile(rb"^[^\S\n]*[^\s#].*", re.MULTILINE)
 
-Words = NDArray[np.bytes_]
+Texts = NDArray[np.bytes_]
 Grades = NDArray[np.int16]
 
 
@@ -26,9 +26,9 @@ class QrelsColumns:
 
     topics: tuple[bytes, ...]  # each once, in byte order
     topic: NDArray[np.intp]  # index into `topics`
-    docnos: Words
+    docnos: Texts
     grades: Grades
-    strata: Words | None  # as the file names them
+    strata: Texts | None  # as the file names them
 
 
 @dataclass
@@ -38,9 +38,9 @@ class _Pieces:
     columns: int
     topics: list[bytes] = field(default_factory=list)  # of each stretch of lines with one topic
     lengths: list[int] = field(default_factory=list)  # of these stretches
-    docnos: list[Words] = field(default_factory=list)
+    docnos: list[Texts] = field(default_factory=list)
     grades: list[Grades] = field(default_factory=list)
-    strata: list[Words] = field(default_factory=list)
+    strata: list[Texts] = field(default_factory=list)
 
     def take(self, chunk: bytes) -> None:
         tokens = tokens_of(chunk, self.columns)
@@ -52,7 +52,7 @@ class _Pieces:
         self.lengths += np.diff(begins, append=lines).tolist()
         self.docnos.append(texts_of(tokens.data, *tokens.column(DOCNO)))
         self.grades.append(_grades(tokens.data, *tokens.column(-1)))
-        if self.columns == COLUMNS_OF_SAMPLED:
+        if self.columns == SAMPLED_COLUMNS:
             self.strata.append(texts_of(tokens.data, *tokens.column(STRATUM)))
 
     def joined(self) -> QrelsColumns:
@@ -70,7 +70,7 @@ def read_qrels_columns(text: bytes) -> QrelsColumns | None:
     """Return qrels of four or five columns, or None when anything about the file is unusual."""
     first_line = FIRST_DATA_LINE.search(text)
     columns = len(first_line[0].split()) if first_line else 0
-    if columns not in {COLUMNS, COLUMNS_OF_SAMPLED}:
+    if columns not in {QRELS_COLUMNS, SAMPLED_COLUMNS}:
         return None
     pieces = _Pieces(columns)
     try:
@@ -97,6 +97,6 @@ def _grades(data: Bytes, starts: Offsets, ends: Offsets) -> Grades:
     return np.where(signs == MINUS, -values, values)
 
 
-def _may_have_duplicates(topic: NDArray[np.intp], docnos: Words) -> bool:
+def _may_have_duplicates(topic: NDArray[np.intp], docnos: Texts) -> bool:
     """Tell whether two lines hash alike; sorting hashes is ten times as fast as sorting the ids themselves."""
     return has_equals(hashes_of(np.column_stack((words_of_docnos(docnos), topic.astype(np.uint64)))))

@@ -5,14 +5,11 @@ from collections.abc import Callable, Collection, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
+from annotator.evaluation.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS, WHOLE_GRADE, note_no_qrels
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
-COLUMNS = 4
-COLUMNS_OF_SAMPLED = 5  # a stratum stands before the grade
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
-# Stored in 16 bits, which hold every number of four digits.
-WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
 WHOLE_TOPIC = re.compile(r"[0-9]{1,18}")
 
 
@@ -34,12 +31,20 @@ class ParsedQrels:
     rows: list[QrelsRow]
 
 
-GradeReader = Callable[[int, bytes], int | None]  # from the line's number and what is written; None refuses it
-
-
 def whole_grade(_line: int, written: bytes) -> int | None:
     """Read a whole number of at most four digits, with or without a sign."""
     return int(written) if WHOLE_GRADE.fullmatch(written) else None
+
+
+@dataclass(frozen=True)
+class GradeReader:
+    """How grades are read."""
+
+    read: Callable[[int, bytes], int | None]  # from the line's number and what is written; None refuses it
+    refusal: Sentence  # its template has %(grade)s for what was written
+
+
+WHOLE_GRADES = GradeReader(whole_grade, Sentence("The grade %(grade)s is not a whole number of at most four digits."))
 
 
 @dataclass
@@ -50,13 +55,13 @@ class _Reading:
     problems: Problems
     topics: AbstractSet[str] | None
     grades: Collection[int] | None
-    grade_of: GradeReader = whole_grade
+    grade_reader: GradeReader = WHOLE_GRADES
     rows: list[QrelsRow] = field(default_factory=list)
     first_lines: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
     seen_topics: set[bytes] = field(default_factory=set)
 
     def take(self, line: int, columns: list[bytes]) -> None:
-        if len(columns) != COLUMNS:
+        if len(columns) != QRELS_COLUMNS:
             self.problems.add(
                 self.name,
                 line,
@@ -99,14 +104,10 @@ class _Reading:
             )
 
     def _grade(self, line: int, grade: bytes) -> int | None:
-        value = self.grade_of(line, grade)
+        value = self.grade_reader.read(line, grade)
         if value is None:
-            self.problems.add(
-                self.name,
-                line,
-                "The grade %(grade)s is not a whole number of at most four digits.",
-                grade=shown(grade),
-            )
+            refusal = self.grade_reader.refusal
+            self.problems.add(self.name, line, refusal.template, grade=shown(grade), **refusal.values)
             return None
         if self.grades is not None and value not in self.grades and value != UNJUDGED:
             self.problems.add(
@@ -129,9 +130,9 @@ class _SampledReading(_Reading):
     mixed: bool = False
 
     def take(self, line: int, columns: list[bytes]) -> None:
-        if len(columns) in {COLUMNS, COLUMNS_OF_SAMPLED}:
+        if len(columns) in {QRELS_COLUMNS, SAMPLED_COLUMNS}:
             self._take_whole_line(line, columns)
-        elif self.columns == COLUMNS_OF_SAMPLED:
+        elif self.columns == SAMPLED_COLUMNS:
             self.problems.add(
                 self.name,
                 line,
@@ -146,7 +147,7 @@ class _SampledReading(_Reading):
             self.columns, self.columns_line = len(columns), line
         if len(columns) != self.columns:
             self._note_mixture(line, len(columns))
-        elif self.columns == COLUMNS:
+        elif self.columns == QRELS_COLUMNS:
             super().take(line, columns)
         else:
             topic, _, docno, stratum, grade = columns
@@ -194,13 +195,14 @@ def readable_rows(
 
     `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
     `#` count for nothing, and so does the second column. With `topics` or `grades` (the scale), others are a problem;
-    -1 is never one, for it says that the document is pooled and unjudged.
+    -1 is never one, for it says that the document is pooled and unjudged. That a file is a run, or that commas part
+    its columns, is one problem.
     """
     return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades), text)
 
 
 def parse_sampled_qrels(
-    name: str, text: bytes, problems: Problems, grade_of: GradeReader = whole_grade
+    name: str, text: bytes, problems: Problems, grade_reader: GradeReader = WHOLE_GRADES
 ) -> ParsedQrels | None:
     """Read qrels as `parse_qrels` does, and also those of five columns, in which each row has its stratum.
 
@@ -208,11 +210,13 @@ def parse_sampled_qrels(
     the document is in the pool and was not sampled. A file has four columns on every line or five on every line.
     """
     before = problems.total
-    rows = _rows(_SampledReading(name, problems, None, None, grade_of), text)
+    rows = _rows(_SampledReading(name, problems, None, None, grade_reader), text)
     return None if problems.total > before else ParsedQrels(rows)
 
 
 def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
+    if note_no_qrels(reading.name, text, reading.problems):
+        return []
     before = reading.problems.total
     for line, columns in data_lines(reading.name, text, reading.problems):
         reading.take(line, columns)

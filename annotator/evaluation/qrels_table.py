@@ -56,6 +56,13 @@ def table_of(qrels: Mapping[str, Mapping[str, int]]) -> QrelsTable:
     """
     for topic, grades in qrels.items():
         require_identifier(topic)
+        if not isinstance(grades, Mapping):
+            raise InvalidValueError(
+                "Qrels are {topic: {docno: grade}}, as {'401': {'FT911-3': 1}}; %(given)s stands under topic "
+                "%(topic)s.",
+                topic=topic,
+                given=repr(grades),
+            )
         if not _is_plain(grades):
             _refuse_unfit(topic, grades)
     topics = sorted(qrels)

@@ -1,7 +1,11 @@
 """Turns an uploaded file into its text: gzip undone, encoding checked, within a limit."""
 
 import io
+import os
+import stat
 import zlib
+from pathlib import Path
+from typing import BinaryIO
 
 from annotator.errors import Problems
 
@@ -12,6 +16,7 @@ UTF8_MARK = b"\xef\xbb\xbf"
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 PIECE_BYTES = 1 << 16
 DECODED_BYTES = 1 << 20
+READ_BYTES = 1 << 20
 
 
 class TooLargeError(Exception):
@@ -29,6 +34,33 @@ def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
     return text or b""
 
 
+def read_text(problems: Problems, name: str, source: Path | bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
+    """Read a file and do as `unpack_into`; no more of it is read than shows that it is too large."""
+    try:
+        content = source if isinstance(source, bytes) else _content(source, limit)
+    except OSError as error:
+        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
+    except TooLargeError:
+        _note_too_large(problems, name, limit)
+    else:
+        return unpack_into(problems, name, content, limit)
+    return None
+
+
+def read_stream(stream: BinaryIO, limit: int = UNPACKED_LIMIT) -> bytes:
+    """Read a pipe or a device to its end, or one byte past the limit, which shows that it is too large."""
+    content = io.BytesIO()
+    while piece := stream.read(min(READ_BYTES, limit + 1 - content.tell())):
+        content.write(piece)
+    return content.getvalue()
+
+
+def is_too_large(path: Path, limit: int = UNPACKED_LIMIT) -> bool:
+    """Tell a plain file larger than the limit by its size; how large a packed one is, only unpacking shows."""
+    with path.open("rb", buffering=0) as file:
+        return _is_too_large(file, limit)
+
+
 def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
     """Do as `unpack`, but note the problem and return None instead of raising."""
     text = _gunzip_into(problems, name, data, limit)
@@ -40,11 +72,31 @@ def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKE
     return None if problems.total > before else text
 
 
+def _content(path: Path, limit: int) -> bytes:
+    with path.open("rb", buffering=0) as file:
+        if _is_too_large(file, limit):
+            raise TooLargeError
+        return read_stream(file, limit)
+
+
+def _is_too_large(file: io.FileIO, limit: int) -> bool:
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or status.st_size <= limit:
+        return False
+    is_packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    file.seek(0)
+    return not is_packed
+
+
+def _note_too_large(problems: Problems, name: str, limit: int) -> None:
+    problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
+
+
 def _gunzip_into(problems: Problems, name: str, data: bytes, limit: int) -> bytes | None:
     try:
         return _gunzip(data, limit)
     except TooLargeError:
-        problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
+        _note_too_large(problems, name, limit)
     except EOFError:
         problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
     except zlib.error:

@@ -88,6 +88,26 @@ def test_columns_past_the_sixth_are_ignored_and_told() -> None:
     ]
 
 
+def test_a_document_twice_is_refused_only_in_topics_of_the_qrels() -> None:
+    text = "x Q0 a 1 1 t\n9 Q0 b 1 1 t\nx Q0 a 1 9 t\nx Q0 b 1 3 t\n1 Q0 a 1 2 t\n9 Q0 b 2 1 t\n"
+    problems = Problems()
+    read = read_run_leniently("a.run", text.encode(), problems, topics={b"1"})
+    assert problems.total == 0
+    assert read is not None
+    run, notices = read
+    assert lists_of(run) == {"x": [(b"b", 3.0), (b"a", 1.0)], "9": [(b"b", 1.0)], "1": [(b"a", 2.0)]}
+    assert [str(notice) for notice in notices] == [
+        (
+            "a.run:3: Lines that repeat a document of their topic, in topics that the qrels do not have: 2, "
+            "the first with “a”. Those topics count for nothing."
+        )
+    ]
+    assert read_run_leniently("a.run", text.encode(), problems, topics={b"1", b"9"}) is None
+    assert [str(problem) for problem in problems.first] == [
+        "a.run:6: Document b is in topic 9 twice; it is on line 2 already."
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "reports"),
     [
@@ -142,10 +162,11 @@ def test_odd_grades_of_five_columns_are_read_too() -> None:
     [
         ("1 0 a\n", ["q.txt:1: The line has 3 columns; qrels have four: topic, iteration, document, grade."]),
         (
-            "1 0 a 32768\n1 0 b -32768\n1 0 c -32767\n",
+            "1 0 a 32768\n1 0 b -32768\n1 0 c -32767\n1 0 d 99999x\n1 0 e 12345\n",
             [
-                "q.txt:1: The grade 32768 is not a whole number of at most four digits.",
-                "q.txt:2: The grade -32768 is not a whole number of at most four digits.",
+                "q.txt:1: The grade 32768 is not from -32767 to 32767.",
+                "q.txt:2: The grade -32768 is not from -32767 to 32767.",
+                "q.txt:4: The grade 99999x is not from -32767 to 32767.",
             ],
         ),
         (

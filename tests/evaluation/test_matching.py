@@ -4,10 +4,11 @@ import gzip
 import multiprocessing
 import os
 import pickle
+import tracemalloc
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.parsed_runs import ParsedList
 from annotator.evaluation.qrels_table import QrelsTable
 from annotator.evaluation.run_format import parse_run
+from annotator.evaluation.unpacking import read_text
 
 Qrels = Mapping[str, Mapping[str, int]]
 Found = dict[str, list[tuple[int, str]]]
@@ -160,6 +162,74 @@ def test_more_ties_than_fit_a_sorting_key_are_settled_all_the_same(monkeypatch: 
     assert found(text, qrels)["1"] == [(1, "document-8"), (5, "document-4"), (7, "document-2"), (9, "document-0")]
 
 
+def test_ties_past_a_sorting_key_are_settled_by_the_first_bytes_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks, "DISTINCT_BITS", 64)
+    # In twos of one score: the first eight bytes say the contrary of the last.
+    scores = {"aaaaaaaay": 2, "bbbbbbbbx": 2, "ccccccccy": 1, "ddddddddx": 1}
+    text = "".join(f"1 0 {docno} 1 {score} t\n" for docno, score in scores.items())
+    assert found(text, {"1": dict.fromkeys(scores, 1)})["1"] == [
+        (1, "bbbbbbbbx"),
+        (2, "aaaaaaaay"),
+        (3, "ddddddddx"),
+        (4, "ccccccccy"),
+    ]
+
+
+def test_no_more_of_a_file_is_read_than_shows_that_it_is_too_large(tmp_path: Path) -> None:
+    (tmp_path / "large.run").write_bytes(b"#" * (1 << 22))
+    problems = Problems()
+    tracemalloc.start()
+    try:
+        assert read_text(problems, "large.run", tmp_path / "large.run", limit=1 << 16) is None
+        most_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert [str(problem) for problem in problems.first] == [
+        "large.run: The unpacked file is larger than 65536 bytes. Split it."
+    ]
+    assert most_bytes < 1 << 20  # the file has 4 MiB
+    assert read_text(problems, "large.run", tmp_path / "large.run", limit=1 << 22) == b"#" * (1 << 22)
+
+
+def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:
+    problems = Problems()
+    index = QrelsIndex(table_of(QRELS))
+    assert match_run("a.run", tmp_path / "a.run", index, problems) is None
+    assert match_run("folder", tmp_path, index, problems) is None
+    assert [str(problem) for problem in problems.first] == [
+        "a.run: The file cannot be read: No such file or directory.",
+        "folder: The file cannot be read: Is a directory.",
+    ]
+
+
+QRELS_FOR_A_RUN = (
+    "a.run: This is a file of qrels, not a run: every line has four columns, or five of a sample, the last a grade. "
+    "Where both are asked for, the qrels come first."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_told"),
+    [
+        ("# by hand\n1 0 a 1\n\n1 0 b -1\n", True),
+        ("1 0 a s1 1\n1 0 b s1 0\n", True),
+        ("1 0.5 a 2\n", True),  # TREC-COVID's iterations
+        ("1 0 a 1\n1 0 b\n", False),
+        ("1 0 a 1\n1 0 b\x01 1\n", False),
+        ("1 Q0 a 1 12\n", False),  # no tag
+        ("1 a 1 12\n", False),  # neither Q0 nor a tag
+        ("1 0 a 12.5\n", False),
+        ("", False),
+        ("# nothing\n", False),
+    ],
+)
+def test_a_run_that_is_qrels_as_a_whole_is_told_once(text: str, *, is_told: bool) -> None:
+    problems = Problems()
+    assert match_run("a.run", text.encode(), QrelsIndex(table_of(QRELS)), problems) is None
+    assert ([str(problem) for problem in problems.first] == [QRELS_FOR_A_RUN]) is is_told
+    assert problems.total > 0
+
+
 def test_no_lists_in_memory_match_nothing() -> None:
     run = match_lists(QrelsIndex(table_of(QRELS)), "mine", {})
     assert (run.topic.size, run.retrieved.tolist(), run.other_topics) == (0, [0, 0, 0], 0)
@@ -202,6 +272,10 @@ def test_what_is_wrong_is_said_as_the_careful_reading_says_it(text: bytes) -> No
         (
             b"1 Q0 a 1 2 t\n1 Q0 \0 1 1 t\n",
             "a.run:2: Byte 6 is NUL: this is no text file. Send text, plain or gzip.",
+        ),
+        (
+            b"# \0\n1 Q0 a 1 2 t\n",
+            "a.run:1: Byte 3 is NUL: this is no text file. Send text, plain or gzip.",
         ),
         (
             gzip.compress(RUN.encode(), mtime=0)[:-1],
@@ -378,6 +452,54 @@ def test_a_pipe_is_read_once_and_what_is_wrong_with_it_is_still_said(tmp_path: P
     assert [problem.line for problem in problems.first] == [1]
 
 
+def test_of_a_pipe_no_more_is_read_than_shows_that_it_is_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files_module, "UNPACKED_LIMIT", 1 << 16)
+    problems = Problems()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with ThreadPoolExecutor() as pool:
+        writing = pool.submit(pipe.write_bytes, RUN.encode() * (1 << 14))
+        assert match_run("a.run", pipe, QrelsIndex(table_of(QRELS)), problems) is None
+        with pytest.raises(BrokenPipeError):
+            writing.result()
+    assert [str(problem) for problem in problems.first] == [
+        "a.run: The unpacked file is larger than 65536 bytes. Split it."
+    ]
+
+
+class NoProcesses(Executor):
+    """Starts nothing, so that this process has to do all of the work."""
+
+    def __init__(self, *_: object) -> None:
+        """Take what a pool of processes takes."""
+
+    def submit(self, *_: Any) -> Future[Any]:  # type: ignore[override]  # noqa: ANN401 - it takes anything
+        return Future()
+
+
+@pytest.mark.parametrize("number_of_workers", [1, 2])
+def test_a_file_that_is_too_large_is_refused_however_many_processes_would_read_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number_of_workers: int
+) -> None:
+    index, (first, *_) = QrelsIndex(table_of(LARGE_QRELS)), large_files(tmp_path)
+    size = (tmp_path / "right").stat().st_size
+    monkeypatch.setattr(files_module, "LEAST_BYTES", 0)
+    monkeypatch.setattr(workers, "STRETCH_BYTES", 3000)
+    monkeypatch.setattr(workers, "ProcessPoolExecutor", NoProcesses)
+    for limit, reports in (
+        (size, []),
+        (size - 1, [f"right: The unpacked file is larger than {size - 1} bytes. Split it."]),
+    ):
+        monkeypatch.setattr(files_module, "UNPACKED_LIMIT", limit)
+        monkeypatch.setattr(table_stream, "UNPACKED_LIMIT", limit)
+        problems = Problems()
+        [run] = match_runs([first], index, problems, workers=number_of_workers)
+        assert [str(problem) for problem in problems.first] == reports
+        assert (run is None) == bool(reports)
+
+
 def test_a_file_that_cannot_be_read_is_a_problem_without_a_line(tmp_path: Path) -> None:
     for path in (tmp_path / "nothing", tmp_path):  # a folder is no file
         problems = Problems()
@@ -395,6 +517,19 @@ def test_few_bytes_are_matched_by_one_process_however_many_are_allowed(monkeypat
     assert (other, [problem.file for problem in problems.first]) == (None, ["b.run"])
 
 
+def test_what_is_refused_by_its_size_starts_no_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "match_in_processes", None)  # would fail if it were called
+    monkeypatch.setattr(files_module, "LEAST_BYTES", 1)
+    monkeypatch.setattr(files_module, "UNPACKED_LIMIT", len(RUN) - 1)
+    (tmp_path / "a.run").write_text(RUN)
+    problems = Problems()
+    files: list[tuple[str, Path | bytes]] = [("a.run", tmp_path / "a.run"), ("-", RUN.encode())]
+    assert match_runs(files, QrelsIndex(table_of(QRELS)), problems, workers=2) == [None, None]
+    assert [str(problem) for problem in problems.first] == [
+        f"{name}: The unpacked file is larger than {len(RUN) - 1} bytes. Split it." for name in ("a.run", "-")
+    ]
+
+
 LARGE_QRELS = {str(topic): {f"d{number}": number % 3 for number in range(0, 50, 7)} for topic in range(40)}
 
 
@@ -409,7 +544,7 @@ def large_files(folder: Path) -> list[tuple[str, Path | bytes]]:
         "interleaved": "".join(map(lines_of, [*range(30), 31])) + "1 Q0 later 1 9 t\n",
         "two tags": "".join(map(lines_of, range(20))) + lines_of(21, "u") + lines_of(22, "u"),
         "twice": "".join(map(lines_of, range(20))) + lines_of(3),
-        "wrong": "".join(map(lines_of, range(20))) + "1 Q0 a 1 x t\n" * MAX_PROBLEMS,
+        "wrong": "".join(map(lines_of, range(20))) + "1 Q0 a 1 x t\n" * (MAX_PROBLEMS + 1),
         "no topic": "1 Q0 a 1 " * 5000,
     }
     files: list[tuple[str, Path | bytes]] = []
@@ -432,7 +567,7 @@ def test_two_processes_say_what_one_says(tmp_path: Path, monkeypatch: pytest.Mon
         runs = match_runs([*files, ("pipe", tmp_path / "pipe")], index, together, workers=2)
     assert [run is not None for run in runs] == [True, True, False, False, False, False, True, True, True]
     assert all(map(same, runs, expected))
-    assert (together.first, together.total) == (alone.first, alone.total)
+    assert (together.by_file(), together.total) == (alone.by_file(), alone.total)
 
 
 class DeadlyIndex(QrelsIndex):

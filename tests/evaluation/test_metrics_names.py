@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.gains import EXPONENTIAL, LINEAR, Gain
-from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
-from annotator.evaluation.metrics.names import NAMES, parse_measure, parse_measures
+from annotator.evaluation.metrics.likely_names import ELSEWHERE
+from annotator.evaluation.metrics.measures import MEASURES, NAMES, Cutoff, Measure
+from annotator.evaluation.metrics.names import parse_measure, parse_measures
 from annotator.evaluation.metrics.parameters import ALSO_CALLED, PARAMETERS, Value
 
 
@@ -57,6 +58,8 @@ from annotator.evaluation.metrics.parameters import ALSO_CALLED, PARAMETERS, Val
         # Said, so that it holds whatever the collection's own setting is.
         ("AP(judged_only=False)", "AP(judged_only=False)"),
         ("nDCG(gain=exp)@10", "nDCG(gain=exp)@10"),
+        ("NDCG@10(gain=exp)", "nDCG(gain=exp)@10"),
+        ("P@5 ( rel=2 )", "P(rel=2)@5"),
         ("nDCG(dcg='exp-log2')@10", "nDCG(gain=exp)@10"),
         ("nDCG(gain=linear)@10", "nDCG@10"),
         ("nDCG(dcg='log2')", "nDCG"),
@@ -166,12 +169,20 @@ def test_a_name_is_read_the_same_in_small_letters(measure: Measure) -> None:
         ("Judged", "Judged needs a cutoff, such as Judged@10."),
         ("precision", "P needs a cutoff, such as P@10."),
         ("Bpref@10", "Bpref takes no cutoff; write just Bpref."),
-        ("nDCG(rel=2)", "nDCG takes no rel, since it does not ask from which grade on documents are relevant."),
+        (
+            "nDCG(rel=2)",
+            (
+                "nDCG takes no rel, since it does not ask from which grade on documents are relevant; it takes gain, "
+                "judged_only."
+            ),
+        ),
+        ("P@5(rel=2)@10", "The cutoff of P must be a whole number from 1 to 999999999, not “5(rel=2)@10”."),
+        ("P@5,10", "The cutoff of P must be a whole number from 1 to 999999999, not “5,10”."),
         ("AP(rel=0)", "The rel of AP must be a whole number from 1 to 999999999, not “0”."),
         ("AP(rel=1,rel=2)", "AP has rel twice."),
         ("nDCG(gain=exp,dcg=exp)", "nDCG has gain twice."),
-        ("AP(2)", "AP does not take “2” in brackets."),
-        ("AP(level=2)", "AP does not take “level=2” in brackets."),
+        ("AP(2)", "AP does not take “2” in brackets; it takes rel, norm, judged_only."),
+        ("AP(k=10)", "AP does not take “k=10” in brackets; it takes rel, norm, judged_only."),
         ("AP(p=0.8)", "AP takes no p; it takes rel, norm, judged_only."),
         ("NumQ(p=0.8)", "NumQ takes no p; it takes judged_only."),
         ("RBP(p=1)", "The p of RBP must be a number between 0 and 1, not “1”."),
@@ -237,11 +248,69 @@ def test_brackets_that_are_not_well_formed_are_refused(brackets: str) -> None:
     )
 
 
-@pytest.mark.parametrize("written", ["", "@10", "zzzz", "!", "AP\n(rel=2)\x00"])
-def test_a_name_near_nothing_is_answered_with_all_names(written: str) -> None:
+@pytest.mark.parametrize("written", ["", ",", "@10", "foo", "zzzz", "!", "AP\n(rel=2)\x00"])
+def test_a_name_near_nothing_is_answered_with_how_many_there_are(written: str) -> None:
+    with pytest.raises(InvalidValueError) as refusal:
+        parse_measures([written])
+    assert str(refusal.value) == (
+        f"There is no measure “{written}”, and none of the {len(MEASURES)} that there are has a name like it."
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        # scikit-learn: f1_score, precision_score, ndcg_score; ranx: hits, r-precision, f1;
+        # MTEB, sentence-transformers: ndcg_at_10, recall_at_5; ir_measures: SetF; papers: MRR10, F, Hit-Rate@3.
+        *(("F", "SetF"), ("F1", "SetF"), ("F@10", "SetF"), ("F1@10", "SetF"), ("Fmeasure", "SetF")),
+        *(("f1_score", "SetF"), ("f-measure(beta=2)", "SetF(beta=2)"), ("set_F(beta=2)", "SetF(beta=2)")),
+        *(("Prec@10", "P@10"), ("prec", "P@10"), ("P10", "P@10"), ("precision_at_5", "P@5"), ("precision10", "P@10")),
+        *(("recall_at_5", "R@5"), ("rec@5", "R@5"), ("MRR10", "RR@10"), ("mrr_10", "RR@10"), ("rr-5", "RR@5")),
+        *(("recip_rank@10", "RR@10"), ("mean reciprocal rank", "RR"), ("average_precision", "AP"), ("map10", "AP@10")),
+        *(("ndcg_at_10", "nDCG@10"), ("ndcg10", "nDCG@10"), ("ndcg_cut@10", "nDCG@10"), ("ndcg_score", "nDCG")),
+        *(("hits@10", "Success@10"), ("hitat1", "Success@1"), ("Hit-Rate@3", "Success@3"), ("hits", "Success@10")),
+        *(
+            ("r-precision", "Rprec"),
+            ("bpref10", "Bpref"),
+            ("iprec_at_recall@0.1", "IPrec@0.1"),
+            ("false_negatives", "FN"),
+        ),
+    ],
+)
+def test_a_measure_as_others_call_it_is_answered_with_what_is_meant(written: str, meant: str) -> None:
     with pytest.raises(InvalidValueError) as refusal:
         parse_measure(written)
-    assert refusal.value.sentence.values == {"text": written, "names": ", ".join(MEASURES)}
+    assert str(refusal.value) == f"There is no measure “{written}”; perhaps {meant} is meant."
+    assert str(parse_measure(meant)) == meant
+
+
+def test_names_elsewhere_are_told_for_measures_that_there_are_and_are_no_names_here() -> None:
+    assert set(ELSEWHERE) <= set(MEASURES)
+    assert not {other for others in ELSEWHERE.values() for other in others} & set(NAMES)
+
+
+@pytest.mark.parametrize(
+    ("written", "measures"),
+    [
+        ("nDCG@10,AP", "nDCG@10 AP"),
+        (" nDCG@10 , AP ", "nDCG@10 AP"),
+        ("AP,,RR,", "AP RR"),
+        ("P.5,10", "P@5 P@10"),
+        ("P.5,10,AP,P_20,30", "P@5 P@10 AP P@20 P@30"),
+        ("AP,11pt_avg", "AP 11ptAvg"),
+        ("iprec_at_recall.1,.5,RR", "IPrec@0.5 IPrec@1 RR"),
+        ("ndcg.1=3,2=9,map", "nDCG(gain={1:3,2:9}) AP"),
+        ("P(rel=2,judged_only=True)@5,AP", "P(rel=2,judged_only=True)@5 AP"),
+        ("nDCG(gain={1:3,2:9})@5,nDCG@5(gain='1=3,2=9')", "nDCG(gain={1:3,2:9})@5"),
+    ],
+)
+def test_commas_part_names_but_not_what_belongs_to_one(written: str, measures: str) -> None:
+    assert " ".join(map(str, parse_measures([written]))) == measures
+
+
+def test_of_several_names_the_wrong_one_is_quoted() -> None:
+    with pytest.raises(InvalidValueError, match=r"^There is no measure “Prec@10”; perhaps P@10 is meant.$"):
+        parse_measures(["AP,Prec@10"])
 
 
 SCRAPS = st.lists(

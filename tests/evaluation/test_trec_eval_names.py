@@ -101,9 +101,13 @@ def test_all_trec_is_everything_but_what_trec_eval_leaves_out_and_what_it_mispri
         ("ndcg_cut_-1", "The cutoff of ndcg_cut must be a whole number from 1 to 999999999, not “-1”."),
         ("relstring.x", "The cutoff of relstring must be a whole number from 1 to 999999999, not “x”."),
         ("iprec_at_recall.1.5", "The level of IPrec must be a number from 0 to 1, not “1.5”."),
-        ("map.5", "trec_eval's map is known here only without parameters."),
+        ("map.x", "trec_eval's map is known here only without parameters."),
+        ("bpref.10", "trec_eval's bpref is known here only without parameters."),
+        ("map.5", "trec_eval's map takes no cutoff; with one, write AP@5."),
+        ("recip_rank_10", "trec_eval's recip_rank takes no cutoff; with one, write RR@10."),
+        ("ndcg_10", "trec_eval's ndcg takes no cutoff; with one, write nDCG@10."),
         ("utility.1,-1,0,0", "trec_eval's utility is known here only without parameters."),
-        ("ndcg.10", "Behind ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, and not “10”."),
+        ("ndcg.10,20", "Behind ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, and not “10,20”."),
         ("ndcg.exp", "Behind ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, and not “exp”."),
         (
             "G.1=-3",
@@ -113,6 +117,19 @@ def test_all_trec_is_everything_but_what_trec_eval_leaves_out_and_what_it_mispri
             "set_F.0",
             "Behind set_F must stand a number above 0 and at most 1000000000000, the square of beta, and not “0”.",
         ),
+        ("rbp.", "Behind rbp only p is known here, as in rbp.p=0.8, and not “”."),
+        ("rbp_resid.", "trec_eval's rbp_resid is known here only without parameters."),
+        *(
+            (f"{name}.", f"Behind {name} trec_eval takes gains by grade, as in {name}.1=3,2=9, and not “”.")
+            for name in ("ndcg", "dcg", "G", "Rndcg", "ndcg_rel")
+        ),
+        ("relstring.", "The cutoff of relstring must be a whole number from 1 to 999999999, not “”."),
+        ("iprec_at_recall.", "The level of IPrec must be a number from 0 to 1, not “”."),
+        (
+            "set_F.",
+            "Behind set_F must stand a number above 0 and at most 1000000000000, the square of beta, and not “”.",
+        ),
+        ("runid.", "trec_eval's runid is known here only without parameters."),
         ("rbp.1=3", "Behind rbp only p is known here, as in rbp.p=0.8, and not “1=3”."),
         ("rbp.p=1", "The p of RBP must be a number between 0 and 1, not “1”."),
         ("prefs", "trec_eval's prefs is not computed here."),

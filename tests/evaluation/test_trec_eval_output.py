@@ -124,6 +124,21 @@ def test_relstrings_of_condensed_lists_leave_the_unjudged_out() -> None:
     assert [value for _, _, value in parts(report(["relstring"], judged_only=True))] == ["'02'", "'1'"]
 
 
+def test_relstrings_of_topics_that_the_run_lacks_are_empty_only_under_their_usual_name() -> None:
+    # trec_eval 10 makes up a document there, and with -m relstring.5 leaves its sign in the string.
+    runs = {"second": {"2": {"x": 2.0, "z": 1.0}}}
+    asked = ["relstring", "relstring.1", "relstring.5"]
+    of_1 = {label: value for label, topic, value in parts(report(asked, runs=runs)) if topic == "1"}
+    assert of_1 == {"relstring": "''", "relstring_1": "'-'", "relstring_5": "'-'"}
+    condensed = parts(report(asked, runs=runs, judged_only=True))
+    assert [value for _, topic, value in condensed if topic == "1"] == ["''"] * 3
+    assert [topic for _, topic, _ in parts(report(asked, NINE, runs=runs))] == ["2"] * 3
+    # A list of unjudged documents alone is no missing one.
+    unjudged = {"r": {"1": {"c": 1.0, "x": 2.0, "y": 3.0}}}
+    assert parts(report(["relstring.5"], runs=unjudged))[0] == ("relstring_5", "1", "'--.'")
+    assert parts(report(["relstring.5"], runs=unjudged, judged_only=True))[0] == ("relstring_5", "1", "''")
+
+
 def test_one_run_of_several_is_printed() -> None:
     runs = {"first": RUN, "second": {"2": {"z": 1.0}}}
     assert parts(report(["runid", "num_ret", "relstring"], runs=runs, run=1)) == [

@@ -4,3 +4,4 @@ from annotator.evaluation.matching.files import match_run as match_run
 from annotator.evaluation.matching.files import match_runs as match_runs
 from annotator.evaluation.matching.index import QrelsIndex as QrelsIndex
 from annotator.evaluation.matching.lists import match_lists as match_lists
+from annotator.evaluation.matching.lists import match_parsed as match_parsed

@@ -21,8 +21,6 @@ from annotator.evaluation.table_tokens import (
 )
 
 LIST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)  # odd, its bits spread: a multiplier of splitmix64
-
-
 KEPT_BYTES = 24 << 20
 
 
@@ -70,7 +68,7 @@ class _Matching:
         self.open_topic, self.open_pieces = None, []
 
     def _match(self, names: list[bytes], begins: Positions, pieces: list[tuple[Words, Scores]]) -> None:
-        docnos, scores = _joined(pieces)
+        docnos, scores = _in_one(pieces)
         lengths = np.diff(begins, append=scores.size)
         before = len(self.lengths)
         self.lengths.update(zip(names, lengths.tolist(), strict=True))
@@ -100,7 +98,7 @@ def match_columns(chunks: Iterable[bytes], index: QrelsIndex, *, single_precisio
     return MatchedPart(matching.tag, matching.lengths, matching.rows)
 
 
-def _joined(pieces: list[tuple[Words, Scores]]) -> tuple[Words, Scores]:
+def _in_one(pieces: list[tuple[Words, Scores]]) -> tuple[Words, Scores]:
     if len(pieces) == 1:
         return pieces[0]
     width = max(words.shape[1] for words, _ in pieces)

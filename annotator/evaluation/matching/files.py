@@ -5,18 +5,16 @@ from importlib import import_module
 from pathlib import Path
 
 from annotator.errors import Problems
+from annotator.evaluation.file_kinds import note_no_run
 from annotator.evaluation.matching.columns import match_columns
 from annotator.evaluation.matching.index import QrelsIndex
-from annotator.evaluation.matching.lists import match_lists
+from annotator.evaluation.matching.lists import match_parsed
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import joined_run
-from annotator.evaluation.parsed_runs import ParsedList
-from annotator.evaluation.rankings import trec_order
 from annotator.evaluation.run_format import parse_run
-from annotator.evaluation.run_scores import in_single_precision
 from annotator.evaluation.table_stream import chunks_of, is_packed
 from annotator.evaluation.table_tokens import UnusualError
-from annotator.evaluation.unpacking import UNPACKED_LIMIT, unpack_into
+from annotator.evaluation.unpacking import UNPACKED_LIMIT, is_too_large, read_stream, read_text
 
 LEAST_BYTES = 48 << 20  # a process takes 0.3 s to start, in which one reads as much
 PACKED_TIMES = 4  # gzip makes of a run about a quarter
@@ -53,18 +51,16 @@ def match_run(
 ) -> MatchedRun | None:
     """Read a run and match it, or return None and note every problem of the file with its line, as `parse_run` does.
 
-    The source may be packed with gzip. Scores are compared in double precision as by trec_eval 10, or with
-    `single_precision` as by trec_eval 9. A file takes a few megabytes of memory; one that is unusual (a topic's lines
-    are not together) or wrong takes what `parse_run` does.
+    That a file is qrels, or that commas part its columns, is one problem. The source may be packed with gzip. Scores
+    are compared in double precision as by trec_eval 10, or with `single_precision` as by trec_eval 9. A file takes a
+    few megabytes of memory; one that is unusual (a topic's lines are not together) or wrong takes what `parse_run`
+    does.
     """
     try:
-        if isinstance(source, Path) and not source.is_file():
-            source = source.read_bytes()  # a pipe gives its bytes once, and they may be needed again
-        part = match_columns(chunks_of(source), index, single_precision=single_precision)
-    except OSError as error:
-        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
-        return None
-    except UnusualError:
+        source = within_reach(source)
+        chunks = iter(()) if is_beyond_limit(source) else chunks_of(source)
+        part = match_columns(chunks, index, single_precision=single_precision)
+    except (OSError, UnusualError):
         return match_with_care(name, source, index, problems, single_precision=single_precision)
     return joined_run(index, [part])
 
@@ -73,37 +69,35 @@ def match_with_care(
     name: str, source: Path | bytes, index: QrelsIndex, problems: Problems, *, single_precision: bool
 ) -> MatchedRun | None:
     """Do as `match_run`, but read the whole file first."""
-    try:
-        content = source if isinstance(source, bytes) else _beginning(source)
-    except OSError as error:
-        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
+    text = read_text(problems, name, source, UNPACKED_LIMIT)
+    if text is None or note_no_run(name, text, problems):
         return None
-    text = unpack_into(problems, name, content)
-    run = None if text is None else parse_run(name, text, problems)
-    if run is None:
-        return None
-    lists = {topic: _in_single(ranked) for topic, ranked in run.lists.items()} if single_precision else run.lists
-    return match_lists(index, run.tag, lists)
+    run = parse_run(name, text, problems)
+    return None if run is None else match_parsed(index, run, single_precision=single_precision)
 
 
-def _beginning(path: Path) -> bytes:
-    """Read the file, or as much of it as shows that it is too large."""
-    with path.open("rb") as file:
-        return file.read(UNPACKED_LIMIT + 1)
+def within_reach(source: Path | bytes) -> Path | bytes:
+    """Read a pipe, which gives its bytes once and to one process; a file may be read again. Raises `OSError`."""
+    if isinstance(source, bytes) or source.is_file():
+        return source
+    with source.open("rb", buffering=0) as stream:
+        return read_stream(stream, UNPACKED_LIMIT)
 
 
-def _in_single(ranked: ParsedList) -> ParsedList:
-    """Order anew by scores of single precision, in which more of them are equal."""
-    scores = in_single_precision(ranked.scores)
-    order = trec_order(ranked.docnos, scores)
-    return ParsedList(ranked.docnos[order], scores[order])
+def is_beyond_limit(source: Path | bytes) -> bool:
+    """Tell what is plain and too large before any of it is matched. Raises `OSError`."""
+    if isinstance(source, bytes):
+        return len(source) > UNPACKED_LIMIT and not is_packed(source)
+    return is_too_large(source, UNPACKED_LIMIT)
 
 
 def _bytes_of(file: NamedFile) -> int:
+    """Say how many bytes there are to match, about; none of what is refused by its size."""
     _, source = file
-    if isinstance(source, bytes):
-        return len(source)
     try:
-        return source.stat().st_size * (PACKED_TIMES if source.is_file() and is_packed(source) else 1)
+        if (isinstance(source, Path) and not source.is_file()) or is_beyond_limit(source):
+            return 0
+        size = len(source) if isinstance(source, bytes) else source.stat().st_size
+        return size * (PACKED_TIMES if isinstance(source, Path) and is_packed(source) else 1)
     except OSError:
         return 0

@@ -8,7 +8,9 @@ from annotator.evaluation.docno_hashes import hashes_of, words_of_docnos
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import MatchedPart, MatchedRows, joined_run
-from annotator.evaluation.parsed_runs import ParsedList
+from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
+from annotator.evaluation.rankings import trec_order
+from annotator.evaluation.run_scores import in_single_precision
 
 BATCH_ROWS = 1 << 14  # of the lists matched at once: their arrays stay in the processor's cache
 
@@ -20,6 +22,19 @@ def match_lists(index: QrelsIndex, tag: str, lists: Mapping[str, ParsedList]) ->
     run = joined_run(index, [MatchedPart(tag.encode(), lengths, rows)])
     assert run is not None  # noqa: S101 - one part cannot contradict itself
     return run
+
+
+def match_parsed(index: QrelsIndex, run: ParsedRun, *, single_precision: bool) -> MatchedRun:
+    """Match a run as it was read, with `single_precision` in the order that trec_eval 9 would have it in."""
+    lists = {topic: _in_single(ranked) for topic, ranked in run.lists.items()} if single_precision else run.lists
+    return match_lists(index, run.tag, lists)
+
+
+def _in_single(ranked: ParsedList) -> ParsedList:
+    """Order anew by scores of single precision, in which more of them are equal."""
+    scores = in_single_precision(ranked.scores)
+    order = trec_order(ranked.docnos, scores)
+    return ParsedList(ranked.docnos[order], scores[order])
 
 
 def _batches(lists: Mapping[str, ParsedList]) -> Iterator[dict[str, ParsedList]]:

@@ -3,13 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.matching.index import Positions
 from annotator.evaluation.run_scores import Scores
 from annotator.evaluation.table_tokens import Words
 
 KEY_BITS = 64
 DISTINCT_BITS = 48
-
-Positions = NDArray[np.intp]
 
 
 def ranks_of(rows: Positions, lists: Positions, begins: Positions, scores: Scores, words: Words) -> Positions:

@@ -5,11 +5,16 @@ import signal
 from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 
 from annotator.errors import AnnotatorError, Problems
 from annotator.evaluation.matching.columns import match_columns
-from annotator.evaluation.matching.files import NamedFile, match_run, match_with_care
+from annotator.evaluation.matching.files import (
+    NamedFile,
+    is_beyond_limit,
+    match_run,
+    match_with_care,
+    within_reach,
+)
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import MatchedPart, joined_run
@@ -110,7 +115,7 @@ def _run_of(
     setting: _Setting, pieces: Sequence[_Piece], outcomes: Sequence[_Outcome], problems: Problems
 ) -> MatchedRun | None:
     if len(pieces) == 1:
-        _add_all(problems, outcomes[0].problems or Problems())
+        problems.add_all(outcomes[0].problems or Problems())
         return outcomes[0].run
     parts = [outcome.part for outcome in outcomes if outcome.part is not None]
     run = joined_run(setting.index, parts) if len(parts) == len(pieces) else None
@@ -118,18 +123,12 @@ def _run_of(
     return run or match_with_care(name, source, setting.index, problems, single_precision=setting.single_precision)
 
 
-def _add_all(problems: Problems, others: Problems) -> None:
-    for problem in others.first:
-        problems.add(problem.file, problem.line, problem.sentence.template, **problem.sentence.values)
-    problems.total += others.total - len(others.first)
-
-
 def _pieces_of(file: NamedFile) -> list[_Piece]:
     name, source = file
     try:
-        if isinstance(source, Path) and not source.is_file():
-            source = source.read_bytes()  # a pipe, which another process may not have
-        if isinstance(source, bytes) or is_packed(source):
+        source = within_reach(source)
+        # One too large is refused by its size, which none of its stretches has.
+        if isinstance(source, bytes) or is_packed(source) or is_beyond_limit(source):
             return [_Piece((name, source))]
         bounds = stretches_of(source, STRETCH_BYTES)
     except OSError:

@@ -24,6 +24,7 @@ class Evaluation:
     scores: Scores
     other_topics: tuple[int, ...]  # of each run: its topics that the qrels do not have, which count for nothing
     never_judged: tuple[str, ...]  # topics of the qrels without a grade of 0 or more
+    without_documents: tuple[str, ...]  # of these, topics of the qrels without any document, as values may have them
     notices: tuple[Notice, ...] = ()  # what was read leniently
 
     @property
@@ -31,11 +32,20 @@ class Evaluation:
         """Say what may have been meant otherwise."""
         never_judged = [
             Sentence(
-                "Nothing of topic %(topic)s is judged, its grades are all negative; every run scores 0 there, and it "
-                "counts in the means.",
+                "Nothing of topic %(topic)s is judged, its grades are all negative; for every run no document counts "
+                "as relevant there, and it counts in the means.",
                 {"topic": topic},
             )
             for topic in self.never_judged
+            if topic not in self.without_documents
+        ]
+        without_documents = [
+            Sentence(
+                "The qrels have no document of topic %(topic)s; for every run no document counts as relevant there, "
+                "and it counts in the means.",
+                {"topic": topic},
+            )
+            for topic in self.without_documents
         ]
         left_out = [
             Sentence(
@@ -44,31 +54,31 @@ class Evaluation:
             for run, count in zip(self.runs, self.other_topics, strict=True)
             if count
         ]
-        return (*never_judged, *left_out)
+        return (*never_judged, *without_documents, *left_out)
 
 
 def evaluate(
     qrels: QrelsInput,
     runs: RunsInput,
-    measures: Iterable[str | Measure],
+    measures: str | Measure | Iterable[str | Measure],
     *,
     relevant_from: int = 1,
     judged_only: bool = False,
-    compat: str | Compat = Compat.TREC_EVAL_10,
+    compat: str | int | Compat = Compat.TREC_EVAL_10,
     lenient: bool = False,
     workers: int = 1,
 ) -> Evaluation:
     """Score runs over all topics of the qrels, as trec_eval -c does.
 
-    `runs` are paths, or values by name such as `{"bm25": {"401": {"FT911-3": 12.5}}}`; measures are named as
-    `parse_measures` reads them. `lenient` takes from files what trec_eval takes; `workers` processes share the
-    reading of many or large files. Raises `FileRefusedError` for files with problems, all of them listed, and
-    `InvalidValueError` for wrong values and unknown measures.
+    `runs` are one path or several, or by name paths or values such as `{"bm25": {"401": {"FT911-3": 12.5}}}`; measures
+    are one or several, named as `parse_measures` reads them. `workers` processes share the reading of many or large
+    files. `lenient` takes from files what trec_eval takes; it reads one file after the other in this process, each of
+    them whole into memory, whatever `workers` says. Raises `FileRefusedError` for files with problems, up to
+    `MAX_PROBLEMS` of each listed, and `InvalidValueError` for wrong values and unknown measures.
     """
     asked = _parsed(measures)
     version = _compat(compat)
-    if relevant_from < 1:
-        raise InvalidValueError("Documents can be relevant from grade 1 on, not from %(grade)d.", grade=relevant_from)
+    _check_numbers(relevant_from, workers)
     problems, notices = Problems(), list[Notice]()
     table = qrels_table(qrels, problems, notices, lenient=lenient)
     if table is None:
@@ -86,20 +96,53 @@ def evaluate(
         scores=score(judged, table.topics, asked, relevant_from, judged_only=judged_only, compat=version),
         other_topics=tuple(run.other_topics for run in matches),
         never_judged=_never_judged(table),
+        without_documents=tuple(table.topics[topic] for topic in np.flatnonzero(np.diff(table.first) == 0).tolist()),
         notices=tuple(notices),
     )
 
 
-def _parsed(measures: Iterable[str | Measure]) -> tuple[Measure, ...]:
-    each = [(one,) if isinstance(one, Measure) else parse_measures([one]) for one in measures]
+def _parsed(measures: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
+    asked: list[object] = [measures]
+    if isinstance(measures, Iterable) and not isinstance(measures, str | bytes):
+        asked = list(measures)
+    each = [(one,) if isinstance(one, Measure) else parse_measures([_name(one)]) for one in asked]
+    if not each:
+        raise InvalidValueError("There is no measure to score by; name at least one, such as nDCG@10.")
     return tuple(dict.fromkeys(measure for several in each for measure in several))
 
 
-def _compat(version: str | Compat) -> Compat:
+def _name(measure: object) -> str:
+    if isinstance(measure, str):
+        return measure
+    raise InvalidValueError(
+        "A measure is given by its name, such as nDCG@10, or as parse_measure reads it, and not as %(given)s.",
+        given=repr(measure),
+    )
+
+
+def _compat(version: str | int | Compat) -> Compat:
     try:
-        return Compat(version)
+        return version if isinstance(version, Compat) else Compat(str(version))
     except ValueError:
         raise InvalidValueError("The trec_eval to follow is 9 or 10, not “%(version)s”.", version=version) from None
+
+
+def _check_numbers(relevant_from: int, workers: int) -> None:
+    if not _is_whole(relevant_from):
+        raise InvalidValueError(
+            "The grade from which on documents are relevant must be a whole number, not %(grade)s.",
+            grade=repr(relevant_from),
+        )
+    if relevant_from < 1:
+        raise InvalidValueError("Documents can be relevant from grade 1 on, not from %(grade)d.", grade=relevant_from)
+    if not _is_whole(workers) or workers < 1:
+        raise InvalidValueError(
+            "The workers that read are a whole number of processes from 1 on, not %(workers)s.", workers=repr(workers)
+        )
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)
 
 
 def _never_judged(table: QrelsTable) -> tuple[str, ...]:

@@ -1,10 +1,10 @@
 """What the measures say of themselves, for people."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotator.errors import Sentence
-from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
-from annotator.evaluation.metrics.names import NAMES, parse_measure
+from annotator.evaluation.metrics.measures import MEASURES, NAMES, Cutoff, Measure
+from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.parameters import PARAMETERS
 from annotator.evaluation.metrics.trec_eval_names import measures_of_trec_eval
 
@@ -17,6 +17,7 @@ class MeasureHelp:
     text: str  # definition, range, edges and reference; the docstring of its function
     parameters: tuple[Sentence, ...]
     also_called: tuple[str, ...]
+    stands_for: str | None = None  # of a name that says parameters without showing them, as rbp says RBP(p=0.9)
 
     @property
     def summary(self) -> str:
@@ -29,11 +30,15 @@ def explain(written: str) -> MeasureHelp:
 
     Raises `InvalidValueError` as `parse_measure` does, also for names that stand for several measures (`official`).
     """
-    bare = NAMES.get(written.strip().lower())
+    measures = measures_of_trec_eval(written) or ()
+    if len(measures) > 1 and len({measure.name for measure in measures}) == 1:
+        return _help(measures[0].name)  # a family that differs in cutoffs
+    bare = None if measures else NAMES.get(written.strip().lower())
     if bare is not None:
         return _help(bare)
-    of_trec_eval = {measure.name for measure in measures_of_trec_eval(written) or ()}
-    return _help(of_trec_eval.pop() if len(of_trec_eval) == 1 else parse_measure(written).name)
+    measure = parse_measure(written)
+    says_more = measure.parameters and str(measure) != written.strip()
+    return replace(_help(measure.name), stands_for=str(measure) if says_more else None)
 
 
 def explain_all() -> dict[str, MeasureHelp]:

@@ -1,24 +1,30 @@
 """Qrels and runs as they are given, files or values, brought into the form that is scored."""
 
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
-from annotator.errors import Problems
+from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.lenient import Notice, read_qrels_leniently, read_run_leniently
-from annotator.evaluation.matching import QrelsIndex, match_lists, match_runs
+from annotator.evaluation.matching import QrelsIndex, match_lists, match_parsed, match_runs
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.parsed_runs import ParsedRun
 from annotator.evaluation.qrels_table import QrelsTable, read_qrels, table_of
-from annotator.evaluation.run_values import Scored, lists_of, ranked
-from annotator.evaluation.unpacking import unpack_into
+from annotator.evaluation.run_values import Scored, lists_of
+from annotator.evaluation.unpacking import read_text
+
+NO_UTF8 = re.compile("[\ud800-\udfff]")  # half of a surrogate pair
 
 # A file: by its path, or by the name that people know it by and where its bytes are.
-File = str | Path | tuple[str, Path | bytes]
+FileInput = str | Path | tuple[str, Path | bytes]
 # Grades by topic and docno.
-QrelsInput = File | Mapping[str, Mapping[str, int]] | QrelsTable
-# By name, each scores by topic and docno, or docnos and scores by topic.
-RunValues = Mapping[str, Mapping[str, Scored]]
-RunsInput = Sequence[File] | RunValues
+QrelsInput = FileInput | Mapping[str, Mapping[str, int]] | QrelsTable
+# Scores by topic and docno, or docnos and scores by topic.
+RunValues = Mapping[str, Scored]
+# One file, several, or by name files and values.
+RunsInput = FileInput | Sequence[FileInput] | Mapping[str, RunValues | FileInput]
 
 
 def qrels_table(qrels: QrelsInput, problems: Problems, notices: list[Notice], *, lenient: bool) -> QrelsTable | None:
@@ -28,7 +34,7 @@ def qrels_table(qrels: QrelsInput, problems: Problems, notices: list[Notice], *,
     if isinstance(qrels, Mapping):
         return table_of(qrels)
     name, source = named(qrels)
-    text = _text(name, source, problems)
+    text = read_text(problems, name, source)
     if text is None:
         return None
     if not lenient:
@@ -52,45 +58,92 @@ def matched(
 ) -> list[MatchedRun | None]:
     """Match the runs with the qrels; None for each of which `problems` says what is wrong.
 
-    Raises `InvalidValueError` for wrong values.
+    A run given under a name bears that, whatever its tag. Raises `InvalidValueError` for wrong values.
     """
     index = QrelsIndex(table)
-    if isinstance(runs, Mapping):
-        values = {name: lists_of(run, single_precision=single_precision) for name, run in runs.items()}
-        return [match_lists(index, name, lists) for name, lists in values.items()]
-    files = [named(file) for file in runs]
-    if not lenient:
-        return match_runs(files, index, problems, workers=workers, single_precision=single_precision)
-    read = [_read_leniently(name, source, problems, notices) for name, source in files]
-    return [None if run is None else _match(run, index, single_precision=single_precision) for run in read]
 
+    def of_files(files: Iterable[FileInput]) -> list[MatchedRun | None]:
+        sources = [named(file) for file in files]
+        if not lenient:
+            return match_runs(sources, index, problems, workers=workers, single_precision=single_precision)
+        return [
+            _match_leniently(name, source, index, problems, notices, single_precision=single_precision)
+            for name, source in sources
+        ]
 
-def _match(run: ParsedRun, index: QrelsIndex, *, single_precision: bool) -> MatchedRun:
-    lists = {
-        topic: ranked(topic, one.docnos, one.scores, single_precision=single_precision)
-        for topic, one in run.lists.items()
+    if not isinstance(runs, Mapping):
+        return of_files(_several(runs))
+    for name in runs:
+        _require_name(name)
+    values = {
+        name: match_lists(index, name, lists_of(run, single_precision=single_precision))
+        for name, run in runs.items()
+        if isinstance(run, Mapping)
     }
-    return match_lists(index, run.tag, lists)
+    named_files = {name: run for name, run in runs.items() if not isinstance(run, Mapping)}
+    read = dict(zip(named_files, of_files(named_files.values()), strict=True))
+    return [values[name] if name in values else _renamed(read[name], name) for name in runs]
 
 
-def named(file: File) -> tuple[str, Path | bytes]:
-    """Give a file's name and where its bytes are."""
-    return file if isinstance(file, tuple) else (str(file), Path(file))
+def named(file: FileInput) -> tuple[str, Path | bytes]:
+    """Give a file's name and where its bytes are; raises `InvalidValueError` for what is no file."""
+    match file:
+        case str(name), Path() as source:
+            return name, _path(source)
+        case str(name), bytes() as source:
+            return name, source
+        case str() | os.PathLike():
+            return os.fsdecode(file), _path(file)
+    raise InvalidValueError(
+        "A file is given by its path, or by its name and bytes; values are given as a dict, runs under their names, "
+        "as in {'bm25': {'401': {'FT911-3': 12.5}}}. Neither is %(given)s.",
+        given=type(file).__name__,
+    )
 
 
-def _read_leniently(name: str, source: Path | bytes, problems: Problems, notices: list[Notice]) -> ParsedRun | None:
-    text = _text(name, source, problems)
-    read = read_run_leniently(name, text, problems) if text is not None else None
+def _path(file: str | os.PathLike[str]) -> Path:
+    path = os.fsdecode(file)
+    try:
+        can_be = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        can_be = False
+    if not can_be:
+        raise InvalidValueError("%(path)s cannot be the path of a file.", path=repr(path))
+    return Path(path)
+
+
+def _require_name(name: object) -> None:
+    if not isinstance(name, str) or NO_UTF8.search(name):
+        raise InvalidValueError(
+            "Runs are given under their names, which are text: {name: {topic: {docno: score}}}. %(name)s is no name.",
+            name=repr(name),
+        )
+
+
+def _several(runs: FileInput | Sequence[FileInput]) -> Sequence[FileInput]:
+    """Take one file for a list of one; a name and a path, not in a list, are two files."""
+    is_named = isinstance(runs, tuple) and len(runs) > 1 and isinstance(runs[1], bytes)
+    is_one = is_named or isinstance(runs, str | bytes | os.PathLike) or not isinstance(runs, Iterable)
+    return cast("Sequence[FileInput]", [runs] if is_one else runs)
+
+
+def _renamed(run: MatchedRun | None, name: str) -> MatchedRun | None:
+    return None if run is None else replace(run, tag=name)
+
+
+def _match_leniently(
+    name: str,
+    source: Path | bytes,
+    index: QrelsIndex,
+    problems: Problems,
+    notices: list[Notice],
+    *,
+    single_precision: bool,
+) -> MatchedRun | None:
+    text = read_text(problems, name, source)
+    read = read_run_leniently(name, text, problems, topics=index.topics.keys()) if text is not None else None
     if read is None:
         return None
-    notices.extend(read[1])
-    return read[0]
-
-
-def _text(name: str, source: Path | bytes, problems: Problems) -> bytes | None:
-    try:
-        content = source.read_bytes() if isinstance(source, Path) else source
-    except OSError as error:
-        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
-        return None
-    return unpack_into(problems, name, content)
+    run, found = read
+    notices.extend(found)
+    return match_parsed(index, run, single_precision=single_precision)

@@ -30,10 +30,10 @@ class PrecisionRecallPoints:
 
 
 def interpolated_precision(judged: JudgedRankings, setting: Setting) -> Values:
-    """Interpolated precision at recall c: the best precision at any rank at which recall is c or more.
+    """Interpolated precision at recall x: the best precision at any rank at which recall is x or more.
 
-    The rank is looked for from the document on which is the c R-th relevant one, R being how many relevant documents
-    the topic has and c R rounded to a whole number (trec_eval 9 adds 0.9 and drops the decimals); at recall 0 it is
+    The rank is looked for from the document on which is the x R-th relevant one, R being how many relevant documents
+    the topic has and x R rounded to a whole number (trec_eval 9 adds 0.9 and drops the decimals); at recall 0 it is
     the best precision at any rank. From 0 to 1; 0 when so many relevant documents were not retrieved, when nothing was
     retrieved, or nothing is relevant. Unjudged documents count as not relevant. trec_eval: iprec_at_recall. Manning,
     Raghavan and Schütze, Introduction to Information Retrieval, 2008.

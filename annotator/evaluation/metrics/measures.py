@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 
 from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
@@ -23,6 +23,14 @@ class Cutoff(Enum):
     LEVEL = "level"  # a recall, or a multiple of R
 
 
+class Better(StrEnum):
+    """Which of two values of a measure says that a run is better."""
+
+    MORE = "more"
+    LESS = "less"
+    NEITHER = "neither"  # it says something of the topics, or of the run, that is no merit
+
+
 BINARY: Mapping[str, Value | None] = {"rel": None}
 GRADED: Mapping[str, Value | None] = {"gain": LINEAR}
 
@@ -37,6 +45,7 @@ class Definition:
     takes: Mapping[str, Value | None] = field(default_factory=lambda: BINARY)  # with what holds when nothing is said
     needs: tuple[str, ...] = ()  # of these, what must be said
     over_topics: Callable[[Values], Values] = means
+    better: Better = Better.MORE
 
     @property
     def is_count(self) -> bool:
@@ -129,7 +138,7 @@ MEASURES = {
     "RBP": Definition(
         users.rank_biased_precision, Cutoff.POSSIBLE, takes={**BINARY, "p": 0.8, "gain": None, "max": None}
     ),
-    "RBPResidual": Definition(users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}),
+    "RBPResidual": Definition(users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}, better=Better.LESS),
     "Q": Definition(users.q_measure, Cutoff.POSSIBLE, takes={**BINARY, "beta": 1.0, "gain": LINEAR}),
     "SetP": Definition(sets.set_precision),
     "SetR": Definition(sets.set_recall),
@@ -138,19 +147,21 @@ MEASURES = {
     "set_relative_P": Definition(sets.set_relative_precision),
     "Accuracy": Definition(confusion.accuracy, takes={**BINARY, "docs": None}, needs=("docs",)),
     "TP": Definition(confusion.true_positives, over_topics=totals),
-    "FP": Definition(confusion.false_positives, over_topics=totals),
-    "FN": Definition(confusion.false_negatives, over_topics=totals),
+    "FP": Definition(confusion.false_positives, over_topics=totals, better=Better.LESS),
+    "FN": Definition(confusion.false_negatives, over_topics=totals, better=Better.LESS),
     "TN": Definition(confusion.true_negatives, takes={**BINARY, "docs": None}, needs=("docs",), over_topics=totals),
     "Judged": Definition(incomplete.judged_share, Cutoff.NEEDED, takes={}),
-    "Unjudged": Definition(incomplete.unjudged_share, Cutoff.NEEDED, takes={}),
-    "NumQ": Definition(sets.topic_count, takes={}, over_topics=totals),
-    "NumRet": Definition(sets.retrieved_count, takes={}, over_topics=totals),
-    "NumRel": Definition(sets.relevant_count, over_topics=totals),
+    "Unjudged": Definition(incomplete.unjudged_share, Cutoff.NEEDED, takes={}, better=Better.LESS),
+    "NumQ": Definition(sets.topic_count, takes={}, over_topics=totals, better=Better.NEITHER),
+    "NumRet": Definition(sets.retrieved_count, takes={}, over_topics=totals, better=Better.NEITHER),
+    "NumRel": Definition(sets.relevant_count, over_topics=totals, better=Better.NEITHER),
     "NumRelRet": Definition(sets.relevant_retrieved_count, over_topics=totals),
-    "num_nonrel_judged_ret": Definition(sets.nonrelevant_retrieved_count, over_topics=totals),
+    "num_nonrel_judged_ret": Definition(sets.nonrelevant_retrieved_count, over_topics=totals, better=Better.LESS),
     "utility": Definition(sets.utility),
     "ndcg_rel": Definition(gain_levels.ndcg_at_relevant, takes=GRADED),
     "Rndcg": Definition(gain_levels.ndcg_at_levels, takes=GRADED),
     "G": Definition(gain_levels.g_measure, takes=GRADED),
     "binG": Definition(gain_levels.binary_g),
 }
+# In small letters, all that each is called here.
+NAMES = {written: name for name, definition in MEASURES.items() for written in (name.lower(), *definition.also_called)}

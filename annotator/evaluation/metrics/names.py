@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
+from annotator.evaluation.metrics.likely_names import likely_forms, nearest_names
+from annotator.evaluation.metrics.measures import MEASURES, NAMES, Cutoff, Measure
 from annotator.evaluation.metrics.parameters import (
     ALSO_CALLED,
     PARAMETERS,
@@ -15,16 +15,21 @@ from annotator.evaluation.metrics.parameters import (
     read_parameter,
     show,
 )
-from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, measures_of_trec_eval
+from annotator.evaluation.metrics.trec_eval_names import measures_of_trec_eval
 
 # A name; what stands in brackets; and a cutoff.
-WRITTEN = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?")
+FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?")
+# A cutoff and, out of place, what stands in brackets.
+CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)")
+# What commas part, but not those in brackets.
+LISTED = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
+# What goes on with a name of trec_eval's behind a comma: 10 as in P.5,10, or 2=9 as in ndcg.1=3,2=9.
+GOES_ON = re.compile(r"\s*[0-9.][0-9.eE+=-]*\s*")
 # What commas part, but not those in a pair of curly brackets or quotation marks.
 PART = r"""(?:[^,(){}'"]|\{[^{}'"]*\}|'[^']*'|"[^"]*")+"""
 PARTS = re.compile(PART)
 WELL_FORMED = re.compile(rf"\s*|{PART}(?:,{PART})*")
 
-NAMES = {written: name for name, definition in MEASURES.items() for written in (name.lower(), *definition.also_called)}
 # What is shown when nobody says what.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
 
@@ -32,10 +37,23 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
     """Read names of measures, each once in the order in which they come first.
 
-    Beside what `parse_measure` reads: trec_eval's families, such as `P` or `P.5,10`, and its sets `official`, `set`
-    and `all_trec`. Raises `InvalidValueError` as `parse_measure` does.
+    Beside what `parse_measure` reads: several names with commas between them, as `split_names` parts them; trec_eval's
+    families, such as `P` or `P.5,10`, and its sets `official`, `set` and `all_trec`. Raises `InvalidValueError` as
+    `parse_measure` does.
     """
-    return tuple(dict.fromkeys(measure for text in texts for measure in _of_trec_eval(text) or [parse_measure(text)]))
+    names = [name for text in texts for name in split_names(text)]
+    return tuple(dict.fromkeys(measure for name in names for measure in _of_trec_eval(name) or [parse_measure(name)]))
+
+
+def split_names(text: str) -> list[str]:
+    """Part names at commas, as in `nDCG@10,AP`; not at those in brackets or between parameters, as in `P.5,10`."""
+    names: list[str] = []
+    for part in LISTED.findall(text):
+        if names and GOES_ON.fullmatch(part):
+            names[-1] += f",{part}"
+        elif part.strip():
+            names.append(part)
+    return names or [text]
 
 
 def parse_measure(text: str) -> Measure:
@@ -67,11 +85,13 @@ def _of_trec_eval(text: str) -> list[Measure]:
 
 
 def _our_measure(text: str) -> Measure:
-    match = WRITTEN.fullmatch(text.strip())
+    match = FORM.fullmatch(text.strip())
     written, brackets, cutoff_written = match.groups() if match else (text, None, None)
     if written.lower() not in NAMES:
         raise _unknown(text, written)
     name = NAMES[written.lower()]
+    if brackets is None and cutoff_written and (out_of_place := CUTOFF_FIRST.fullmatch(cutoff_written.strip())):
+        cutoff_written, brackets = out_of_place.groups()
     if not WELL_FORMED.fullmatch(brackets or ""):
         raise InvalidValueError(
             "The brackets of “%(text)s” are not well-formed; they should look as in P(rel=2,judged_only=True)@10.",
@@ -100,7 +120,12 @@ def _parameters(name: str, brackets: str, cutoff: float | None) -> tuple[tuple[s
         written, equals, value = part.partition("=")
         parameter = ALSO_CALLED.get(written.strip().lower(), written.strip().lower())
         if not equals or parameter not in PARAMETERS:
-            raise InvalidValueError("%(name)s does not take “%(brackets)s” in brackets.", name=name, brackets=part)
+            raise InvalidValueError(
+                "%(name)s does not take “%(brackets)s” in brackets; it takes %(takes)s.",
+                name=name,
+                brackets=part.strip(),
+                takes=_takes(name),
+            )
         if parameter in said:
             raise InvalidValueError("%(name)s has %(parameter)s twice.", name=name, parameter=parameter)
         said[parameter] = _parameter(name, parameter, value.strip())
@@ -110,19 +135,25 @@ def _parameters(name: str, brackets: str, cutoff: float | None) -> tuple[tuple[s
 
 
 def _parameter(name: str, parameter: str, written: str) -> Value:
-    takes = (*MEASURES[name].takes, "judged_only")
-    if parameter not in takes:
+    if parameter not in (*MEASURES[name].takes, "judged_only"):
         if parameter == "rel":
             raise InvalidValueError(
-                "%(name)s takes no rel, since it does not ask from which grade on documents are relevant.", name=name
+                "%(name)s takes no rel, since it does not ask from which grade on documents are relevant; it takes "
+                "%(takes)s.",
+                name=name,
+                takes=_takes(name),
             )
         raise InvalidValueError(
             "%(name)s takes no %(parameter)s; it takes %(takes)s.",
             name=name,
             parameter=parameter,
-            takes=", ".join(takes),
+            takes=_takes(name),
         )
     return read_parameter(name, parameter, written)
+
+
+def _takes(name: str) -> str:
+    return ", ".join((*MEASURES[name].takes, "judged_only"))
 
 
 def _check_together(name: str, said: dict[str, Value], cutoff: float | None) -> None:
@@ -142,13 +173,28 @@ def _check_together(name: str, said: dict[str, Value], cutoff: float | None) -> 
 
 
 def _unknown(text: str, written: str) -> InvalidValueError:
-    known = {**{name.lower(): name for name in (*FAMILIES, *NICKNAMES)}, **NAMES}
-    near = get_close_matches(written.lower(), known, n=3, cutoff=0.5)
-    if near:
-        nearest = ", ".join(dict.fromkeys(known[one] for one in near))
+    meant = next((form for form in likely_forms(text) if _is_measure(form)), None)
+    if meant is not None:
         return InvalidValueError(
-            "There is no measure “%(text)s”; the nearest names are: %(nearest)s.", text=text, nearest=nearest
+            "There is no measure “%(text)s”; perhaps %(nearest)s is meant.", text=text, nearest=meant
+        )
+    nearest = nearest_names(written)
+    if nearest:
+        return InvalidValueError(
+            "There is no measure “%(text)s”; the nearest names are: %(nearest)s.",
+            text=text,
+            nearest=", ".join(nearest),
         )
     return InvalidValueError(
-        "There is no measure “%(text)s”; the measures are: %(names)s.", text=text, names=", ".join(MEASURES)
+        "There is no measure “%(text)s”, and none of the %(count)d that there are has a name like it.",
+        text=text,
+        count=len(MEASURES),
     )
+
+
+def _is_measure(text: str) -> bool:
+    try:
+        _our_measure(text)
+    except InvalidValueError:
+        return False
+    return True

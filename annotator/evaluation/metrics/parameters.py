@@ -94,46 +94,57 @@ PARAMETERS: Mapping[str, Parameter] = {
         "relevant_from",
         whole_number,
         Sentence("The rel of %(name)s must be a whole number from 1 to 999999999, not “%(written)s”."),
-        Sentence("rel=2: documents are relevant from this grade on."),
+        Sentence(
+            "rel, such as rel=2: the grade from which on documents are relevant; unless given, the one that is set for "
+            "all measures, as a rule 1."
+        ),
     ),
     "beta": Parameter(
         "beta",
         _positive,
         Sentence("The beta of %(name)s must be a number above 0 and at most 1000000, not “%(written)s”."),
-        Sentence("beta=2: how much more recall (of Q: gain) weighs than precision."),
+        Sentence(
+            "beta, such as beta=2: how much more recall (of Q: gain) weighs than precision; unless given, beta=1."
+        ),
     ),
     "p": Parameter(
         "p",
         _probability,
         Sentence("The p of %(name)s must be a number between 0 and 1, not “%(written)s”."),
-        Sentence("p=0.8: how likely a reader goes on from one document to the next."),
+        Sentence("p, such as p=0.95: how likely a reader goes on from one document to the next; unless given, p=0.8."),
     ),
     "gain": Parameter(
         "gain",
         _gain,
         Sentence("The gain of %(name)s must be linear, exp, or gains by grade such as {1:3,2:9}, not “%(written)s”."),
         Sentence(
-            "gain=exp: a document of grade g is worth 2^g - 1; gain={1:3,2:9}: grade 1 is worth 3, grade 2 is worth 9, "
-            "any other its own number."
+            "gain=linear: a document is worth its grade; gain=exp: one of grade g is worth 2^g - 1; or by grade, as in "
+            "gain={1:3,2:9}: grade 1 is worth 3, grade 2 is worth 9, any other its own number. Unless given, linear; "
+            "but RBP then only asks whether a document is relevant."
         ),
     ),
     "norm": Parameter(
         "norm",
         _norm,
         Sentence("The norm of %(name)s can only be min, not “%(written)s”."),
-        Sentence("norm=min: divide by the relevant documents that fit within the cutoff, min(R, k)."),
+        Sentence(
+            "norm=min: divide by the relevant documents that fit within the cutoff, min(R, k); unless given, by R."
+        ),
     ),
     "max": Parameter(
         "max_grade",
         _scale,
         Sentence("The max of %(name)s must be a whole number from 1 to 1000, not “%(written)s”."),
-        Sentence("max=4: the best grade of the scale; without it, the best grade in the qrels."),
+        Sentence(
+            "max, such as max=4: the best grade of the scale; unless given, that of the collection or, from files "
+            "alone, the best grade in the qrels."
+        ),
     ),
     "docs": Parameter(
         "docs",
         whole_number,
         Sentence("The docs of %(name)s must be a whole number from 1 to 999999999, not “%(written)s”."),
-        Sentence("docs=10000: how many documents the corpus has."),
+        Sentence("docs, such as docs=10000: how many documents the corpus has; it must be given."),
     ),
     "prior": Parameter(
         "prior",
@@ -141,14 +152,17 @@ PARAMETERS: Mapping[str, Parameter] = {
         Sentence("The prior of %(name)s can only be stratum, not “%(written)s”."),
         Sentence(
             "prior=stratum: where nothing of a stratum above a rank is judged, take the stratum's share of relevant "
-            "documents, not one half."
+            "documents; unless given, one half."
         ),
     ),
     "judged_only": Parameter(
         "judged_only",
         _truth,
         Sentence("The judged_only of %(name)s must be True or False, not “%(written)s”."),
-        Sentence("judged_only=True: leave unjudged documents out and move the others up (condensed list)."),
+        Sentence(
+            "judged_only=True: leave unjudged documents out and move the others up (condensed list); "
+            "judged_only=False: keep them. Unless given, as is set for all measures, as a rule False."
+        ),
     ),
 }
 # As ir_measures writes them.

@@ -28,6 +28,7 @@ class Scores:
     retrieved: NDArray[np.intp]  # shape: runs, topics; 0 where the run has no list
     relevant: NDArray[np.intp]  # of each topic: how many relevant documents the qrels have
     judged: JudgedRankings  # what was scored: a ranking for each run and each topic, topics within runs
+    judged_only: bool  # whether unjudged documents were left out of all rankings
 
     def by_topic(self, run: int) -> dict[str, tuple[Number, ...]]:
         """Give one run's values by topic number, in the order of the measures; counts are whole numbers."""
@@ -38,12 +39,12 @@ class Scores:
         return self._numbers(self.means[run].tolist())
 
     def missing(self, run: int) -> tuple[str, ...]:
-        """Name the topics of the qrels for which the run returned nothing; it scores 0 there."""
+        """Name the topics of the qrels for which the run returned nothing; it counts there as an empty list."""
         return tuple(self.topics[index] for index in np.flatnonzero(self.retrieved[run] == 0).tolist())
 
     @cached_property
     def without_relevant(self) -> tuple[str, ...]:
-        """Name the topics without relevant documents; every run scores 0 there, and they count in the means."""
+        """Name the topics without relevant documents: no run can find any there, and they count in the means."""
         return tuple(self.topics[index] for index in np.flatnonzero(self.relevant == 0).tolist())
 
     def _numbers(self, values: Sequence[float]) -> tuple[Number, ...]:
@@ -85,6 +86,7 @@ def score(
         retrieved=judged.retrieved.reshape(runs, len(topics)),
         relevant=judged.existing(relevant_from),
         judged=judged.judged_only if judged_only else judged,
+        judged_only=judged_only,
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.measures import MEASURES, Measure
+from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
 from annotator.evaluation.metrics.parameters import (
     LARGEST_BETA,
     Value,
@@ -15,6 +15,7 @@ from annotator.evaluation.metrics.parameters import (
     read_cutoff,
     read_level,
     read_parameter,
+    whole_number,
 )
 
 RANKS = "5,10,15,20,30,100,200,500,1000"
@@ -102,17 +103,17 @@ FAMILIES: Mapping[str, Family] = {
     "rbp_resid": Family("RBPResidual", usual="p=0.9", is_in_version_9=False),
     "unj": Family("Unjudged", Takes.CUTOFFS, "5,10,20", is_in_version_9=False),
 }
-OFFICIAL = (*FAMILIES,)[: (*FAMILIES,).index("P") + 1]
+OFFICIAL_FAMILIES = (*FAMILIES,)[: (*FAMILIES,).index("P") + 1]
 NICKNAMES: Mapping[str, tuple[str, ...]] = {
-    "official": OFFICIAL,
-    "set": (*OFFICIAL[:5], "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "official": OFFICIAL_FAMILIES,
+    "set": (*OFFICIAL_FAMILIES[:5], "utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
     # Without rbp and rbp_resid, in which trec_eval cannot be equalled; dcg it leaves out itself.
     "all_trec": tuple(name for name in FAMILIES if name not in {"dcg", "rbp", "rbp_resid"}),
 }
 # trec_eval's measures of preferences and of several judges' qrels, and two that nobody reports.
 NOT_COMPUTED = re.compile(r"(prefs|all_prefs|qrels_jg|ideal_dcg|yaap|prefs_\w+|\w+_avgjg)(\..*)?", re.IGNORECASE)
 
-WRITTEN = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)}
+BY_SMALL_LETTERS = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)}
 LONGEST_FIRST = sorted(FAMILIES, key=len, reverse=True)
 
 
@@ -149,8 +150,8 @@ def names_of_trec_eval(text: str) -> list[TrecEvalName] | None:
 def _parted(written: str) -> tuple[str, str | None]:
     """Tell a family from its parameters; the family is empty when there is none of that name."""
     name, dot, parameters = written.partition(".")
-    if name.lower() in WRITTEN:
-        return WRITTEN[name.lower()], parameters if dot else None
+    if name.lower() in BY_SMALL_LETTERS:
+        return BY_SMALL_LETTERS[name.lower()], parameters if dot else None
     for family in LONGEST_FIRST:
         start = f"{family}_".lower()
         behind = written[len(start) :]
@@ -161,26 +162,39 @@ def _parted(written: str) -> tuple[str, str | None]:
 
 def _names(family: str, parameters: str | None) -> Iterator[TrecEvalName]:
     name, takes = FAMILIES[family].measure, FAMILIES[family].takes
+    if takes in {Takes.NOTHING, Takes.GAINS}:
+        _refuse_cutoff(family, parameters)
     if takes is Takes.NOTHING and parameters is not None:
         raise InvalidValueError("trec_eval's %(name)s is known here only without parameters.", name=family)
     said = FAMILIES[family].usual if parameters is None else parameters
     label = family if parameters is None else f"{family}_{parameters}"
     if name is None:
-        yield TrecEvalName(family, label, length=read_cutoff(family, said) if said else 0)
+        yield TrecEvalName(family, label, length=read_cutoff(family, said) if takes is Takes.LENGTH else 0)
     elif takes is Takes.CUTOFFS:
         for cutoff in sorted({read_cutoff(family, each) for each in said.split(",")}):
             yield TrecEvalName(family, f"{family}_{cutoff:d}", Measure(name, cutoff))
     elif takes is Takes.LEVELS:
         for level in sorted({read_level(name, each) for each in said.split(",")}):
             yield TrecEvalName(family, f"{family}_{level:3.2f}", Measure(name, level))
+    elif parameters is None and not said:  # trec_eval's default is ours
+        yield TrecEvalName(family, label, Measure(name))
     else:
         yield TrecEvalName(family, label, _with_parameter(family, name, said))
 
 
+def _refuse_cutoff(family: str, parameters: str | None) -> None:
+    """Tell those who write `ndcg_10` or `recip_rank.10` how a cutoff is written."""
+    name = FAMILIES[family].measure
+    if name and parameters and whole_number(parameters) and MEASURES[name].cutoff is Cutoff.POSSIBLE:
+        raise InvalidValueError(
+            "trec_eval's %(name)s takes no cutoff; with one, write %(measure)s.",
+            name=family,
+            measure=Measure(name, whole_number(parameters)),
+        )
+
+
 def _with_parameter(family: str, name: str, said: str) -> Measure:
-    """Read the one parameter of a measure; said is empty when trec_eval's default is ours."""
-    if not said:
-        return Measure(name)
+    """Read the one parameter of a measure."""
     takes = FAMILIES[family].takes
     if takes is Takes.GAINS:
         return _measure(name, "gain", _gain(family, said))

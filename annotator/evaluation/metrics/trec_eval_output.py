@@ -7,7 +7,7 @@ import numpy as np
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.gains import Gain
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import parse_measure, split_names
 from annotator.evaluation.metrics.parameters import Value, show
 from annotator.evaluation.metrics.scoring import Scores
 from annotator.evaluation.metrics.setting import Compat
@@ -22,11 +22,12 @@ IN_PRINTING_ORDER = {family: place for place, family in enumerate(FAMILIES)}
 
 
 def measures_to_print(asked: Sequence[str], compat: Compat) -> tuple[Measure, ...]:
-    """Name the measures to score for `trec_eval_report`; `runid` and `relstring` are none.
+    """Name the measures to score for `trec_eval_report`; `runid` and `relstring` are none, but there is always one.
 
     Raises `InvalidValueError` for what `trec_eval_report` refuses.
     """
-    return tuple(dict.fromkeys(name.measure for name in _lines(asked, compat) if name.measure is not None))
+    measures = dict.fromkeys(name.measure for name in _lines(asked, compat) if name.measure is not None)
+    return tuple(measures) or (Measure("NumQ"),)
 
 
 def trec_eval_report(scores: Scores, run: int, tag: str, asked: Sequence[str], compat: Compat) -> str:
@@ -68,7 +69,7 @@ def _summary_lines(scores: Scores, run: int, tag: str, lines: Sequence[TrecEvalN
 def _column(scores: Scores, run: int, line: TrecEvalName) -> list[str]:
     """Write one line's values for every topic."""
     if line.measure is None:
-        return [f"'{signs}'" for signs in _relevance_strings(scores, run, line.length)]
+        return [f"'{signs}'" for signs in _relevance_strings(scores, run, line)]
     values = scores.values[run, :, scores.measures.index(line.measure)]
     return [_number(line.family, value) for value in values.tolist()]
 
@@ -81,27 +82,32 @@ def _number(family: str, value: float) -> str:
     return f"{int(value)}" if family in COUNTS else f"{value:6.4f}"
 
 
-def _relevance_strings(scores: Scores, run: int, length: int) -> list[str]:
+def _relevance_strings(scores: Scores, run: int, line: TrecEvalName) -> list[str]:
     """Write the grades of each topic's first documents, a sign each.
 
-    `>` stands for a grade above 9, `.` for pooled but unjudged, `-` for not in the pool.
+    `>` stands for a grade above 9, `.` for pooled but unjudged, `-` for not in the pool. For a topic that the run
+    lacks, trec_eval 10 makes up one document, which the qrels do not have. It clears its string afterwards only when
+    the line is called just `relstring`, without a length.
     """
     judged, topics = scores.judged, len(scores.topics)
     rankings = slice(run * topics, (run + 1) * topics)
-    shown = np.minimum(judged.retrieved[rankings], length)
+    retrieved = judged.retrieved[rankings]
+    if line.label != line.family and not scores.judged_only:
+        retrieved = np.where(scores.retrieved[run] == 0, 1, retrieved)
+    shown = np.minimum(retrieved, line.length)
     signs = np.full((topics, int(shown.max(initial=0))), "-")
     for ranking, rank, sign in (
         (judged.ranking, judged.rank, GRADE_SIGNS[np.minimum(judged.grade, GRADE_SIGNS.size - 1)]),
         (judged.unjudged.ranking, judged.unjudged.rank, np.full(judged.unjudged.rank.size, ".")),
     ):
-        rows = np.flatnonzero((ranking // max(topics, 1) == run) & (rank <= length))
+        rows = np.flatnonzero((ranking // max(topics, 1) == run) & (rank <= line.length))
         signs[ranking[rows] - rankings.start, rank[rows] - 1] = sign[rows]
     return ["".join(row[:width]) for row, width in zip(signs.tolist(), shown.tolist(), strict=True)]
 
 
 def _lines(asked: Sequence[str], compat: Compat) -> list[TrecEvalName]:
     """Find the lines to print, each once, in trec_eval's order."""
-    names = dict.fromkeys(name for text in asked for name in _names(text, compat))
+    names = dict.fromkeys(name for text in asked for each in split_names(text) for name in _names(each, compat))
     return sorted(names, key=lambda name: (IN_PRINTING_ORDER[name.family], _cutoff(name), name.label))
 
 
