@@ -103,7 +103,10 @@ def _store(collection: Collection) -> Stored:
     return Stored(
         tags=[path.name for path in collection.runs],
         runs=[
-            {topics[topic]: numbers for topic, numbers in _read(path).index().numbered(documents).items()}
+            {
+                topics[topic]: np.array([documents[docno.decode()] for docno in ranked.docnos.tolist()], np.int32)
+                for topic, ranked in _read(path).lists.items()
+            }
             for path in collection.runs
         ],
         qrels=qrels,

@@ -4,7 +4,7 @@ import click
 
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.storage.schema import upgrade_schema
+from annotator.storage.migrating import upgrade_schema
 
 
 @click.group

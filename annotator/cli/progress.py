@@ -1,10 +1,9 @@
 """How far an import is, on a terminal."""
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import Progress
+from importlib import import_module
 
 from annotator.files import InputFile
 
@@ -25,7 +24,8 @@ class _Counted(list[InputFile]):
 @contextmanager
 def watched(files: Sequence[InputFile]) -> Iterator[Sequence[InputFile]]:
     """The same files, with a bar on standard error that grows as they are gone through; no bar off a terminal."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("Reading", total=len(files))
-        yield _Counted(files, lambda: bar.advance(task))
+    if not sys.stderr.isatty():
+        yield files
+        return
+    with import_module("annotator.cli.bars").bar_of("Reading", len(files)) as advance:
+        yield _Counted(files, advance)

@@ -16,8 +16,9 @@ from annotator.evaluation.scale import parse_scale
 from annotator.files import InputFile
 from annotator.passwords import hash_password
 from annotator.settings import MEBIBYTE, Settings, sqlite_url
-from annotator.storage import Database, Role
-from annotator.storage.schema import prepare_schema
+from annotator.storage import Database, Role, RunType
+from annotator.storage.migrating import upgrade_schema
+from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows import (
     accounts,
     collection,
@@ -25,10 +26,12 @@ from annotator.workflows import (
     guidelines,
     judgement_import,
     members,
+    pool_building,
     pools,
     runs,
     topics,
 )
+from annotator.workflows.runs import RunDetails, Sender
 
 HERE = Path(__file__).parent
 SLUG = "python-docs"
@@ -82,14 +85,15 @@ class Label:
 def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
     """Make the demonstration in `directory`, or find the one that is there with all that was judged in it.
 
-    A new one appears whole or not at all: it is built under another name and renamed when it is complete.
+    A new one appears whole or not at all: it is built under another name and renamed when it is complete. The tables
+    of one that an older program made are brought to this version.
     """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "annotator.sqlite"
     settings = Settings(secret_key=_secret_key(directory / "secret-key"), database_url=sqlite_url(path.resolve()))
     if path.exists():
         database = Database(settings.database_url)
-        prepare_schema(database)
+        upgrade_schema(database)
         database.close()
         return Demonstration(settings, is_new=False, labels_used=0, labels_left_out=0)
     unfinished = directory / "unfinished.sqlite"
@@ -113,7 +117,7 @@ def _secret_key(path: Path) -> str:
 
 def _build(database: Database, now: datetime) -> tuple[int, int]:
     """Build everything in one transaction and count the labels used and left out."""
-    prepare_schema(database)
+    upgrade_schema(database)
     corpus = python_documents()
     with database.transaction() as session:
         _add_collection_and_people(session, now)
@@ -124,17 +128,19 @@ def _build(database: Database, now: datetime) -> tuple[int, int]:
             for tag in tags:
                 system = SYSTEMS[tag]
                 sent = InputFile(f"{tag}.run", system.run_lines(corpus, read).encode())
-                checked = runs.check_runs(session, SLUG, [sent], unpacked_limit=UNPACKED_LIMIT)
+                checked = runs.check_runs(
+                    session, SLUG, [sent], sender=Sender(team, organises=True), unpacked_limit=UNPACKED_LIMIT
+                )
                 runs.store_runs(
                     session,
                     SLUG,
                     checked,
-                    team=team,
-                    description=system.description,
+                    details=RunDetails(team, system.description, RunType.AUTOMATIC),
                     uploaded_by_id=None,
                     uploaded_at=now,
                 )
-        pools.build_pool(session, SLUG, depth=DEPTH, seed=SEED, built_by_id=None, built_at=now)
+        request = PoolRequest("depth", {"depth": DEPTH})
+        pool_building.build_pool(session, SLUG, request, seed=SEED, built_by_id=None, built_at=now)
         counts = _import_labels(session, corpus, now)
     # Closing folds SQLite's log into the file, so that the file alone can be renamed.
     database.close()

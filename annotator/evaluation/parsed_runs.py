@@ -8,6 +8,14 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """Where the documents of a list stand in the file; both int32, of shape (documents,), in the order of the list."""
+
+    lines: NDArray[np.int32]  # from 1
+    ranks: NDArray[np.int32]  # as the rank column has them, `run_scores.NO_NUMBER` for what is no whole number
+
+
+@dataclass(frozen=True, eq=False)
 class ParsedList:
     """One topic's documents, best first: score descending, equal scores by document id (bytes) descending.
 
@@ -16,19 +24,7 @@ class ParsedList:
 
     docnos: NDArray[np.bytes_]
     scores: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class RunDocuments:
-    """The documents of a run, each once, and its lists as positions among them, best first."""
-
-    docnos: tuple[str, ...]
-    positions: Mapping[str, NDArray[np.int32]]
-
-    def numbered(self, numbers: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
-        """The lists as the numbers that a collection gives the documents."""
-        given = np.fromiter((numbers[docno] for docno in self.docnos), np.int32, len(self.docnos))
-        return {topic: given[positions] for topic, positions in self.positions.items()}
+    origin: Origin | None = None  # only of what was read line by line
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +35,40 @@ class ParsedRun:
     lists: Mapping[str, ParsedList]
     lines: int
 
-    def index(self) -> "RunDocuments":
-        """Name each document once, so that giving numbers to all of them is quick."""
-        lengths = [ranked.docnos.size for ranked in self.lists.values()]
-        docnos, positions = np.unique(
-            np.concatenate([ranked.docnos for ranked in self.lists.values()]), return_inverse=True
-        )
-        pieces = np.split(positions.astype(np.int32), np.cumsum(lengths)[:-1])
-        return RunDocuments(
-            tuple(docno.decode() for docno in docnos.tolist()), dict(zip(self.lists, pieces, strict=True))
-        )
+
+@dataclass(frozen=True, eq=False)
+class NumberedList:
+    """One topic's documents as numbers of a `DocnoNumbers`, best first as in a `ParsedList`."""
+
+    documents: NDArray[np.int32]
+    scores: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberedRun:
+    """A run whose documents are numbers; topics in the order in which the file names them first.
+
+    `documents`, `scores` and `origin` hold all lists, one after the other, each best first; list i is from
+    `begins[i]` to `begins[i + 1]`.
+    """
+
+    tag: str
+    topics: tuple[str, ...]
+    begins: NDArray[np.intp]  # shape: topics and one more
+    documents: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    origin: Origin
 
     @property
     def retrieved(self) -> int:
-        """Documents in all lists together."""
-        return sum(ranked.docnos.size for ranked in self.lists.values())
+        """Documents in all lists together, which is also the number of lines that hold data."""
+        return self.documents.size
+
+    @property
+    def lists(self) -> Mapping[str, NumberedList]:
+        """The lists by topic."""
+        bounds = self.begins.tolist()
+        return {
+            topic: NumberedList(self.documents[begin:end], self.scores[begin:end])
+            for topic, begin, end in zip(self.topics, bounds, bounds[1:], strict=False)
+        }

@@ -1,7 +1,9 @@
 """Reads a run by whole columns, for the millions of lines: either exactly what `run_lines` reads, or nothing."""
 
+from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +12,11 @@ from annotator.evaluation.docno_hashes import has_equals, hashes_of, words_of_do
 from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.rankings import trec_order
 from annotator.evaluation.run_lines import COLUMNS, DOCNO, SCORE, TAG, TOPIC
-from annotator.evaluation.run_scores import Scores, scores_of
+from annotator.evaluation.run_scores import scores_of
 from annotator.evaluation.table_stream import chunks_of
 from annotator.evaluation.table_tokens import (
     Offsets,
+    Tokens,
     UnusualError,
     beginnings_of,
     one_text,
@@ -21,39 +24,47 @@ from annotator.evaluation.table_tokens import (
     tokens_of,
 )
 
+KEPT_BYTES = 24 << 20
 MAX_PIECES = 1 << 18  # of lists that come in bits, as when topics take turns line by line; each costs 300 bytes
 
-Docnos = NDArray[np.bytes_]
+# What is wanted of some lines, one array for each column of it.
+Piece = tuple[NDArray[Any], ...]
+# Makes a piece of the lines of a chunk; the number tells how many lines of the file there are before it.
+Gather = Callable[[Tokens, int], Piece]
 
 
 @dataclass
-class _Columns:
+class Collected:
     """What the chunks so far have said: for each topic, in order of first appearance, the pieces of its list."""
 
     topics: AbstractSet[str] | None
+    gather: Gather
     tag: bytes | None = None
-    pieces: dict[bytes, list[tuple[Docnos, Scores]]] = field(default_factory=dict)
+    pieces: dict[bytes, list[Piece]] = field(default_factory=dict)
     lines: int = 0
+    lines_before: int = 0
     piece_count: int = 0
 
     def take(self, chunk: bytes, *, check_tag: bool) -> None:
+        """Add the lines of a chunk; raises `UnusualError` for what is no such lines."""
         tokens = tokens_of(chunk, COLUMNS)
-        if not tokens.starts.size:
-            return
-        self.lines += len(tokens.starts)
-        if check_tag:
-            self.tag = one_text(tokens, TAG, self.tag)
-        docnos, scores = texts_of(tokens.data, *tokens.column(DOCNO)), scores_of(tokens.data, *tokens.column(SCORE))
-        self._take_lists(*beginnings_of(tokens, TOPIC), docnos, scores)
+        if tokens.starts.size:
+            self.lines += len(tokens.starts)
+            if check_tag:
+                self.tag = one_text(tokens, TAG, self.tag)
+            piece = self.gather(tokens, self.lines_before)
+            self._take_lists(*beginnings_of(tokens, TOPIC), piece, len(tokens.starts))
+        self.lines_before += len(tokens.starts) if tokens.places is None else chunk.count(b"\n")
 
-    def _take_lists(self, names: list[bytes], begins: Offsets, docnos: Docnos, scores: Scores) -> None:
-        lengths = np.diff(begins, append=scores.size)
+    def _take_lists(self, names: list[bytes], begins: Offsets, columns: Piece, lines: int) -> None:
+        lengths = np.diff(begins, append=lines)
         if len(set(names)) < len(names):  # topics take turns: bring each together, its lines in file order
             places: dict[bytes, int] = {}
             codes = [places.setdefault(name, len(places)) for name in names]
             order = np.argsort(np.repeat(codes, lengths), kind="stable")
             together = np.bincount(codes, weights=lengths).astype(np.int64)
-            self._take_lists(list(places), np.cumsum(together) - together, docnos[order], scores[order])
+            ordered = tuple(column[order] for column in columns)
+            self._take_lists(list(places), np.cumsum(together) - together, ordered, lines)
             return
         self.piece_count += len(names)
         if self.piece_count > MAX_PIECES:
@@ -61,35 +72,49 @@ class _Columns:
         for name, begin, end in zip(names, begins.tolist(), (begins + lengths).tolist(), strict=True):
             if name not in self.pieces:
                 self._greet(name)
-            self.pieces[name].append((docnos[begin:end], scores[begin:end]))
+            self.pieces[name].append(tuple(column[begin:end] for column in columns))
 
     def _greet(self, topic: bytes) -> None:
         if self.topics is not None and topic.decode() not in self.topics:
             raise UnusualError
         self.pieces[topic] = []
 
-    def run(self, tag: str | None) -> ParsedRun:
-        """Rank each list, letting go of its pieces on the way, so that the run never stands in memory twice."""
-        lists = {topic.decode(): _ranked(self.pieces.pop(topic)) for topic in list(self.pieces)}
-        return ParsedRun(tag if tag is not None else (self.tag or b"").decode(), lists, self.lines)
+
+def collect(
+    text: bytes, topics: AbstractSet[str] | None, tag: str | None, gather: Gather, *, chunk_bytes: int | None = None
+) -> Collected:
+    """Gather a run's columns topic by topic; raises `UnusualError` when anything about the file is unusual."""
+    # As in `matching.columns`: without this every chunk would have its memory given back and cleared anew.
+    np.empty(KEPT_BYTES, np.uint8)
+    collected = Collected(topics, gather)
+    for chunk in chunks_of(text, chunk_bytes=chunk_bytes):
+        collected.take(chunk, check_tag=tag is None)
+    if not collected.lines:
+        raise UnusualError
+    if tag is not None:
+        collected.tag = tag.encode()
+    return collected
 
 
 def read_columns(text: bytes, topics: AbstractSet[str] | None, tag: str | None) -> ParsedRun | None:
     """Return the run, or None when anything about the file is unusual; about 60 bytes of memory a line."""
-    columns = _Columns(topics)
     try:
-        for chunk in chunks_of(text):
-            columns.take(chunk, check_tag=tag is None)
-        return columns.run(tag) if columns.lines else None
+        collected = collect(text, topics, tag, _docnos_and_scores)
+        # Each list lets go of its pieces on the way, so that the run never stands in memory twice.
+        lists = {topic.decode(): _ranked(collected.pieces.pop(topic)) for topic in list(collected.pieces)}
     except UnusualError:
         return None
+    return ParsedRun((collected.tag or b"").decode(), lists, collected.lines)
 
 
-def _ranked(pieces: list[tuple[Docnos, Scores]]) -> ParsedList:
+def _docnos_and_scores(tokens: Tokens, _lines_before: int) -> Piece:
+    return texts_of(tokens.data, *tokens.column(DOCNO)), scores_of(tokens.data, *tokens.column(SCORE))
+
+
+def _ranked(pieces: list[Piece]) -> ParsedList:
     docnos, scores = pieces[0]
     if len(pieces) > 1:
-        docnos = np.concatenate([piece for piece, _ in pieces])
-        scores = np.concatenate([piece for _, piece in pieces])
+        docnos, scores = (np.concatenate(column) for column in zip(*pieces, strict=True))
     if has_equals(hashes_of(words_of_docnos(docnos))) and np.unique(docnos).size < docnos.size:
         raise UnusualError
     if np.all(scores[:-1] > scores[1:]):

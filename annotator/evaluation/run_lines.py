@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotator.errors import Problems
-from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
+from annotator.evaluation.parsed_runs import Origin, ParsedList, ParsedRun
+from annotator.evaluation.run_scores import NO_NUMBER
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 6
-TOPIC, DOCNO, SCORE, TAG = 0, 2, 4, 5  # which column each is, from 0
+TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
+WHOLE_NUMBER = re.compile(rb"[0-9]{1,8}")  # as `whole_numbers_of` reads ranks
 DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
@@ -24,6 +26,7 @@ class _Entries:
 
     docnos: bytearray = field(default_factory=bytearray)  # each followed by a newline, which no id contains
     scores: "array[float]" = field(default_factory=lambda: array("d"))
+    ranks: "array[int]" = field(default_factory=lambda: array("q"))
     lines: "array[int]" = field(default_factory=lambda: array("q"))
 
 
@@ -44,7 +47,7 @@ class _Reading:
         if len(columns) != COLUMNS:
             note_columns(self.problems, self.name, line, len(columns))
             return
-        topic, _, docno, _, score, tag = columns
+        topic, _, docno, rank, score, tag = columns
         self._take_tag(line, tag)
         value = self._score(line, score)
         if check_words(self.name, line, (topic, docno), self.problems):
@@ -52,6 +55,7 @@ class _Reading:
             entries = self.entries[topic]
             entries.docnos += docno + b"\n"
             entries.scores.append(value)
+            entries.ranks.append(int(rank) if WHOLE_NUMBER.fullmatch(rank) else NO_NUMBER)
             entries.lines.append(line)
 
     def _take_tag(self, line: int, tag: bytes) -> None:
@@ -139,5 +143,9 @@ def read_lines(
 
 def _ranked(entries: _Entries) -> ParsedList:
     docnos = bytes(entries.docnos).split()
-    pairs = sorted(zip(entries.scores, docnos, strict=True), reverse=True)
-    return ParsedList(np.array([docno for _, docno in pairs]), np.array([score for score, _ in pairs]))
+    order = sorted(range(len(docnos)), key=lambda row: (entries.scores[row], docnos[row]), reverse=True)
+    return ParsedList(
+        np.array([docnos[row] for row in order]),
+        np.array(entries.scores, np.float64)[order],
+        Origin(np.array(entries.lines, np.int32)[order], np.array(entries.ranks, np.int32)[order]),
+    )

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.table_tokens import WORD_BYTES, Bytes, Offsets, UnusualError, Words, texts_of
 
+NO_NUMBER = -1
 MAX_SCORE_BYTES = 64  # longer numbers exist, but not where speed matters
 # With finiteness and float()'s own grammar this leaves exactly the decimal numbers of `run_lines`; NUL is padding.
 MAY_BE_IN_A_SCORE = np.isin(np.arange(256), [0, *b"0123456789+-.eE"])
@@ -66,6 +67,16 @@ def scores_of(data: Bytes, starts: Offsets, ends: Offsets) -> Scores:
     if rest.size:
         scores[rest] = _by_float(data, starts[rest], ends[rest])
     return scores
+
+
+def whole_numbers_of(data: Bytes, starts: Offsets, ends: Offsets) -> NDArray[np.int32]:
+    """Read one whole number a token, of one to eight digits and nothing else; `NO_NUMBER` for any other token."""
+    lengths = ends - starts
+    word = _last_words(data, ends - np.minimum(lengths, WORD_BYTES), ends)[0]
+    is_other = ((((word + PAST_NINE) | word) & HIGHEST_BITS) != 0) | (lengths > WORD_BYTES)
+    numbers = _number_of(word).astype(np.int32)
+    numbers[is_other] = NO_NUMBER
+    return numbers
 
 
 def in_single_precision(scores: Scores) -> Scores:

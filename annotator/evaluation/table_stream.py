@@ -13,12 +13,18 @@ from annotator.evaluation.unpacking import GZIP_MAGIC, GZIP_WINDOW, UNPACKED_LIM
 CHUNK_BYTES = 1 << 19  # its arrays stay in the processor's cache, and NumPy's calls are few
 
 
-def chunks_of(source: Path | bytes, start: int = 0, end: int | None = None) -> Iterator[bytes]:
+def chunks_of(
+    source: Path | bytes, start: int = 0, end: int | None = None, *, chunk_bytes: int | None = None
+) -> Iterator[bytes]:
     """Yield the text, or the plain file's bytes from `start` to `end`, in pieces that end with a line.
+
+    Text that is not packed comes in pieces of `chunk_bytes`, if they are given.
 
     The byte order mark is left out. Raises `UnusualError` for gzip data that are not whole or are padded, for a line
     that is too long, and for more than `unpack` takes.
     """
+    if isinstance(source, bytes) and not is_packed(source):
+        return _cut(source, start, len(source) if end is None else end, chunk_bytes or CHUNK_BYTES)
     pieces = _pieces(source, start, end)
     if start == 0 and is_packed(source):
         pieces = _gunzipped(pieces)
@@ -36,6 +42,22 @@ def _pieces(source: Path | bytes, start: int, end: int | None) -> Iterator[bytes
         while left and (piece := file.read(min(CHUNK_BYTES, left))):
             left -= len(piece)
             yield piece
+
+
+def _cut(text: bytes, start: int, end: int, chunk_bytes: int) -> Iterator[bytes]:
+    """Do as `_whole_lines`, with one copy of each piece."""
+    if end - start > UNPACKED_LIMIT:
+        raise UnusualError
+    begin = start + len(UTF8_MARK) if start == 0 and text.startswith(UTF8_MARK) else start
+    for piece_end in [*range(start + chunk_bytes, end, chunk_bytes), end]:
+        cut = text.rfind(b"\n", begin, piece_end) + 1 or begin
+        if piece_end - cut > MAX_LINE_BYTES:
+            raise UnusualError
+        if cut > begin:
+            yield text[begin:cut]
+            begin = cut
+    if begin < end:
+        yield text[begin:end]
 
 
 def _gunzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:

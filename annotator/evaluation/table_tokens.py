@@ -11,11 +11,11 @@ from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES, SPLITTING_PAS
 from annotator.evaluation.table_lines import MAX_LINE_BYTES
 
 TAB, NEWLINE, RETURN, SPACE, HASH = b"\t\n\r #"
-DELETE = b"\x7f"
+DELETE, NUL = b"\x7f", b"\0"
 WORD_BYTES = 8
 FRONT = b"\n" * 32  # a window that ends with the first word may begin here
 BACK = b"\n" + b" " * MAX_IDENTIFIER_BYTES  # a window of any width may begin at the last word
-COMMENT_LINE = re.compile(rb"^#.*\n?", re.MULTILINE)
+COMMENT_LINE = re.compile(rb"^#.*\n", re.MULTILINE)
 
 Bytes = NDArray[np.uint8]
 Offsets = NDArray[np.int64]
@@ -28,11 +28,15 @@ class UnusualError(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """The words of each line of data: `data[starts[line, column]:ends[line, column]]`."""
+    """The words of each line of data: `data[starts[line, column]:ends[line, column]]`.
+
+    `places` are the lines of data among all lines of the stretch, from 0; None when all are lines of data.
+    """
 
     data: Bytes
     starts: Offsets
     ends: Offsets
+    places: Offsets | None = None
 
     def column(self, column: int) -> tuple[Offsets, Offsets]:
         """Where the words of a column start and end."""
@@ -56,12 +60,12 @@ def tokens_of(chunk: bytes, columns: int) -> Tokens:
     if tokens is not None:
         return tokens
     if chunk.startswith(b"#") or b"\n#" in chunk:
-        data = np.frombuffer(b"".join((FRONT, COMMENT_LINE.sub(b"", chunk), BACK)), np.uint8)
+        data = np.frombuffer(b"".join((FRONT, COMMENT_LINE.sub(b"\n", chunk), BACK)), np.uint8)
     return _set_apart_by_any_blanks(data, columns)
 
 
 def _check_characters(chunk: bytes) -> None:
-    if DELETE in chunk:
+    if DELETE in chunk or NUL in chunk:  # NUL is refused in comments too, which are cut before others are looked for
         raise UnusualError
     if chunk.isascii():
         return
@@ -110,7 +114,7 @@ def _set_apart_by_any_blanks(data: Bytes, columns: int) -> Tokens:
     too_long = np.any(np.diff(newlines) > MAX_LINE_BYTES)
     if not one_line_each or too_long or np.any(data[starts[:, 0]] == HASH):
         raise UnusualError
-    return Tokens(data, starts, ends)
+    return Tokens(data, starts, ends, first - len(FRONT))
 
 
 def words_of(data: Bytes, starts: Offsets, ends: Offsets) -> Words:

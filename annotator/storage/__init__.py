@@ -2,6 +2,8 @@
 
 from annotator.storage.accounts import Membership, Role, Team, User
 from annotator.storage.collection import (
+    ACCEPTED,
+    DROPPED,
     Collection,
     CollectionState,
     Grade,
@@ -16,8 +18,11 @@ from annotator.storage.documents import Document
 from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
+from annotator.storage.search import DocumentWords
 
 __all__ = [
+    "ACCEPTED",
+    "DROPPED",
     "IN_FORCE",
     "Assignment",
     "AssignmentState",
@@ -28,6 +33,7 @@ __all__ = [
     "Contribution",
     "Database",
     "Document",
+    "DocumentWords",
     "Grade",
     "GuidelineVersion",
     "Judgement",

@@ -1,14 +1,20 @@
 """Runs as they were sent, and their ranked lists as two BLOBs a topic."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import JSON, ForeignKey, Index, and_, select, text
+from sqlalchemy import JSON, ForeignKey, Index, Table, and_, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import NotFoundError
+from annotator.storage.accounts import Team
 from annotator.storage.columns import Base
+from annotator.storage.rows import insert_rows
+
+FILES_AT_ONCE = 10  # of up to hundreds of megabytes each
+LISTS_AT_ONCE = 500
 
 
 class RunType(StrEnum):
@@ -17,6 +23,14 @@ class RunType(StrEnum):
     UNKNOWN = ""
     AUTOMATIC = "automatic"
     MANUAL = "manual"
+
+
+class RunState(StrEnum):
+    """Whether a run counts, and if not, why."""
+
+    IN_FORCE = "in force"
+    WITHDRAWN = "withdrawn"
+    REPLACED = "replaced"
 
 
 class Run(Base):
@@ -54,6 +68,13 @@ class Run(Base):
     # When a corrected file took its place.
     replaced_at: Mapped[datetime | None]
 
+    @property
+    def state(self) -> RunState:
+        """Whether it counts; one that was replaced may have been withdrawn before."""
+        if self.replaced_at is not None:
+            return RunState.REPLACED
+        return RunState.IN_FORCE if self.withdrawn_at is None else RunState.WITHDRAWN
+
 
 # Runs that count: neither withdrawn nor replaced by a corrected file.
 IN_FORCE = and_(Run.withdrawn_at.is_(None), Run.replaced_at.is_(None))
@@ -81,11 +102,28 @@ class RankedList(Base):
     scores: Mapped[bytes]
 
 
-def find_run(session: Session, collection_id: int, tag: str) -> Run:
-    """The newest run of that tag, also when it is withdrawn; `NotFoundError` when there is none."""
-    run = session.scalar(
-        select(Run).where(Run.collection_id == collection_id, Run.tag == tag, Run.replaced_at.is_(None))
-    )
+# A file and a list go in through the tables themselves: the mapped classes cost ten times as much a row.
+RUN_FILES = cast("Table", RunFile.__table__)
+RANKED_LISTS = cast("Table", RankedList.__table__)
+
+
+def find_run(session: Session, collection_id: int, tag: str, *, team: str | None = None) -> Run:
+    """The newest run of that tag, also when it is withdrawn; `NotFoundError` when there is none, or not of the team."""
+    statement = select(Run).where(Run.collection_id == collection_id, Run.tag == tag, Run.replaced_at.is_(None))
+    if team is not None:
+        statement = statement.join(Team, Team.id == Run.team_id).where(Team.name == team)
+    run = session.scalar(statement)
     if run is None:
         raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
     return run
+
+
+def add_files(session: Session, files: Iterable[tuple[int, bool, bytes]]) -> None:
+    """Store files: run id, whether we packed it, content."""
+    insert_rows(session, RUN_FILES, ("run_id", "packed_here", "content"), files, at_once=FILES_AT_ONCE)
+
+
+def add_ranked_lists(session: Session, lists: Iterable[tuple[int, int, bytes, bytes]]) -> None:
+    """Store ranked lists: run id, topic id, documents and scores as they are packed."""
+    columns = ("run_id", "topic_id", "documents", "scores")
+    insert_rows(session, RANKED_LISTS, columns, lists, at_once=LISTS_AT_ONCE)

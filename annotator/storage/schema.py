@@ -1,38 +1,22 @@
 """The tables of a database: made when it is empty, and never used when they are of another version."""
 
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from alembic.util import CommandError
+from importlib import import_module
+
+from sqlalchemy import column, inspect, select, table
 from sqlalchemy.exc import DBAPIError
 
 from annotator.assets import asset_folder
 from annotator.errors import ConflictError
 from annotator.storage.database import Database
 
-
-def upgrade_schema(database: Database) -> None:
-    """Bring the tables to this version of the program; a fresh database gets them all.
-
-    Raises `ConflictError` when it does not open or is of a newer program.
-    """
-    present = _version_of(database)
-    try:
-        command.upgrade(migration_config(database), "head")
-    except CommandError as error:
-        raise ConflictError(
-            "The database is at version %(present)s, which this program does not know: it is from a newer one.",
-            present=present,
-        ) from error
+VERSIONS = table("alembic_version", column("version_num"))
 
 
 def prepare_schema(database: Database) -> None:
     """Make the tables of an empty database; `ConflictError` when it does not open or is of another version."""
-    present = _version_of(database)
-    newest = ScriptDirectory.from_config(migration_config(database)).get_current_head()
+    present, newest = version_of(database), newest_version()
     if present is None:
-        upgrade_schema(database)
+        import_module("annotator.storage.migrating").upgrade_schema(database)
     elif present != newest:
         raise ConflictError(
             "The database is at version %(present)s and this program at %(newest)s: run “annotator database upgrade”.",
@@ -41,18 +25,16 @@ def prepare_schema(database: Database) -> None:
         )
 
 
-def _version_of(database: Database) -> str | None:
+def version_of(database: Database) -> str | None:
     """The version of the tables, None when there are none; `ConflictError` when the database does not open."""
     try:
         with database.reading() as session:
-            return MigrationContext.configure(session.connection()).get_current_revision()
+            has_tables = inspect(session.connection()).has_table(VERSIONS.name)
+            return session.scalar(select(VERSIONS.c.version_num)) if has_tables else None
     except DBAPIError as error:
         raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
 
 
-def migration_config(database: Database) -> Config:
-    """Alembic's settings, the same in a checkout and in an installed wheel."""
-    config = Config()
-    config.set_main_option("script_location", str(asset_folder("migrations")))
-    config.attributes["database"] = database
-    return config
+def newest_version() -> str:
+    """The version that this program needs: files of migrations begin with theirs, `0001_first_tables.py`."""
+    return max(path.name.partition("_")[0] for path in (asset_folder("migrations") / "versions").glob("[0-9]*.py"))

@@ -6,12 +6,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from alembic import command
 
 from annotator.demonstration import build
 from annotator.demonstration.build import PASSWORD, SLUG, Demonstration, prepare_demonstration
 from annotator.demonstration.corpus import python_documents
+from annotator.settings import sqlite_url
 from annotator.storage import Database
 from annotator.storage.judging import Decision
+from annotator.storage.migrating import migration_config
+from annotator.storage.schema import newest_version, version_of
 from annotator.workflows import accounts, agreement, collection, judging, leaderboard, members, recording
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -106,6 +110,14 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
         [row] = recording.judged_by(session, SLUG, jo.id)
     database.close()
     assert row.decision.grade == 1
+
+
+def test_the_tables_of_an_older_program_are_brought_to_this_version(tmp_path: Path) -> None:
+    older = Database(sqlite_url(tmp_path / "annotator.sqlite"))
+    command.upgrade(migration_config(older), "0001")
+    assert not prepare_demonstration(tmp_path, now=NOW).is_new
+    assert version_of(older) == newest_version()
+    older.close()
 
 
 def test_a_beginning_that_was_cut_off_is_made_anew(tmp_path: Path) -> None:

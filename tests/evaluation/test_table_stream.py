@@ -50,8 +50,9 @@ def test_a_file_gives_what_its_bytes_give(tmp_path: Path) -> None:
         gzip.compress(b"text", mtime=0) + b"more",
         gzip.compress(b"text", mtime=0)[:-8] + b"\1" * 8,
         b"a line\n" + b"x" * 70_000,
+        gzip.compress(b"a line\n" + b"x" * 70_000, mtime=0),
     ],
-    ids=["cut off", "something after", "wrong checksum", "long line"],
+    ids=["cut off", "something after", "wrong checksum", "long line", "long line, packed"],
 )
 def test_what_is_not_as_it_should_be_is_left_to_the_careful_reading(
     data: bytes, monkeypatch: pytest.MonkeyPatch

@@ -1,0 +1,115 @@
+"""What was sent, file by file: the runs in force, and those that were withdrawn or replaced."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError
+from annotator.storage.accounts import Team, User
+from annotator.storage.pools import PoolRun
+from annotator.storage.runs import RankedList, Run, RunFile, RunState, RunType
+
+GZIP_SIZE_BYTES = 4
+
+
+@dataclass(frozen=True)
+class SentRun:
+    """One file of a run as lists show it; the versions of a tag count from 1, and `retrieved` is also its lines."""
+
+    id: int
+    tag: str
+    version: int
+    state: RunState
+    team: str | None
+    description: str
+    run_type: RunType
+    priority: int
+    topics: int
+    retrieved: int
+    warnings: int
+    pooled: bool
+    file_name: str
+    checksum: str
+    uploaded_by: str | None
+    uploaded_at: datetime
+    withdrawn_at: datetime | None
+    replaced_at: datetime | None
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it took the place of an earlier file."""
+        return self.version > 1
+
+
+def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> list[SentRun]:
+    """Every file of a collection's runs, or of one tag, in the order in which they came."""
+    lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
+    pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
+    statement = (
+        select(Run, Team.name, User.name, lists, pooled)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .outerjoin(User, User.id == Run.uploaded_by_id)
+        .where(Run.collection_id == collection_id)
+        .order_by(Run.id)
+    )
+    if tag is not None:
+        statement = statement.where(Run.tag == tag)
+    versions: Counter[str] = Counter()
+    sent = []
+    for run, team, user, topics, is_pooled in session.execute(statement):
+        versions[run.tag] += 1
+        sent.append(
+            SentRun(
+                id=run.id,
+                tag=run.tag,
+                version=versions[run.tag],
+                state=run.state,
+                team=team,
+                description=run.description,
+                run_type=RunType(run.run_type),
+                priority=run.priority,
+                topics=topics,
+                retrieved=run.retrieved,
+                warnings=len(run.warnings),
+                pooled=is_pooled,
+                file_name=run.file_name,
+                checksum=run.checksum,
+                uploaded_by=user,
+                uploaded_at=run.uploaded_at,
+                withdrawn_at=run.withdrawn_at,
+                replaced_at=run.replaced_at,
+            )
+        )
+    return sent
+
+
+def find_sent_run(
+    session: Session, collection_id: int, tag: str, *, version: int | None = None, team: str | None = None
+) -> SentRun:
+    """The newest file of a run, or one of its versions; `NotFoundError` when there is none, or not of the team."""
+    sent = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
+    if not sent:
+        raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+    wanted = sent[-1].version if version is None else version
+    for run in sent:
+        if run.version == wanted:
+            return run
+    raise NotFoundError(
+        "The run “%(tag)s” has no version %(version)d; its newest is %(newest)d.",
+        tag=tag,
+        version=version,
+        newest=sent[-1].version,
+    )
+
+
+def size_as_sent(session: Session, run_id: int) -> int:
+    """How many bytes a run's file had when it was sent; the file itself stays where it is."""
+    end = func.substr(RunFile.content, func.length(RunFile.content) - GZIP_SIZE_BYTES + 1)
+    size, packed_here, last_bytes = session.execute(
+        select(func.length(RunFile.content), RunFile.packed_here, end).where(RunFile.run_id == run_id)
+    ).one()
+    # What we packed is one gzip member, which ends with the size of what is in it; no file is as large as 4 GB.
+    return int.from_bytes(last_bytes, "little") if packed_here else int(size)

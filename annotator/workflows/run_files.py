@@ -1,0 +1,42 @@
+"""Checks files of runs against a file of topics, without any database: at home, before they are sent."""
+
+from collections.abc import Sequence
+
+from annotator.errors import Problems
+from annotator.evaluation.run_intake import ReadRun as ReadRun  # for commands, which import workflows
+from annotator.evaluation.run_intake import RunIntake, RunRules
+from annotator.evaluation.topic_formats import parse_topics
+from annotator.evaluation.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage.collection import USUAL_MOST_DOCUMENTS as USUAL_MOST_DOCUMENTS
+
+
+def check_run_files(
+    files: Sequence[InputFile],
+    topics: InputFile,
+    *,
+    most_documents: int,
+    tag_from_file: bool = False,
+    unpacked_limit: int,
+) -> list[ReadRun]:
+    """Read runs as `check_runs` does for a collection with these topics and without a corpus.
+
+    Raises `FileRefusedError` with everything wrong with the topics, or else with any of the runs.
+    """
+    problems = Problems()
+    text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
+    parsed = None if text is None else parse_topics(topics.name, text, problems)
+    problems.refuse_if_any()
+    numbers = frozenset(topic.number for topic in parsed or ())
+    intake = RunIntake(
+        RunRules(
+            topics=numbers,
+            wanted_topics=numbers,
+            most_documents=most_documents,
+            unpacked_limit=unpacked_limit,
+            tag_from_file=tag_from_file,
+        )
+    )
+    read = [intake.read(file.name, file.content) for file in files]
+    intake.problems.refuse_if_any()
+    return [run for run in read if run is not None]
