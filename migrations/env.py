@@ -1,6 +1,7 @@
 """How Alembic reaches the database: the one it is handed, or the one of the settings."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 from alembic import context
 from alembic.autogenerate.api import AutogenContext
@@ -15,6 +16,13 @@ def render_item(kind: str, item: object, _context: AutogenContext) -> str | Lite
     return "sa.DateTime(timezone=True)" if kind == "type" and isinstance(item, UtcDateTime) else False
 
 
+def include_name(name: str | None, kind: str, parents: Mapping[Any, str | None]) -> bool:
+    """Leave out what each database has of its own for searching; storage/search.py makes it beside the models."""
+    if kind == "column":
+        return (parents["table_name"], name) != ("document_words", "vector")
+    return not (name or "").startswith("document_words_index")
+
+
 database = context.config.attributes.get("database") or Database(Settings.from_environment().database_url)
 
 with database.migrating() as connection:
@@ -23,5 +31,6 @@ with database.migrating() as connection:
         target_metadata=Base.metadata,
         render_as_batch=True,  # SQLite cannot change a column in place: batch mode copies the table
         render_item=render_item,
+        include_name=include_name,
     )
     context.run_migrations()

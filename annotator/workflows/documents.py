@@ -4,19 +4,23 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.document_formats import ParsedDocument, parse_documents
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import Document, PoolItem, Topic
-from annotator.storage.collection import find_collection, lock_open_collection
-from annotator.storage.documents import DOCUMENTS, document_ids
+from annotator.storage.collection import find_collection, lock_collection, lock_open_collection
+from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
 from annotator.storage.judging import reopen_for_text
+from annotator.storage.rows import insert_rows
+from annotator.storage.search import forget_documents, index_documents
 
+TEXT_COLUMNS = ("title", "body", "url", "language", "text_hash")
 FIELDS = ("docno", "title", "body", "url", "language")
 
 
@@ -75,27 +79,48 @@ def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocu
 
     Judges who could not judge one because it had no text get it again.
     """
+    # Before the first statement, which takes the lock.
+    words = {document.docno: indexed_words(document.title, document.body) for document in documents}
     collection = lock_open_collection(session, slug)
-    known = document_ids(session, collection.id, [document.docno for document in documents])
+    known = document_ids(session, collection.id, words)
     hashes = _stored_hashes(session, collection.id) if known else {}
-    new: list[dict[str, object]] = []
-    replaced: list[dict[str, object]] = []
-    filled: list[int] = []
+    new: list[tuple[object, ...]] = []
+    replaced: dict[int, dict[str, str | None]] = {}
     for document in documents:
         row = _row(document)
         id_ = known.get(document.docno)
         if id_ is None:
-            new.append({"collection_id": collection.id, "docno": document.docno, **row})
-        elif hashes[id_] != row["text_hash"]:
-            if hashes[id_] is None:
-                filled.append(id_)
-            replaced.append({"id": id_, **row})
-    if new:
-        session.execute(insert(DOCUMENTS), new)
+            new.append((collection.id, document.docno, *row.values()))
+        elif hashes[id_] == row["text_hash"]:
+            del words[document.docno]
+        else:
+            replaced[id_] = row
+    insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), new, at_once=ROWS_AT_ONCE)
     if replaced:
-        session.execute(update(Document), replaced)
+        session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
+    filled = [id_ for id_ in replaced if hashes[id_] is None]
     reopen_for_text(session, filled)
+    forget_documents(session, list(replaced))
+    ids = document_ids(session, collection.id, words)
+    index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
     return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
+
+
+def index_collection(session: Session, slug: str) -> int:
+    """Put every document that has a text into the search index anew, and count them.
+
+    Imports keep the index in step; a newer Python may know more letters than the one that made it.
+    """
+    collection = lock_collection(session, slug)
+    has_text = (Document.collection_id == collection.id) & Document.body.is_not(None)
+    forget_documents(session, list(session.scalars(select(Document.id).where(has_text))))
+    texts = session.execute(
+        select(Document.id, Document.title, Document.body)
+        .where(has_text)
+        .order_by(Document.id)
+        .execution_options(yield_per=ROWS_AT_ONCE)
+    )
+    return index_documents(session, ((id_, indexed_words(title, body or "")) for id_, title, body in texts))
 
 
 def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
@@ -118,13 +143,9 @@ def _stored_hashes(session: Session, collection_id: int) -> dict[int, str | None
     return {id_: text_hash for id_, text_hash in rows}
 
 
-def _row(document: ParsedDocument) -> dict[str, object]:
-    """The columns of a document that has text; the hash tells whether a text changed."""
+def _row(document: ParsedDocument) -> dict[str, str | None]:
+    """The `TEXT_COLUMNS` of a document that has text; the hash tells whether a text changed."""
     words = "\0".join((document.title, document.body, document.url or "", document.language or ""))
-    return {
-        "title": document.title,
-        "body": document.body,
-        "url": document.url,
-        "language": document.language,
-        "text_hash": hashlib.sha256(words.encode()).hexdigest(),
-    }
+    text_hash = hashlib.sha256(words.encode()).hexdigest()
+    values = (document.title, document.body, document.url, document.language, text_hash)
+    return dict(zip(TEXT_COLUMNS, values, strict=True))
