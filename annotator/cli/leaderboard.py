@@ -1,5 +1,6 @@
 """`annotator leaderboard`: every run scored."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -15,10 +16,12 @@ from annotator.workflows.leaderboard import (
     LeaderboardRow,
     build_leaderboard,
     leaderboard_csv,
+    split_names,
 )
 
 ALL_TOPICS = "all"  # trec_eval's word for the mean
 HOW_FAR_JUDGED = "Judged@10"
+JUDGED = re.compile(r"\s*judged\s*[@(].*", re.IGNORECASE)  # at any cutoff
 
 
 @click.group
@@ -76,7 +79,7 @@ def show(
 
 def _with_how_far_judged(measures: Sequence[str]) -> list[str]:
     """Scores are never shown without how much of a ranking is judged."""
-    has_it = any(measure.partition("@")[0].casefold() == "judged" for measure in measures)
+    has_it = any(JUDGED.fullmatch(name) for measure in measures for name in split_names(measure))
     return [*measures] if has_it else [*measures, HOW_FAR_JUDGED]
 
 

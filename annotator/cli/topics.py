@@ -1,43 +1,207 @@
 """`annotator topics`: what is searched for."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.output_files import write_or_print
 from annotator.cli.progress import watched
-from annotator.cli.tables import show_table
-from annotator.workflows import topics
+from annotator.cli.tables import Row, show_table
+from annotator.errors import ConflictError
+from annotator.storage import TopicState
+from annotator.workflows import leaderboard, topic_editing, topic_flags, topics
+from annotator.workflows.leaderboard import DEFAULT_MEASURES, DroppingEffect
+from annotator.workflows.topic_editing import TopicWords
+from annotator.workflows.topic_flags import TopicFlag
+
+several = click.argument("numbers", nargs=-1, required=True, metavar="NUMBER...")
 
 
 @click.group
 def command() -> None:
-    """Topics: import, list."""
+    """Topics: import and list them, draft, accept, drop and take up again, say which measure little."""
 
 
 @command.command("import")
 @click.argument("slug")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option("--draft", is_flag=True, help="New topics are drafts: neither shown nor pooled before they are accepted.")
 @on_installation
-def import_files(installation: Installation, slug: str, files: Sequence[str]) -> None:
+def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool) -> None:
     """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE or JSONL, plain or gzip.
 
-    A topic whose number is there already takes the new words.
+    A topic whose number is there already takes the new words, unless it was judged by its present ones.
     """
     with watched(read_files(files)) as given:
         parsed = topics.read_topics(given, unpacked_limit=installation.settings.unpacked_limit)
+    state = TopicState.DRAFT if draft else TopicState.ACCEPTED
     with installation.database.transaction() as session:
-        done = topics.import_topics(session, slug, parsed)
+        done = topics.import_topics(session, slug, parsed, state=state)
     click.echo(f"Topics: {done.added} added, {done.changed} changed, {done.unchanged} unchanged.", err=True)
+
+
+@command.command("export")
+@click.argument("slug")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_installation
+def export(installation: Installation, slug: str, output: str | None) -> None:
+    """Export the accepted topics as JSONL, for participants; `topics import` reads it."""
+    with installation.database.reading() as session:
+        rows = topics.list_topics(session, slug)
+    write_or_print(output, topics.topics_jsonl(rows).encode())
 
 
 @command.command("list")
 @click.argument("slug")
 @on_installation
 def show(installation: Installation, slug: str) -> None:
-    """List the topics with the sizes of their pools."""
+    """List the topics with the sizes of their pools, their states and why some were dropped."""
     with installation.database.reading() as session:
         rows = topics.list_topics(session, slug)
-    show_table(["TOPIC", "POOL", "TITLE"], [[row.number, row.pool_items, row.title] for row in rows])
+    show_table(
+        ["TOPIC", "POOL", "STATE", "TITLE", "REASON"],
+        [[row.number, row.pool_items, row.state.value, row.title, row.reason or None] for row in rows],
+    )
+
+
+@command.command("add")
+@click.argument("slug")
+@click.argument("number")
+@click.option("--title", required=True)
+@click.option("--description", default="")
+@click.option("--narrative", default="")
+@click.option("--language", metavar="TAG", help="Such as ko; of the topic's own words.")
+@on_installation
+def add(
+    installation: Installation,
+    slug: str,
+    number: str,
+    title: str,
+    description: str,
+    narrative: str,
+    language: str | None,
+) -> None:
+    """Draft a topic. Nobody but organisers sees it before `topics accept`."""
+    with installation.database.transaction() as session:
+        topic_editing.add_draft(session, slug, number, TopicWords(title, description, narrative, language))
+    click.echo(f"Topic {number} is drafted.", err=True)
+
+
+@command.command("edit")
+@click.argument("slug")
+@click.argument("number")
+@click.option("--title")
+@click.option("--description")
+@click.option("--narrative")
+@click.option("--language", metavar="TAG", help="Of the topic's own words; empty for none.")
+@on_installation
+def edit(
+    installation: Installation,
+    slug: str,
+    number: str,
+    title: str | None,
+    description: str | None,
+    narrative: str | None,
+    language: str | None,
+) -> None:
+    """Change what is given of a topic's words, as long as nothing of it was judged."""
+    given = {"title": title, "description": description, "narrative": narrative, "language": language}
+    changes = {name: text for name, text in given.items() if text is not None}
+    with installation.database.transaction() as session:
+        present = topic_editing.show_topic(session, slug, number).words
+        changed = topic_editing.change_words(session, slug, number, replace(present, **changes))
+    click.echo(f"Topic {number} has {'its new' if changed else 'these'} words.", err=True)
+
+
+@command.command("accept")
+@click.argument("slug")
+@several
+@on_installation
+def accept(installation: Installation, slug: str, numbers: Sequence[str]) -> None:
+    """Accept drafts: they are shown to participants and pooled with the next building of the pool."""
+    with installation.database.transaction() as session:
+        accepted = topic_editing.accept_topics(session, slug, numbers)
+    click.echo(f"Topics accepted: {len(accepted)}.", err=True)
+
+
+@command.command("drop")
+@click.argument("slug")
+@several
+@click.option("--reason", required=True, metavar="TEXT", help="Stays beside the topics, and in the manifest of qrels.")
+@on_installation
+def drop(installation: Installation, slug: str, numbers: Sequence[str], reason: str) -> None:
+    """Drop topics: they stay with their judgements, but count in no qrels and no leaderboard."""
+    with installation.database.transaction() as session:
+        dropped = topic_editing.drop_topics(session, slug, numbers, reason=reason)
+    click.echo(f"Topics dropped: {len(dropped)}.", err=True)
+
+
+@command.command("restore")
+@click.argument("slug")
+@several
+@on_installation
+def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> None:
+    """Take dropped topics up again, with all their judgements."""
+    with installation.database.transaction() as session:
+        restored = topic_editing.restore_topics(session, slug, numbers)
+    click.echo(f"Topics taken up again: {len(restored)}.", err=True)
+
+
+@command.command("flags")
+@click.argument("slug")
+@click.option("-m", "--measure", default=DEFAULT_MEASURES[0], metavar="MEASURE", help="To show the effect by.")
+@click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Try dropping this one; repeatable.")
+@on_installation
+def flags(installation: Installation, slug: str, measure: str, numbers: Sequence[str]) -> None:
+    """Show topics with fewer than three relevant documents or with more than half of the judged ones relevant.
+
+    Below them stands what the leaderboard would be without them, or without those named by --topic: each run's value
+    and place, and Kendall's tau of the two rankings. A topic of which documents still wait is left out of that.
+    """
+    with installation.database.reading() as session:
+        flagged = topic_flags.flagged_topics(session, slug)
+    chosen = numbers or [flag.topic.number for flag in flagged if flag.is_final]
+    effect = _effect(installation, slug, measure, chosen, only_if_any=not numbers) if chosen else None
+    show_table(["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"], list(map(_flag_row, flagged)))
+    if effect is not None:
+        click.echo()
+        _show_effect(effect)
+
+
+def _effect(
+    installation: Installation, slug: str, measure: str, numbers: Sequence[str], *, only_if_any: bool
+) -> DroppingEffect | None:
+    """The effect of dropping; where nobody has asked for these topics, why there is none is no refusal."""
+    try:
+        with installation.database.reading() as session:
+            board = leaderboard.build_leaderboard(session, slug, [measure])
+        return leaderboard.effect_on_leaderboard(board, numbers)
+    except ConflictError as nothing_to_compare:
+        if not only_if_any:
+            raise
+        click.echo(nothing_to_compare, err=True)
+        return None
+
+
+def _flag_row(flag: TopicFlag) -> Row:
+    topic = flag.topic
+    return [topic.number, topic.pooled, topic.judged, topic.relevant, topic.waiting, str(flag.fault.sentence)]
+
+
+def _show_effect(effect: DroppingEffect) -> None:
+    show_table(
+        ["RUN", effect.measure, "WITHOUT", "PLACE", "WITHOUT", "MOVES"],
+        [
+            [run.run, run.with_them, run.without_them, run.place_with, run.place_without, run.moves]
+            for run in effect.runs
+        ],
+    )
+    tau = "none, as there is no order to compare" if effect.tau is None else f"{effect.tau:.4f}"
+    click.echo(
+        f"\nWithout topics {', '.join(effect.dropped)}: {effect.topics_left} topics left; "
+        f"runs that change places: {sum(run.moves for run in effect.runs)}; Kendall's tau: {tau}."
+    )

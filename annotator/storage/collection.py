@@ -3,7 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ForeignKey, UniqueConstraint, func, select
+from sqlalchemy import ColumnElement, ForeignKey, UniqueConstraint, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import ConflictError, NotFoundError
@@ -21,7 +21,12 @@ class CollectionState(StrEnum):
 
 
 class TopicState(StrEnum):
-    """A draft is being tried out, an accepted topic is run and judged, a dropped one stays but counts nowhere."""
+    """What a topic is to everybody; the rest of the code asks by `ACCEPTED`.
+
+    A draft is being tried out: organisers alone see it, and it is in no pool, qrels or mean, though runs may answer it.
+    An accepted topic is shown, pooled, judged, settled and scored. A dropped one stays, marked, and its judgements
+    go out as judgements; but nothing more of it is pooled or drawn, and it counts in no qrels, mean or agreement.
+    """
 
     DRAFT = "draft"
     ACCEPTED = "accepted"
@@ -90,6 +95,12 @@ class Topic(Base):
     reason: Mapped[str] = mapped_column(default="")
 
 
+# Topics that count: what is pooled, drawn, settled into qrels, averaged and compared between judges.
+ACCEPTED = Topic.state == TopicState.ACCEPTED
+# Topics that whoever reads a result must know of, because they are missing from it.
+DROPPED = Topic.state == TopicState.DROPPED
+
+
 class QuickLook(Base):
     """How a document of a draft topic looked at a glance: it helps to choose topics and is no judgement."""
 
@@ -146,10 +157,20 @@ def refuse_closed_judging(session: Session, collection_id: int) -> None:
         raise ConflictError("Judging has ended: the organiser has closed this collection.")
 
 
-def topic_ids(session: Session, collection_id: int) -> dict[str, int]:
-    """Topic number → row id."""
-    rows = session.execute(select(Topic.number, Topic.id).where(Topic.collection_id == collection_id))
+def topic_ids(session: Session, collection_id: int, *conditions: ColumnElement[bool]) -> dict[str, int]:
+    """Topic number → row id, of all topics or of those that fit, such as `ACCEPTED`."""
+    rows = session.execute(select(Topic.number, Topic.id).where(Topic.collection_id == collection_id, *conditions))
     return {number: id_ for number, id_ in rows}
+
+
+def find_topic(session: Session, collection_id: int, number: str, *conditions: ColumnElement[bool]) -> Topic:
+    """The topic of that number, if it fits; `NotFoundError` otherwise."""
+    topic = session.scalar(
+        select(Topic).where(Topic.collection_id == collection_id, Topic.number == number, *conditions)
+    )
+    if topic is None:
+        raise NotFoundError("There is no topic “%(number)s” in this collection.", number=number)
+    return topic
 
 
 def scale_of(session: Session, collection_id: int) -> list[Grade]:

@@ -8,7 +8,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement import Kappa, band, kappa_of_grades
-from annotator.storage.collection import find_collection, scale_of
+from annotator.evaluation.natural_order import natural_order
+from annotator.storage import DROPPED
+from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.judging import current_grades
 
 
@@ -39,10 +41,15 @@ class AgreementReport:
     judges: tuple[str, ...]
     grades: tuple[int, ...]
     pairs: tuple[PairAgreement, ...]
+    topics_dropped: tuple[str, ...]
 
 
 def agreement_report(session: Session, slug: str) -> AgreementReport:
-    """Compare every two judges on what both have graded; *cannot judge* is no grade."""
+    """Compare every two judges on what both have graded; *cannot judge* is no grade.
+
+    Dropped topics do not count: the report says how far the grades behind the qrels can be trusted, and topics with
+    hardly anything or nearly everything relevant, which are the ones dropped, pull kappa down by prevalence alone.
+    """
     collection = find_collection(session, slug)
     grades = tuple(grade.value for grade in scale_of(session, collection.id))
     by_judge: dict[str, dict[int, int]] = {}
@@ -53,7 +60,8 @@ def agreement_report(session: Session, slug: str) -> AgreementReport:
         PairAgreement(first, second, _kappa(by_judge[first], by_judge[second], grades))
         for first, second in combinations(judges, 2)
     ]
-    return AgreementReport(judges, grades, tuple(pairs))
+    dropped = sorted(topic_ids(session, collection.id, DROPPED), key=natural_order)
+    return AgreementReport(judges, grades, tuple(pairs), tuple(dropped))
 
 
 def _kappa(first: dict[int, int], second: dict[int, int], grades: Sequence[int]) -> Kappa:

@@ -9,19 +9,22 @@ from operator import itemgetter
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, Problems
+from annotator.errors import ConflictError, NotFoundError, Problems
 from annotator.evaluation.consensus import settle_each
-from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
 from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.scoring import Number, score_runs
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import format_qrels, parse_qrels
 from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
+from annotator.evaluation.topic_dropping import effect_of_dropping
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.spreadsheets import csv_text
-from annotator.storage import Collection, Document, RankedList, Run, Team
+from annotator.storage import ACCEPTED, DROPPED, IN_FORCE, Collection, Document, RankedList, Run, Team
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
@@ -47,12 +50,14 @@ class LeaderboardRow:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Every run scored, best first by the first measure, and what it was scored against."""
+    """Every run scored, best first by the first measure or else by name, and what it was scored against."""
 
     measures: tuple[str, ...]
+    better: Better  # which values of the first measure are; with `NEITHER` the runs stand by name
     rows: tuple[LeaderboardRow, ...]
     topics: tuple[str, ...]  # scored: those with a grade
     topics_left_out: int  # no grade yet
+    topics_dropped: tuple[str, ...]
     grades: int
     source: str  # “live”, a judge's name or a file's
     policy: str | None
@@ -70,7 +75,7 @@ def build_leaderboard(
     qrels_file: InputFile | None = None,
     unpacked_limit: int = 0,
 ) -> Leaderboard:
-    """Score every run of a collection over the topics that have a grade; a run without a list for one gets its 0.
+    """Score every run in force over the accepted topics that have a grade; without a list a run has an empty one.
 
     The grades are the settled ones of this moment, one judge's, or those of a TREC qrels file. Raises
     `InvalidValueError` for an unknown measure, `ConflictError` while there is no grade or no run, `FileRefusedError`
@@ -86,19 +91,42 @@ def build_leaderboard(
     grades = sum(grade >= 0 for _, _, grade in lines)
     if not grades:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    topics = topic_ids(session, collection.id)
+    topics = topic_ids(session, collection.id, ACCEPTED)
     rows = _score(session, collection, parsed, qrels, topics)
     return Leaderboard(
         measures=tuple(map(str, parsed)),
-        rows=tuple(sorted(rows, key=lambda row: (-row.values[0], natural_order(row.tag)))),
+        better=parsed[0].definition.better,
+        rows=_in_order(rows, parsed[0].definition.better),
         topics=tuple(sorted((number for number in topics if topics[number] in qrels), key=natural_order)),
         topics_left_out=len(topics) - len(qrels),
+        topics_dropped=tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order)),
         grades=grades,
         source=qrels_file.name if qrels_file else judge or "live",
         policy=None if qrels_file or judge else policy,
         relevant_from=collection.relevant_from,
         fingerprint=hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS],
     )
+
+
+def _in_order(rows: Sequence[LeaderboardRow], better: Better) -> tuple[LeaderboardRow, ...]:
+    """Best first by the first value, runs of equal value by name; all by name when no value is better."""
+    sign = {Better.MORE: -1, Better.LESS: 1, Better.NEITHER: 0}[better]
+    return tuple(sorted(rows, key=lambda row: (sign * row.values[0], natural_order(row.tag))))
+
+
+def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
+    """Say what its first measure would come to without these topics, run by run in the order of the leaderboard.
+
+    Raises `NotFoundError` for a topic that is not on it, and `ConflictError` when none would be left.
+    """
+    for number in topics:
+        if number not in board.topics:
+            raise NotFoundError(
+                "Topic “%(number)s” is not on the leaderboard: nothing of it is judged, or it does not count.",
+                number=number,
+            )
+    values = {row.tag: {topic: of_topic[0] for topic, of_topic in row.by_topic.items()} for row in board.rows}
+    return effect_of_dropping(parse_measures(board.measures)[0], values, topics)
 
 
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
@@ -136,13 +164,17 @@ def _settled_grades(
 def _grades_of_file(
     session: Session, collection_id: int, file: InputFile, unpacked_limit: int
 ) -> tuple[Qrels, list[QrelsLine]]:
-    """Read a qrels file; a document that the collection does not know still counts, under a number no document has."""
+    """Read a qrels file; a document that the collection does not know still counts, under a number no document has.
+
+    Lines of topics that are drafts or were dropped since it was written are left out.
+    """
     topics = topic_ids(session, collection_id)
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     parsed = parse_qrels(file.name, text, problems, topics=topics) if text is not None else None
     problems.refuse_if_any()
-    rows = parsed.rows if parsed is not None else []
+    accepted = topic_ids(session, collection_id, ACCEPTED)
+    rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
     documents = document_ids(session, collection_id, {row.docno for row in rows})
     unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
     qrels: dict[int, dict[int, int]] = {}
@@ -161,7 +193,7 @@ def _score(
     runs = session.execute(
         select(Run.id, Run.tag, Team.name)
         .outerjoin(Team, Team.id == Run.team_id)
-        .where(Run.collection_id == collection.id)
+        .where(Run.collection_id == collection.id, IN_FORCE)
         .order_by(Run.id)
     ).all()
     if not runs:

@@ -13,8 +13,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, Problems
 from annotator.evaluation.consensus import settle, settle_each
+from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import format_qrels, parse_qrels
-from annotator.storage import Collection, Judgement, PoolItem, Topic, User
+from annotator.storage import ACCEPTED, DROPPED, Collection, Judgement, PoolItem, Topic, User
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
@@ -39,6 +40,8 @@ def export_qrels(
 ) -> QrelsExport:
     """Settle what is judged into TREC qrels, by the collection's consensus policy, another, or one judge's word.
 
+    Only accepted topics are in it; the manifest names those that were dropped.
+
     The bytes depend on the judgements alone. They are read back and compared with a fresh reading of the database by
     topic number and docno; a difference raises `ExportMismatchError`. Unjudged pairs and those that could not be
     judged have no line. Raises `NotFoundError` for an unknown judge and `InvalidValueError` for an unknown policy.
@@ -57,7 +60,7 @@ def export_qrels(
 
 
 def grading_judges(session: Session, slug: str) -> list[str]:
-    """The names of those who have graded something, in their order."""
+    """The names of those who have graded something of an accepted topic, in their order."""
     return list(
         session.scalars(
             select(User.name)
@@ -66,6 +69,7 @@ def grading_judges(session: Session, slug: str) -> list[str]:
             .join(Topic, Topic.id == PoolItem.topic_id)
             .where(
                 Topic.collection_id == find_collection(session, slug).id,
+                ACCEPTED,
                 Judgement.current,
                 Judgement.grade.is_not(None),
             )
@@ -121,16 +125,31 @@ def _manifest(
         "made_at": made_at.isoformat(),
         "annotator": version("annotator"),
         "pool_versions": [
-            {"version": pool.version, "strategy": pool.strategy, "parameters": pool.parameters, "seed": pool.seed}
+            {
+                "version": pool.version,
+                "strategy": pool.strategy,
+                "parameters": pool.parameters,
+                "seed": pool.seed,
+                "showing": pool.showing,
+            }
             for pool in all_pools(session, collection.id)
         ],
         "scale": [{"value": grade.value, "name": grade.name, "description": grade.description} for grade in scale],
         "relevant_from": collection.relevant_from,
         "consensus_policy": None if judge else policy,
         "judge": judge,
+        "dropped_topics": _dropped_topics(session, collection.id),
         "counts": asdict(counts),
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
+
+
+def _dropped_topics(session: Session, collection_id: int) -> list[dict[str, str]]:
+    dropped = session.scalars(select(Topic).where(Topic.collection_id == collection_id, DROPPED))
+    return [
+        {"number": topic.number, "reason": topic.reason}
+        for topic in sorted(dropped, key=lambda topic: natural_order(topic.number))
+    ]
 
 
 @dataclass(frozen=True)
@@ -148,7 +167,9 @@ class _Counts:
 def _counts(
     session: Session, collection_id: int, judge: str | None, rows: list[GradeRow], lines: list[tuple[str, str, int]]
 ) -> _Counts:
-    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == collection_id)
+    """Count what the qrels are made of: the pool and the judgements of accepted topics."""
+    of_topics = select(Topic.id).where(Topic.collection_id == collection_id, ACCEPTED)
+    items = select(PoolItem.id).where(PoolItem.topic_id.in_(of_topics))
     in_pool = session.scalars(select(func.count()).select_from(items.subquery())).one()
     could_not = (
         select(Judgement.pool_item_id)

@@ -1,29 +1,36 @@
-"""Topics: read files of them, store them, list them."""
+"""Topics: read files of them, store them, list them, give them out."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import Problems
+from annotator.errors import ConflictError, Problems
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.topic_formats import ParsedTopic, parse_topics
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.storage import PoolItem, Topic
+from annotator.storage import PoolItem, Topic, TopicState
 from annotator.storage.collection import find_collection, lock_open_collection
+from annotator.storage.judging import judged_topic_ids
+
+NUMBERS_TOLD = 20
 
 
 @dataclass(frozen=True)
 class TopicRow:
-    """A topic with the size of its pool."""
+    """A topic with the size of its pool; `reason` says why it was dropped."""
 
     number: str
     title: str
     description: str
     narrative: str
+    language: str | None
     pool_items: int
+    state: TopicState
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -55,21 +62,32 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
     return [topic for _, topic in topics.values()]
 
 
-def import_topics(session: Session, slug: str, topics: Sequence[ParsedTopic]) -> TopicImport:
-    """Store topics; one whose number is there already takes the new words, so that a typo can be mended."""
-    collection = lock_open_collection(session, slug)
+def import_topics(
+    session: Session, slug: str, topics: Sequence[ParsedTopic], *, state: TopicState = TopicState.ACCEPTED
+) -> TopicImport:
+    """Store topics, new ones in this state; one whose number is there already takes the new words and stays what it is.
+
+    Raises `ConflictError` when one of these was judged by its present words; nothing is stored then.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
     stored = {
         topic.number: topic for topic in session.scalars(select(Topic).where(Topic.collection_id == collection.id))
     }
     new = [topic for topic in topics if topic.number not in stored]
-    changed = sum(_reword(stored[topic.number], topic) for topic in topics if topic.number in stored)
+    changed = [topic for topic in topics if topic.number in stored and _differing(stored[topic.number], topic)]
+    _refuse_to_reword_judged(session, [stored[topic.number] for topic in changed])
+    for topic in changed:
+        for name, value in _differing(stored[topic.number], topic).items():
+            setattr(stored[topic.number], name, value)
     if new:
-        session.execute(insert(Topic), [{"collection_id": collection.id, **_words(topic)} for topic in new])
-    return TopicImport(len(new), changed, len(topics) - len(new) - changed)
+        session.execute(
+            insert(Topic), [{"collection_id": collection.id, "state": state, **_words(topic)} for topic in new]
+        )
+    return TopicImport(len(new), len(changed), len(topics) - len(new) - len(changed))
 
 
 def list_topics(session: Session, slug: str) -> list[TopicRow]:
-    """The topics in their natural order, each with the number of its pool items."""
+    """The topics in their natural order, drafts and dropped ones too, each with the number of its pool items."""
     items = func.count(PoolItem.id)
     rows = session.execute(
         select(Topic, items)
@@ -77,8 +95,48 @@ def list_topics(session: Session, slug: str) -> list[TopicRow]:
         .where(Topic.collection_id == find_collection(session, slug).id)
         .group_by(Topic.id)
     )
-    listed = [TopicRow(topic.number, topic.title, topic.description, topic.narrative, count) for topic, count in rows]
+    listed = [
+        TopicRow(
+            number=topic.number,
+            title=topic.title,
+            description=topic.description,
+            narrative=topic.narrative,
+            language=topic.language,
+            pool_items=count,
+            state=TopicState(topic.state),
+            reason=topic.reason,
+        )
+        for topic, count in rows
+    ]
     return sorted(listed, key=lambda row: natural_order(row.number))
+
+
+def published_topics(session: Session, slug: str) -> list[TopicRow]:
+    """What participants may see: accepted topics, and those that were dropped once they were pooled.
+
+    What was dropped before that may have been a draft, which nobody outside has seen.
+    """
+    return [
+        row
+        for row in list_topics(session, slug)
+        if row.state == TopicState.ACCEPTED or (row.state == TopicState.DROPPED and row.pool_items)
+    ]
+
+
+def topics_jsonl(rows: Sequence[TopicRow]) -> str:
+    """The accepted topics among them, a JSON object a line, as an import of topics reads them."""
+    records = (
+        {
+            "number": row.number,
+            "title": row.title,
+            "description": row.description,
+            "narrative": row.narrative,
+            "language": row.language,
+        }
+        for row in rows
+        if row.state == TopicState.ACCEPTED
+    )
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
 
 def _words(topic: ParsedTopic) -> dict[str, str | None]:
@@ -91,9 +149,17 @@ def _words(topic: ParsedTopic) -> dict[str, str | None]:
     }
 
 
-def _reword(stored: Topic, topic: ParsedTopic) -> bool:
-    """Put the new words on the row; whether any differed."""
-    differing = {name: value for name, value in _words(topic).items() if getattr(stored, name) != value}
-    for name, value in differing.items():
-        setattr(stored, name, value)
-    return bool(differing)
+def _differing(stored: Topic, topic: ParsedTopic) -> dict[str, str | None]:
+    """The new words that are not those on the row."""
+    return {name: value for name, value in _words(topic).items() if getattr(stored, name) != value}
+
+
+def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
+    judged = judged_topic_ids(session, [topic.id for topic in topics])
+    numbers = sorted((topic.number for topic in topics if topic.id in judged), key=natural_order)
+    if numbers:
+        raise ConflictError(
+            "These topics were judged by their present words, which therefore stay; leave them out of the file, or "
+            "give them the words they have: %(numbers)s.",
+            numbers=", ".join(numbers[:NUMBERS_TOLD]) + (", …" if len(numbers) > NUMBERS_TOLD else ""),
+        )

@@ -1,0 +1,51 @@
+"""Which topics are flagged for dropping, and what a quick look promises."""
+
+import pytest
+
+from annotator.evaluation.topic_flags import Fault, JudgedTopic, Promise, flag_topics, promise_of
+
+
+@pytest.mark.parametrize(
+    ("relevant", "judged", "fault"),
+    [
+        (0, 40, Fault.FEW),
+        (2, 40, Fault.FEW),
+        (3, 40, None),
+        (20, 40, None),  # half is not more than half
+        (21, 40, Fault.MANY),
+        (40, 40, Fault.MANY),
+        (2, 3, Fault.FEW),  # both: what is missing goes before what is too much
+        (3, 6, None),
+        (3, 5, Fault.MANY),
+    ],
+)
+def test_a_topic_is_flagged_by_its_relevant_documents(relevant: int, judged: int, fault: Fault | None) -> None:
+    flags = flag_topics([JudgedTopic("7", 50, judged, relevant, waiting=0)])
+    assert [flag.fault for flag in flags] == ([] if fault is None else [fault])
+
+
+def test_a_topic_of_which_nothing_is_judged_is_not_flagged() -> None:
+    assert flag_topics([JudgedTopic("7", 50, 0, 0, waiting=50)]) == []
+
+
+def test_a_flag_is_final_once_nothing_waits() -> None:
+    [waits, seen] = flag_topics([JudgedTopic("7", 50, 10, 1, waiting=1), JudgedTopic("8", 50, 49, 1, waiting=0)])
+    assert (waits.is_final, seen.is_final) == (False, True)
+    assert "Fewer than 3 documents" in str(seen.fault.sentence)
+
+
+@pytest.mark.parametrize(
+    ("looked", "relevant", "promise"),
+    [
+        (0, 0, Promise.TOO_EARLY),
+        (9, 9, Promise.TOO_EARLY),
+        (10, 2, Promise.FEW),
+        (25, 2, Promise.FEW),
+        (25, 3, Promise.GOOD),
+        (25, 20, Promise.GOOD),  # four in five is not more than four in five
+        (25, 21, Promise.MANY),
+    ],
+)
+def test_a_quick_look_promises_by_how_many_look_relevant(looked: int, relevant: int, promise: Promise) -> None:
+    assert promise_of(looked, relevant) == promise
+    assert len(str(promise.sentence)) > 20
