@@ -1,15 +1,20 @@
 """`annotator pool`: what is to be judged."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 
 import click
 
+from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_table
-from annotator.errors import NotFoundError
-from annotator.workflows import pools, runs
+from annotator.cli.output_files import write_or_print
+from annotator.cli.pool_options import Described, describes_pool
+from annotator.cli.pool_plan import show_plan
+from annotator.cli.pool_selection import replay, simulate
+from annotator.cli.tables import show_json, show_table
+from annotator.storage import Showing
+from annotator.workflows import pool_building, pools
+from annotator.workflows.pool_planning import plan_pool
+from annotator.workflows.pool_strategies import list_strategies
 
 
 @click.group
@@ -17,62 +22,148 @@ def command() -> None:
     """The pool: build it from the runs, show how far it is judged. A pool only grows."""
 
 
+for each in (replay, simulate):
+    command.add_command(each)
+
+
+@command.command("strategies")
+def strategies() -> None:
+    """List the strategies by which a pool can be built, and what each can be told."""
+    show_table(
+        ["STRATEGY", "WHAT IT DOES", "IT TAKES"],
+        [
+            [one.name, one.sentence, " ".join(f"--{parameter.name.replace('_', '-')}" for parameter in one.parameters)]
+            for one in list_strategies().values()
+        ],
+    )
+
+
 @command.command("build")
 @click.argument("slug")
-@click.option("--depth", required=True, type=int, metavar="K", help="Pool the first K documents of each ranked list.")
+@describes_pool
+@click.option("--seed", type=int, metavar="N", help="Of samples, and of the order in which judges see the documents.")
 @click.option(
-    "--runs",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="Pool only runs with this tag; * ? [...] stand for any signs, as in a shell. Repeatable.",
+    "--showing",
+    type=click.Choice([one.value for one in Showing]),
+    default=Showing.RANDOM.value,
+    show_default=True,
+    help="The order in which judges see what is added; `selection` tells them something of the runs.",
 )
-@click.option("--seed", type=int, metavar="N", help="Of the order in which judges see the documents.")
 @on_installation
-def build(installation: Installation, slug: str, depth: int, patterns: Sequence[str], seed: int | None) -> None:
-    """Add the first K documents of the runs to the pool, by trec_eval's order within a run."""
+def build(installation: Installation, slug: str, described: Described, seed: int | None, showing: str) -> None:
+    """Add to the pool what a strategy chooses from the runs in force, for every accepted topic.
+
+    The first K documents of each ranked list with `--depth K`, by trec_eval's order within a run.
+    """
+    request = described.request(installation, slug)
+    with installation.database.reading() as session:
+        choice = pool_building.choose_pool(session, slug, request, seed=seed, showing=Showing(showing))
     with installation.database.transaction() as session:
-        tags = _fitting([run.tag for run in runs.list_runs(session, slug)], patterns) if patterns else None
-        summary = pools.build_pool(
-            session, slug, depth=depth, tags=tags, seed=seed, built_by_id=None, built_at=datetime.now(UTC)
-        )
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
     show_table(
         ["TOPIC", "ADDED", "ALREADY POOLED"],
         [[topic.number, topic.added, topic.already_pooled] for topic in summary.topics],
     )
-    click.echo(
-        f"Version {summary.version} of the pool: {summary.added} added, {summary.already_pooled} already pooled.",
-        err=True,
-    )
+    _tell(summary, showing)
+
+
+@command.command("plan")
+@click.argument("slug")
+@describes_pool
+@click.option("--seed", type=int, metavar="N", help="Of a sample; that of the pool unless given.")
+@click.option("--hours", type=float, metavar="H", help="The hours that there are for judging, of all judges together.")
+@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@on_installation
+def plan(
+    installation: Installation, slug: str, described: Described, seed: int | None, hours: float | None, format_: str
+) -> None:
+    """Show what a pool would cost and bring, and store nothing.
+
+    How the pool grows with its depth, or its budget; then, for the one described, each topic, and what each run and
+    each team adds that nobody else has. Hours are those of all judges, at the median seconds of the judgements so far.
+    """
+    request = described.request(installation, slug)
+    with installation.database.reading() as session:
+        planned = plan_pool(session, slug, request, seed=seed, hours=hours)
+    if format_ == "json":
+        show_json(planned.as_json)
+    else:
+        show_plan(planned)
 
 
 @command.command("show")
 @click.argument("slug")
 @on_installation
 def show(installation: Installation, slug: str) -> None:
-    """Show the versions of the pool and how far each topic is judged."""
+    """Show the versions of the pool, how far each topic is judged, and what each run has in it."""
     with installation.database.reading() as session:
         versions = pools.pool_versions(session, slug)
         progress = pools.pool_progress(session, slug)
+        runs = pools.runs_in_pool(session, slug)
+        selection = pools.selection_progress(session, slug)
     show_table(
-        ["VERSION", "STRATEGY", "SEED", "ADDED", "BUILT"],
-        [[one.version, one.strategy, one.seed, one.added, one.built_at] for one in versions],
+        ["VERSION", "STRATEGY", "SHOWING", "SEED", "ADDED", "BUILT", "BY", "PARAMETERS"],
+        [
+            [
+                *(one.version, one.strategy, one.showing, one.seed, one.added, one.built_at, one.built_by),
+                " ".join(f"{name}={value}" for name, value in one.parameters.items() if name != "runs"),
+            ]
+            for one in versions
+        ],
     )
     click.echo()
     show_table(
         ["TOPIC", "ITEMS", "JUDGED", "COMPLETE", "TITLE"],
         [[topic.number, topic.items, topic.judged, topic.complete, topic.title] for topic in progress],
     )
+    click.echo()
+    show_table(
+        ["RUN", "TEAM", "STATE", "ITEMS", "ONLY"],
+        [[run.tag, run.team, run.state, run.items, run.only] for run in runs],
+    )
+    if selection is not None:
+        _show_choices(selection)
 
 
-def _fitting(tags: Sequence[str], patterns: Sequence[str]) -> list[str]:
-    """The tags that are, or fit, one of the patterns; a pattern that fits none is taken for a mistake."""
-    for pattern in patterns:
-        if not _fits_any(pattern, tags):
-            raise NotFoundError("No run of this collection has a tag like “%(pattern)s”.", pattern=pattern)
-    return [tag for tag in tags if any(_fits_any(pattern, [tag]) for pattern in patterns)]
+@command.command("export")
+@click.argument("slug")
+@click.option("--version", type=int, metavar="N", help="As it was in version N.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_installation
+def export(installation: Installation, slug: str, version: int | None, output: str | None) -> None:
+    """Export the pool as lines of topic and docno, sorted by both."""
+    with installation.database.reading() as session:
+        content = pools.export_pool(session, slug, version=version)
+    write_or_print(output, content)
 
 
-def _fits_any(pattern: str, tags: Sequence[str]) -> bool:
-    # A tag may itself hold the signs of a pattern.
-    return any(tag == pattern or fnmatchcase(tag, pattern) for tag in tags)
+def _show_choices(selection: pools.SelectionProgress) -> None:
+    click.echo()
+    show_table(
+        ["TOPIC", "DOCNO", "CHOSEN", "WHY"],
+        [[choice.topic, choice.docno, choice.chosen_at, str(choice.reason)] for choice in selection.last],
+    )
+    click.echo(
+        f"Version {selection.version}, {selection.strategy}: {selection.made} of {selection.budget} choices made.",
+        err=True,
+    )
+
+
+def _tell(summary: pool_building.PoolSummary, showing: str) -> None:
+    if not summary.is_new:
+        click.echo(
+            f"Nothing is new: version {summary.version} of the pool stays in force, with its seed and its order. "
+            f"Already pooled: {summary.already_pooled}.",
+            err=True,
+        )
+        return
+    click.echo(
+        f"Version {summary.version} of the pool: {summary.added} added, {summary.already_pooled} already pooled.",
+        err=True,
+    )
+    if showing == Showing.SELECTION:
+        click.echo(
+            "Judges see what was added in the order of selection, which tells them something of the runs; the manifest "
+            "of the qrels says so.",
+            err=True,
+        )

@@ -24,3 +24,20 @@ def judging_order(docnos: Sequence[str], seed: int, topic: str) -> NDArray[np.in
         digest.update(docno.encode())
         priorities[index] = int.from_bytes(digest.digest(), "big") >> (64 - PRIORITY_BITS)
     return priorities
+
+
+def showing_order(
+    showing: str, docnos: Sequence[str], seed: int, topic: str, *, last: int | None = None
+) -> NDArray[np.int64]:
+    """Give documents that join a pool their priorities, in one of the ways in which a pool can be shown.
+
+    `random` is `judging_order`, which mixes them with what the topic has; with `docno`, and with `selection`, the order
+    in which they are given here, they come after `last`, the greatest priority that the topic has.
+    """
+    if showing == "random":
+        return judging_order(docnos, seed, topic)
+    first = 0 if last is None else last + 1
+    order = range(len(docnos)) if showing == "selection" else sorted(range(len(docnos)), key=docnos.__getitem__)
+    priorities = np.empty(len(docnos), np.int64)
+    priorities[np.array(order, np.intp)] = np.arange(first, first + len(docnos))
+    return priorities

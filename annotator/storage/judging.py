@@ -3,18 +3,21 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, Select, UniqueConstraint, exists, select, text, update
+from sqlalchemy import ColumnElement, ForeignKey, Index, Select, UniqueConstraint, exists, insert, select, text, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.accounts import User
-from annotator.storage.collection import Topic
+from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.columns import Base
 from annotator.storage.documents import Document, chunks
 from annotator.storage.pools import PoolItem
+
+# For how long a judge holds a document; each document they judge renews it.
+LEASE = timedelta(minutes=30)
 
 
 class AssignmentState(StrEnum):
@@ -159,6 +162,24 @@ def current_judgement(session: Session, pool_item_id: int, judge_id: int) -> Jud
     )
 
 
+def lend(session: Session, pool_item_ids: Sequence[int], judge_id: int, now: datetime) -> None:
+    """Put items, which the caller has locked and found free, into a judge's hands."""
+    session.execute(
+        insert(Assignment),
+        [
+            {
+                "pool_item_id": item_id,
+                "judge_id": judge_id,
+                "state": AssignmentState.LIVE,
+                "drawn_at": now,
+                "lease_until": now + LEASE,
+            }
+            for item_id in pool_item_ids
+        ],
+    )
+    session.execute(update(PoolItem).where(PoolItem.id.in_(pool_item_ids)).values(taken=PoolItem.taken + 1))
+
+
 def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     """Return the live assignments that fit to the queue and count them; their items want a judge again."""
     # In one order for everybody, so that two who give back at once wait for each other and not both for ever.
@@ -188,13 +209,13 @@ class GradeRow(NamedTuple):
 
 
 def current_grades(session: Session, collection_id: int, judge: str | None = None) -> list[GradeRow]:
-    """Every judge's present grades, or one judge's; what could not be judged is not among them."""
+    """Every judge's present grades of accepted topics, or one judge's; what could not be judged is not among them."""
     statement = (
         select(Judgement.pool_item_id, PoolItem.topic_id, PoolItem.document_id, User.name, Judgement.grade)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(User, User.id == Judgement.judge_id)
-        .where(Topic.collection_id == collection_id, Judgement.current, Judgement.grade.is_not(None))
+        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.current, Judgement.grade.is_not(None))
     )
     if judge is not None:
         statement = statement.where(User.name == judge)
@@ -206,7 +227,7 @@ def current_grades(session: Session, collection_id: int, judge: str | None = Non
 
 
 def named_grades(session: Session, collection_id: int, judge: str | None = None) -> Iterator[tuple[str, str, int]]:
-    """Topic number, docno and grade of every present judgement, straight from the tables by name."""
+    """Topic number, docno and grade of every present judgement of accepted topics, from the tables by name."""
     statement = (
         select(Topic.number, Document.docno, Judgement.grade)
         .select_from(Judgement)
@@ -214,13 +235,23 @@ def named_grades(session: Session, collection_id: int, judge: str | None = None)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Document, Document.id == PoolItem.document_id)
         .join(User, User.id == Judgement.judge_id)
-        .where(Topic.collection_id == collection_id, Judgement.current, Judgement.grade.is_not(None))
+        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.current, Judgement.grade.is_not(None))
     )
     if judge is not None:
         statement = statement.where(User.name == judge)
     for number, docno, grade in session.execute(statement):
         if grade is not None:
             yield number, docno, grade
+
+
+def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
+    """Those of the topics of which anything was ever judged, replaced judgements included."""
+    statement = select(PoolItem.topic_id).where(exists().where(Judgement.pool_item_id == PoolItem.id)).distinct()
+    return {
+        topic_id
+        for chunk in chunks(list(ids))
+        for topic_id in session.scalars(statement.where(PoolItem.topic_id.in_(chunk)))
+    }
 
 
 def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:

@@ -3,23 +3,28 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, func, insert, select, text
+from sqlalchemy import BigInteger, ForeignKey, Index, Table, UniqueConstraint, func, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import Topic, topic_ids
 from annotator.storage.columns import Base
 from annotator.storage.documents import docnos_of
+from annotator.storage.rows import insert_rows
 
 FIRST_SEED = 1
+ROWS_AT_ONCE = 10_000
 
 # The docnos of one topic, the pool's seed and the topic's number in; a priority for each docno out.
 JudgingOrder = Callable[[Sequence[str], int, str], Iterable[int]]
 
 
 class Showing(StrEnum):
-    """In which order judges see the documents of a topic. Only `SELECTION` tells something of the runs."""
+    """In which order judges see the documents that a version adds. Only `SELECTION` tells something of the runs.
+
+    Documents in random order mix with those of earlier versions; in any other order they come after them.
+    """
 
     RANDOM = "random"
     DOCNO = "docno"
@@ -129,6 +134,29 @@ class Contribution(Base):
     query: Mapped[str | None]
 
 
+class NewItem(NamedTuple):
+    """A document that joins the pool, with its place in the order of showing, and where a sample put it."""
+
+    topic_id: int
+    document_id: int
+    priority: int
+    stratum: int | None = None
+    rate: float | None = None
+
+
+class NewContribution(NamedTuple):
+    """That a run has a pooled document at this rank."""
+
+    pool_item_id: int
+    run_id: int
+    rank: int
+
+
+# Many rows go in through the tables themselves: the mapped classes cost ten times as much a row.
+POOL_ITEMS = cast("Table", PoolItem.__table__)
+CONTRIBUTIONS = cast("Table", Contribution.__table__)
+
+
 def latest_pool(session: Session, collection_id: int) -> Pool | None:
     """The newest version, None before the first."""
     newest = select(func.max(Pool.version)).where(Pool.collection_id == collection_id).scalar_subquery()
@@ -153,6 +181,7 @@ def next_pool(
     strategy: str,
     parameters: dict[str, Any],
     seed: int,
+    showing: Showing = Showing.RANDOM,
     built_by_id: int | None,
     built_at: datetime,
 ) -> Pool:
@@ -164,6 +193,7 @@ def next_pool(
         strategy=strategy,
         parameters=parameters,
         seed=seed,
+        showing=showing,
         built_by_id=built_by_id,
         built_at=built_at,
     )
@@ -194,20 +224,28 @@ def add_pool_items(
         by_topic.setdefault(topic_id, []).append(document_id)
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
     docnos = docnos_of(session, {document_id for ids in by_topic.values() for document_id in ids})
-    rows = [
-        {
-            "topic_id": topic_id,
-            "document_id": document_id,
-            "first_pool_id": pool.id,
-            "priority": int(priority),
-            "judgements_wanted": judgements_wanted,
-            "taken": 0,
-        }
+    items = [
+        NewItem(topic_id, document_id, int(priority))
         for topic_id, ids in by_topic.items()
         for document_id, priority in zip(
             ids, order([docnos[id_] for id_ in ids], pool.seed, numbers[topic_id]), strict=True
         )
     ]
-    if rows:
-        session.execute(insert(PoolItem), rows)
+    insert_items(session, pool, items, judgements_wanted=judgements_wanted)
     return pool_item_ids(session, pool.collection_id)
+
+
+def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
+    """Store items that no earlier version has."""
+    columns = ("topic_id", "document_id", "first_pool_id", "priority", "judgements_wanted", "taken", "stratum", "rate")
+    rows = (
+        (item.topic_id, item.document_id, pool.id, item.priority, judgements_wanted, 0, item.stratum, item.rate)
+        for item in items
+    )
+    insert_rows(session, POOL_ITEMS, columns, rows, at_once=ROWS_AT_ONCE)
+
+
+def insert_contributions(session: Session, pool: Pool, contributions: Iterable[NewContribution]) -> None:
+    """Store that runs have these documents."""
+    rows = ((one.pool_item_id, pool.id, one.run_id, one.rank) for one in contributions)
+    insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "run_id", "rank"), rows, at_once=ROWS_AT_ONCE)

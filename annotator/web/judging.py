@@ -11,6 +11,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 from annotator.storage import CannotJudge, Role
 from annotator.storage.judging import Decision
 from annotator.web.access import collection_page
+from annotator.web.choosing import choices_to_come, choose_if_few
 from annotator.web.context import database, now, the_person
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import lazy_gettext
@@ -52,8 +53,9 @@ class JudgementForm(Form):
 @collection_page(Role.JUDGE)
 def topics(slug: str) -> ResponseReturnValue:
     """The topics with what this judge has judged and what waits for them."""
+    to_come = choices_to_come(slug)
     with database().transaction() as session:  # leases that ran out are given back on the way
-        work = judging.topics_to_judge(session, slug, the_person().id, now=now())
+        work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
     return render_template("judging/topics.html", work=work)
 
 
@@ -61,8 +63,7 @@ def topics(slug: str) -> ResponseReturnValue:
 @collection_page(Role.JUDGE)
 def next_document(slug: str, number: str) -> ResponseReturnValue:
     """The next document of a topic, or the news that none waits."""
-    with database().transaction() as session:
-        task = judging.next_task(session, slug, number, the_person().id, now=now())
+    task = _drawn(slug, number)
     if task is None:
         return render_template("judging/done.html", number=number)
     return _screen(slug, task, _blank_form(task))
@@ -107,6 +108,20 @@ def judged(slug: str) -> ResponseReturnValue:
     return render_template("judging/judged.html", rows=rows)
 
 
+def _drawn(slug: str, number: str) -> JudgingTask | None:
+    """Draw the next document, after an adaptive strategy has chosen some if few are left.
+
+    Others may be quicker, at adding or at drawing what was added: then it chooses again, so that nobody is sent away
+    while there is something to choose.
+    """
+    while True:
+        has_chosen = choose_if_few(slug, number)
+        with database().transaction() as session:
+            task = judging.next_task(session, slug, number, the_person().id, now=now())
+        if task is not None or not has_chosen:
+            return task
+
+
 def _open(slug: str, assignment_id: int) -> JudgingTask:
     with database().reading() as session:
         return judging.open_task(session, slug, assignment_id, the_person().id)
@@ -120,7 +135,8 @@ def _blank_form(task: JudgingTask) -> JudgementForm:
 def _screen(slug: str, task: JudgingTask, form: JudgementForm, status: int = 200) -> ResponseReturnValue:
     with database().reading() as session:
         in_force = guidelines.show_guidelines(session, slug)
-    page = render_template("judging/task.html", task=task, guidelines=in_force, form=form)
+    to_come = choices_to_come(slug).get(task.topic_number, 0)
+    page = render_template("judging/task.html", task=task, guidelines=in_force, form=form, to_come=to_come)
     response = make_response(page, status)
     # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
     response.headers["Cache-Control"] = "private, no-cache"

@@ -1,47 +1,26 @@
-"""The pool: build it, watch it being judged."""
+"""The pool: build it, watch it being judged, take it away."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import IntegerField, SelectMultipleField
-from wtforms.validators import InputRequired, Optional
 
-from annotator.storage import Role
+from annotator.storage import Role, Showing
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
-from annotator.web.forms import Form
-from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import pools, runs
-from annotator.workflows.pools import PoolSummary
+from annotator.web.downloads import PLAIN, download
+from annotator.web.language import gettext
+from annotator.web.pool_form import PoolForm
+from annotator.workflows import pool_building, pools, runs
+from annotator.workflows.pool_building import PoolSummary
+from annotator.workflows.pool_strategies import list_strategies
 
 blueprint = Blueprint("pools", __name__)
-
-USUAL_DEPTH = 10
-
-
-class PoolForm(Form):
-    """What to pool."""
-
-    depth = IntegerField(
-        lazy_gettext("Depth"),
-        [InputRequired()],
-        description=lazy_gettext("So many documents from the top of each ranked list."),
-    )
-    seed = IntegerField(
-        lazy_gettext("Seed"),
-        [Optional()],
-        description=lazy_gettext(
-            "Of the order in which documents are shown; empty keeps the one of the version before."
-        ),
-    )
-    # Whether a tag exists is for the workflow to say: it may have come or gone since the page was made.
-    runs = SelectMultipleField(lazy_gettext("Runs"), validate_choice=False)
 
 
 @blueprint.get("/collections/<slug>/pool")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
     """The versions of the pool and how far each topic is judged."""
-    return _page(slug, PoolForm(depth=USUAL_DEPTH))
+    return _page(slug, PoolForm.of_query())
 
 
 @blueprint.post("/collections/<slug>/pool")
@@ -50,31 +29,58 @@ def build(slug: str) -> ResponseReturnValue:
     """Build the pool, or let it grow; no run chosen means all of them."""
     form = PoolForm()
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            summary = pools.build_pool(
-                session,
-                slug,
-                depth=form.depth.data,
-                tags=form.runs.data or None,
-                seed=form.seed.data,
-                built_by_id=the_person().id,
-                built_at=now(),
-            )
+        with form.guard():
+            summary = _build(slug, form)
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(summary))
     return redirect(url_for(".show", slug=slug), 303)
 
 
+@blueprint.get("/collections/<slug>/pool.txt")
+@collection_page(Role.ORGANISER)
+def export(slug: str) -> ResponseReturnValue:
+    """The pool as lines of topic and docno."""
+    with database().reading() as session:
+        content = pools.export_pool(session, slug)
+    return download(content, f"{slug}-pool.txt", PLAIN)
+
+
+def _build(slug: str, form: PoolForm) -> PoolSummary:
+    with database().reading() as session:
+        choice = pool_building.choose_pool(
+            session, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
+        )
+    with database().transaction() as session:
+        return pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+
+
 def _page(slug: str, form: PoolForm) -> str:
     with database().reading() as session:
         progress = pools.pool_progress(session, slug)
         versions = pools.pool_versions(session, slug)
+        pooled = pools.runs_in_pool(session, slug)
+        selection = pools.selection_progress(session, slug)
         rows = runs.list_runs(session, slug)
-    return render_template("pools/show.html", form=form, progress=progress, versions=versions, runs=rows)
+    return render_template(
+        "pools/show.html",
+        form=form,
+        strategies=list_strategies(),
+        progress=progress,
+        versions=versions,
+        pooled=pooled,
+        selection=selection,
+        runs=rows,
+    )
 
 
 def _outcome(summary: PoolSummary) -> str:
+    if not summary.is_new:
+        return gettext(
+            "Nothing is new: version %(version)d stays in force, with its seed and order. In it already: %(already)d.",
+            version=summary.version,
+            already=summary.already_pooled,
+        )
     return gettext(
         "Added to the pool: %(added)d. In it already: %(already)d. Version %(version)d is in force.",
         added=summary.added,

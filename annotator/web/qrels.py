@@ -1,6 +1,7 @@
 """Qrels: what would go out, and the files."""
 
 import json
+from collections.abc import Callable
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
@@ -10,8 +11,9 @@ from annotator.web.access import collection_page
 from annotator.web.context import database, now
 from annotator.web.downloads import JSON, PLAIN, download
 from annotator.web.grades_wanted import GradesWanted
-from annotator.workflows import qrels
+from annotator.workflows import prels, qrels
 from annotator.workflows.collection import consensus_policies
+from annotator.workflows.prels import PrelsExport
 from annotator.workflows.qrels import QrelsExport
 
 blueprint = Blueprint("qrels", __name__)
@@ -25,12 +27,14 @@ def show(slug: str) -> ResponseReturnValue:
     with database().reading() as session:
         export = qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
         judges = qrels.grading_judges(session, slug)
+        sample = prels.find_sample(session, slug)
     return render_template(
         "qrels/show.html",
         wanted=wanted,
         manifest=json.loads(export.manifest),
         judges=judges,
         policies=consensus_policies(),
+        sample=sample,
     )
 
 
@@ -46,6 +50,33 @@ def file(slug: str) -> ResponseReturnValue:
 def manifest(slug: str) -> ResponseReturnValue:
     """What the qrels are: scale, policy, pool, counts, checksum."""
     return download(_export(slug).manifest, f"{slug}.qrels.manifest.json", JSON)
+
+
+@blueprint.get("/collections/<slug>/qrels/prels")
+@collection_page(Role.ORGANISER)
+def sampled(slug: str) -> ResponseReturnValue:
+    """The newest stratified sample in five columns, for xinfAP and infNDCG."""
+    return download(_sample(slug, prels.export_prels).prels, f"{slug}.prels", PLAIN)
+
+
+@blueprint.get("/collections/<slug>/qrels/prels/manifest")
+@collection_page(Role.ORGANISER)
+def sampled_manifest(slug: str) -> ResponseReturnValue:
+    """What the sample is: strata, rates, policy, counts, checksum."""
+    return download(_sample(slug, prels.export_prels).manifest, f"{slug}.prels.manifest.json", JSON)
+
+
+@blueprint.get("/collections/<slug>/qrels/infap")
+@collection_page(Role.ORGANISER)
+def for_infap(slug: str) -> ResponseReturnValue:
+    """A sample of one rate in four columns, for infAP; refused when there are several rates."""
+    return download(_sample(slug, prels.export_for_infap).prels, f"{slug}.infap.qrels", PLAIN)
+
+
+def _sample(slug: str, export: Callable[..., PrelsExport]) -> PrelsExport:
+    wanted = GradesWanted.of_request()
+    with database().reading() as session:
+        return export(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
 
 
 def _export(slug: str) -> QrelsExport:

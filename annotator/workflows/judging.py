@@ -1,15 +1,17 @@
 """The queue as a judge sees it: which topics have work, draw a few documents of one, show one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Select, func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic, User
-from annotator.storage.collection import find_collection, refuse_closed_judging
+from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic, TopicState, User
+from annotator.storage.collection import find_collection, find_topic, refuse_closed_judging
+from annotator.storage.judging import LEASE as LEASE
 from annotator.storage.judging import (
     Decision,
     current_judgement,
@@ -17,10 +19,11 @@ from annotator.storage.judging import (
     give_back,
     held_items,
     judged_items,
+    lend,
 )
 
-LEASE = timedelta(minutes=30)
 DRAWN_AT_ONCE = 8
+SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class TopicWork:
     title: str
     judged: int
     waiting: int
+    dropped: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,28 +58,46 @@ class JudgingTask:
     previous_assignment_id: int | None
 
 
-def topics_to_judge(session: Session, slug: str, judge_id: int, *, now: datetime) -> list[TopicWork]:
-    """The topics that have pool items for this judge, judged or waiting; leases that ran out are given back first."""
+def topics_to_judge(
+    session: Session, slug: str, judge_id: int, *, now: datetime, to_come: Mapping[str, int] | None = None
+) -> list[TopicWork]:
+    """The topics that have pool items for this judge, judged or waiting; leases that ran out are given back first.
+
+    Of a dropped topic nothing waits, and drafts are not for judges. `to_come` says of topics, by number, how many items
+    will still be chosen; they wait, too.
+    """
     collection = find_collection(session, slug)
     give_back(session, Assignment.lease_until < now)
     judged = _counts(session, judged_items(judge_id))
     held = _counts(session, held_items(judge_id))
     free = _counts(session, free_items(judge_id))
-    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id))
+    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES))
     work = [
-        TopicWork(topic.number, topic.title, judged.get(topic.id, 0), held.get(topic.id, 0) + free.get(topic.id, 0))
+        TopicWork(
+            topic.number,
+            topic.title,
+            judged.get(topic.id, 0),
+            held.get(topic.id, 0) + free.get(topic.id, 0) + (to_come or {}).get(topic.number, 0)
+            if topic.state == TopicState.ACCEPTED
+            else 0,
+            topic.state == TopicState.DROPPED,
+        )
         for topic in topics
     ]
     return sorted((row for row in work if row.judged or row.waiting), key=lambda row: natural_order(row.number))
 
 
 def next_task(session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime) -> JudgingTask | None:
-    """The judge's next document of a topic, None when nothing waits for them.
+    """The judge's next document of a topic, None when nothing waits for them, as in one that was dropped.
 
     What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go.
     """
-    topic = _topic(session, slug, topic_number)
-    refuse_closed_judging(session, topic.collection_id)
+    collection_id = find_collection(session, slug).id
+    refuse_closed_judging(session, collection_id)
+    # Read behind that lock: who drops a topic waits for it.
+    topic = find_topic(session, collection_id, topic_number, SHOWN_TO_JUDGES)
+    if topic.state != TopicState.ACCEPTED:
+        return None
     give_back(session, Assignment.lease_until < now)
     held = _renew_or_draw(session, topic.id, judge_id, now)
     return _task(session, topic, held, judge_id) if held is not None else None
@@ -101,15 +123,6 @@ def open_task(session: Session, slug: str, assignment_id: int, judge_id: int) ->
 def return_assignments(session: Session, judge_id: int) -> int:
     """Give everything a judge holds back to the queue, as signing out does, and count it."""
     return give_back(session, Assignment.judge_id == judge_id)
-
-
-def _topic(session: Session, slug: str, number: str) -> Topic:
-    topic = session.scalar(
-        select(Topic).where(Topic.collection_id == find_collection(session, slug).id, Topic.number == number)
-    )
-    if topic is None:
-        raise NotFoundError("There is no topic “%(number)s” in this collection.", number=number)
-    return topic
 
 
 def _counts(session: Session, items: Select[int], *conditions: ColumnElement[bool]) -> dict[int, int]:
@@ -165,20 +178,7 @@ def _draw(session: Session, topic_id: int, judge_id: int, now: datetime, *, skip
     ).all()
     if not items:
         return False
-    session.execute(
-        insert(Assignment),
-        [
-            {
-                "pool_item_id": item,
-                "judge_id": judge_id,
-                "state": AssignmentState.LIVE,
-                "drawn_at": now,
-                "lease_until": now + LEASE,
-            }
-            for item in items
-        ],
-    )
-    session.execute(update(PoolItem).where(PoolItem.id.in_(items)).values(taken=PoolItem.taken + 1))
+    lend(session, items, judge_id, now)
     return True
 
 
@@ -190,8 +190,10 @@ def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int)
     ).one()
     present = current_judgement(session, assignment.pool_item_id, judge_id)
     in_topic = PoolItem.topic_id == topic.id
-    waiting = _counts(session, held_items(judge_id), in_topic).get(topic.id, 0)
-    waiting += _counts(session, free_items(judge_id), in_topic).get(topic.id, 0)
+    waiting = 0
+    if topic.state == TopicState.ACCEPTED:
+        waiting += _counts(session, held_items(judge_id), in_topic).get(topic.id, 0)
+        waiting += _counts(session, free_items(judge_id), in_topic).get(topic.id, 0)
     return JudgingTask(
         assignment_id=assignment.id,
         topic_number=topic.number,

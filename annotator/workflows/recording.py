@@ -12,6 +12,7 @@ from annotator.evaluation.free_text import check_free_text
 from annotator.storage import Assignment, AssignmentState, Document, Grade, GuidelineVersion, Judgement, PoolItem, Topic
 from annotator.storage.collection import find_collection, latest_guidelines, refuse_closed_judging
 from annotator.storage.judging import Decision, current_judgement
+from annotator.storage.selection import hold_back_choices
 
 LONGEST_SECONDS = 3600.0
 LONGEST_NOTE = 10_000
@@ -49,6 +50,7 @@ def record_judgement(
     """
     assignment, topic = _own_assignment(session, slug, assignment_id, judge_id)
     refuse_closed_judging(session, topic.collection_id)
+    hold_back_choices(session, topic.id)
     _check_decision(session, topic.collection_id, decision)
     fresh_id = _fresh_client_id(session, client_id, assignment, decision)
     if fresh_id is not None:

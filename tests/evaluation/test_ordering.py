@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.ordering import judging_order, showing_order
 
 DOCNOS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), unique=True)
 
@@ -49,3 +49,12 @@ def test_early_and_late_docnos_are_mixed() -> None:
     # Of 1,000 places, a random order has docnos 0-499 at mean place 499.5 with standard deviation about 9.1.
     places = np.argsort(np.argsort(judging_order([f"{number:04}" for number in range(1000)], 5, "1")))
     assert abs(places[:500].mean() - 499.5) < 5 * 9.1
+
+
+def test_a_pool_is_shown_in_random_order_by_docno_or_as_it_was_chosen() -> None:
+    docnos = ["d3", "d1", "d2"]
+    assert showing_order("random", docnos, 7, "1", last=99).tolist() == judging_order(docnos, 7, "1").tolist()
+    assert showing_order("docno", docnos, 7, "1").tolist() == [2, 0, 1]
+    assert showing_order("docno", docnos, 7, "1", last=9).tolist() == [12, 10, 11]
+    assert showing_order("selection", docnos, 7, "1", last=9).tolist() == [10, 11, 12]
+    assert showing_order("selection", [], 7, "1").tolist() == []

@@ -47,12 +47,14 @@ PARAMETERS: Mapping[str, Parameter] = {
     "budget": Parameter(
         _whole_number(1),
         Sentence("The budget must be a whole number from 1 to 999999999, not “%(written)s”."),
-        Sentence("Have this many documents judged in total, divided evenly over the topics."),
+        Sentence(
+            "Have this many documents judged, divided evenly over the topics; adaptive strategies begin with more."
+        ),
     ),
     "per_topic": Parameter(
         _whole_number(1),
         Sentence("The budget of a topic must be a whole number from 1 to 999999999, not “%(written)s”."),
-        Sentence("Have this many documents judged for each topic."),
+        Sentence("Have this many documents of each topic judged; adaptive strategies begin with more."),
     ),
     "start_depth": Parameter(
         _whole_number(0),
@@ -62,7 +64,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "update": Parameter(
         _update,
         Sentence("The update must be all or pulled, not “%(written)s”."),
-        Sentence("Whether every run that has the document learns from a judgement (all), or only the one it is from."),
+        Sentence("Which runs learn from a judgement: all that have the document, or the one it was pulled from."),
     ),
     "ties": Parameter(
         _ties,

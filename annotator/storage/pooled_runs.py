@@ -1,0 +1,111 @@
+"""What a pool is to be made from: the runs, the topics, and the tops of the ranked lists, topic by topic."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sqlalchemy import BindParameter, bindparam, func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage.accounts import Team
+from annotator.storage.collection import ACCEPTED, topic_ids
+from annotator.storage.runs import IN_FORCE, RankedList, Run
+
+
+@dataclass(frozen=True)
+class PoolRequest:
+    """A pool as somebody asks for it: the strategy with what was said of it, and the runs.
+
+    `tags` None means all runs in force, `priority` P those to which their teams gave 1 to P; `depth_of` gives runs a
+    depth of their own, by tag.
+    """
+
+    strategy: str = "depth"
+    said: Mapping[str, str | int] = field(default_factory=dict)
+    tags: Sequence[str] | None = None
+    priority: int | None = None
+    depth_of: Mapping[str, int] = field(default_factory=dict)
+
+
+class PooledRun(NamedTuple):
+    """A run that is to be pooled."""
+
+    id: int
+    tag: str
+    team: str | None
+
+
+class PackedList(NamedTuple):
+    """One run's answer for a topic, or the top of it, as it is stored; scores only where they were asked for."""
+
+    run_id: int
+    documents: bytes
+    scores: bytes | None
+
+
+def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> list[PooledRun]:
+    """The runs in force that a request means, by id.
+
+    Raises `NotFoundError` for an unknown tag, `ConflictError` for a withdrawn run or when there is none to pool, and
+    `InvalidValueError` for a depth of a run that is not among them.
+    """
+    rows = session.execute(
+        select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id)
+        .order_by(Run.id)
+    ).all()
+    in_force = [(PooledRun(id_, tag, team), priority) for id_, tag, team, priority, counts in rows if counts]
+    if request.tags is not None:
+        _check_tags(request.tags, known={row.tag for row in rows}, in_force={run.tag for run, _ in in_force})
+    if request.priority is not None and request.priority < 1:
+        raise InvalidValueError("A priority is a number from 1, not %(given)d.", given=request.priority)
+    runs = [
+        run
+        for run, priority in in_force
+        if (request.tags is None or run.tag in request.tags)
+        and (request.priority is None or priority <= request.priority)
+    ]
+    if not runs:
+        raise ConflictError("There is no run to pool yet.")
+    for tag in sorted(request.depth_of.keys() - {run.tag for run in runs}):
+        raise InvalidValueError("A depth is given for “%(tag)s”, which is no run of this pool.", tag=tag)
+    return runs
+
+
+def topics_to_pool(session: Session, collection_id: int) -> dict[int, str]:
+    """Topic id → number, of the accepted topics."""
+    return {id_: number for number, id_ in topic_ids(session, collection_id, ACCEPTED).items()}
+
+
+def packed_lists(
+    session: Session,
+    run_ids: Sequence[int],
+    topic_ids: Iterable[int],
+    *,
+    most_bytes: int | None,
+    with_scores: bool = False,
+) -> Iterator[tuple[int, list[PackedList]]]:
+    """The lists of the runs, one topic after the other, by run id; no topic without any.
+
+    Of each list only the first `most_bytes` of the documents leave the database; scores come whole.
+    """
+    documents = RankedList.documents if most_bytes is None else func.substr(RankedList.documents, 1, most_bytes)
+    # In the statement itself, since there may be more runs than a database takes bound values.
+    wanted: BindParameter[int] = bindparam("runs", value=list(run_ids), expanding=True, literal_execute=True)
+    columns = (RankedList.run_id, documents, *([RankedList.scores] if with_scores else []))
+    statement = select(*columns).where(RankedList.run_id.in_(wanted)).order_by(RankedList.run_id)
+    for topic_id in topic_ids:
+        rows = session.execute(statement.where(RankedList.topic_id == topic_id)).all()
+        if rows:
+            yield topic_id, [PackedList(row[0], row[1], row[2] if with_scores else None) for row in rows]
+
+
+def _check_tags(tags: Sequence[str], *, known: set[str], in_force: set[str]) -> None:
+    unknown = sorted(set(tags) - known)
+    if unknown:
+        raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=", ".join(unknown))
+    withdrawn = sorted(set(tags) - in_force)
+    if withdrawn:
+        raise ConflictError("The run “%(tag)s” is withdrawn, so it is not pooled.", tag=", ".join(withdrawn))

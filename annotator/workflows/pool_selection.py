@@ -1,0 +1,285 @@
+"""Adaptive pools: choose the next documents of a topic from what was judged so far, and add them to the pool.
+
+Choosing reads, and takes as long as it takes; adding is quick, and so is the draw, which knows nothing of either. The
+newest version that was built by an adaptive strategy chooses, until its budget is used up: so many documents beyond
+those with which it began, in total or for each topic. What it learns from is told in `evaluation/pool_selection.py`.
+
+It chooses when a judge is at the last document that they hold and few others wait for them, and just so many that there
+is enough to draw. A judge draws eight at a time, so that when a document is judged, its choice may lag behind by the
+last eight labels of each judge at work on the topic.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from threading import Lock
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.ordering import showing_order
+from annotator.evaluation.pool_choice import stored_strategy
+from annotator.evaluation.pool_selection import (
+    ChosenDocument,
+    Documents,
+    TopicSelection,
+    begin_selection,
+    candidates,
+    count_left,
+    topic_shares,
+    verdicts,
+)
+from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Update
+from annotator.storage import ACCEPTED, Collection, CollectionState, Pool
+from annotator.storage.collection import find_collection, topic_ids
+from annotator.storage.documents import docnos_of
+from annotator.storage.pooled_runs import packed_lists
+from annotator.storage.selection import (
+    Knowledge,
+    NewChoice,
+    choices_made,
+    chosen_runs,
+    greatest_priority,
+    held_and_free,
+    insert_choices,
+    items_before_choices,
+    items_of,
+    items_of_later_versions,
+    judgements_of,
+    lock_for_choices,
+    newest_pool,
+    runs_in_force,
+    still_so,
+)
+
+ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
+# As many as a judge draws at once.
+ENOUGH_TO_DRAW = 8
+# It chooses while the judge reads the last document that they hold, so that nobody waits for a choice.
+LAST_HELD = 1
+MOST_TOPICS_IN_MEMORY = 12  # of some ten megabytes each, when there are a hundred runs
+
+
+@dataclass(frozen=True)
+class ChosenDocuments:
+    """Documents that were chosen for a topic and are not stored yet, with what was known when they were chosen."""
+
+    pool_id: int
+    topic_id: int
+    topic_number: str
+    documents: tuple[ChosenDocument, ...]
+    knowledge: Knowledge
+    relevant_from: int
+    runs_left_out: tuple[int, ...]  # of the version's runs, those that did not count at that moment
+    is_urgent: bool  # nothing else waits for the judge
+
+
+# The version, the runs that count, and the topic.
+TopicKey = tuple[int, tuple[int, ...], int]
+
+
+@dataclass
+class Memory:
+    """What a process keeps of topics at work, so that it need not read all their runs for each choice.
+
+    It makes no difference to what is chosen: everything in it follows from what is stored. One for each database.
+    """
+
+    _topics: OrderedDict[TopicKey, TopicSelection] = field(default_factory=OrderedDict)
+    _candidates: dict[TopicKey, Documents] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def take_topic(self, key: TopicKey) -> TopicSelection | None:
+        """Hand a topic out, to one at a time."""
+        with self._lock:
+            return self._topics.pop(key, None)
+
+    def put_topic(self, key: TopicKey, selection: TopicSelection) -> None:
+        """Take a topic back; those of which nobody has asked for longest are forgotten."""
+        with self._lock:
+            self._topics[key] = selection
+            while len(self._topics) > MOST_TOPICS_IN_MEMORY:
+                self._topics.popitem(last=False)
+
+    def candidates(self, keys: Iterable[TopicKey]) -> dict[TopicKey, Documents]:
+        """What is known of the documents from which these topics' runs let choose."""
+        with self._lock:
+            return {key: self._candidates[key] for key in keys if key in self._candidates}
+
+    def keep_candidates(self, candidates: dict[TopicKey, Documents]) -> None:
+        """Keep these, and no others."""
+        with self._lock:
+            self._candidates = candidates
+
+
+@dataclass(frozen=True)
+class _Version:
+    """An adaptive version of the pool that is in force."""
+
+    collection: Collection
+    pool: Pool
+    strategy: Strategy
+    runs: tuple[int, ...]  # that count
+    runs_left_out: tuple[int, ...]
+
+
+def choose_next(
+    session: Session, slug: str, topic_number: str, judge_id: int, *, memory: Memory
+) -> ChosenDocuments | None:
+    """Choose what a judge who is about to draw, or will be next time, needs, and store nothing.
+
+    None when there is nothing to choose: no adaptive strategy is at work, the judge holds or can draw enough of the
+    topic, the budget is used up, or no run has another document.
+    """
+    version = _version(session, slug)
+    topic_id = None if version is None else topic_ids(session, version.collection.id, ACCEPTED).get(topic_number)
+    if version is None or topic_id is None:
+        return None
+    held, free = held_and_free(session, topic_id, judge_id)
+    if held > LAST_HELD or free >= ENOUGH_TO_DRAW:
+        return None
+    left = _left(session, version, memory).get(topic_number, 0)
+    if left == 0:
+        return None
+    items = items_of(session, topic_id)
+    words = judgements_of(session, topic_id)
+    # From which run a document was chosen matters only where that run alone learns.
+    chosen_from = chosen_runs(session, version.pool.id, topic_id) if version.strategy.update is Update.PULLED else {}
+    known = verdicts(words, version.collection.relevant_from, chosen_from)
+    key = (version.pool.id, version.runs, topic_id)
+    selection = memory.take_topic(key) or _begin(session, version, topic_id, topic_number)
+    documents = selection.choose(known, [item.document_id for item in items], min(ENOUGH_TO_DRAW - free, left))
+    memory.put_topic(key, selection)
+    if not documents:
+        return None
+    return ChosenDocuments(
+        pool_id=version.pool.id,
+        topic_id=topic_id,
+        topic_number=topic_number,
+        documents=tuple(documents),
+        knowledge=Knowledge(len(items), len(words), words[-1].id if words else None),
+        relevant_from=version.collection.relevant_from,
+        runs_left_out=version.runs_left_out,
+        is_urgent=held + free == 0,
+    )
+
+
+def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: datetime) -> int:
+    """Add chosen documents to the pool, each with its reason and what was known, and count them.
+
+    None are added when something has joined the topic's pool since, another version chooses, or the judging has ended:
+    whoever still needs some chooses again. Two who choose at once therefore add no document twice, and never more than
+    the budget.
+    """
+    collection = find_collection(session, slug)
+    pool = session.get_one(Pool, chosen.pool_id)
+    if not lock_for_choices(session, pool, chosen.topic_id, wait=chosen.is_urgent):
+        return 0
+    newest = newest_pool(session, collection.id, ADAPTIVE)
+    if newest is not pool or not still_so(session, chosen.topic_id, chosen.knowledge):
+        return 0
+    budget = stored_strategy(pool.strategy, pool.parameters).budget
+    made = sum(choices_made(session, pool.id).values())
+    documents = chosen.documents if budget is None else chosen.documents[: max(budget - made, 0)]
+    if documents:
+        insert_choices(
+            session,
+            pool,
+            chosen.topic_id,
+            _with_priorities(session, pool, chosen, documents),
+            seen_judgement_id=chosen.knowledge.last_judgement_id,
+            judgements_wanted=collection.judgements_wanted,
+            at=at,
+        )
+    return len(documents)
+
+
+def choices_left(session: Session, slug: str, *, memory: Memory) -> Mapping[str, int]:
+    """Topic number → how many documents an adaptive strategy will still choose there, as they are needed."""
+    version = _version(session, slug)
+    return {} if version is None else _left(session, version, memory)
+
+
+def _version(session: Session, slug: str) -> _Version | None:
+    """The adaptive version that chooses at present."""
+    collection = find_collection(session, slug)
+    pool = newest_pool(session, collection.id, ADAPTIVE)
+    if pool is None or collection.state != CollectionState.OPEN:
+        return None
+    runs = runs_in_force(session, pool.id)
+    return _Version(
+        collection,
+        pool,
+        stored_strategy(pool.strategy, pool.parameters),
+        tuple(run_id for run_id, counts in runs.items() if counts),
+        tuple(run_id for run_id, counts in runs.items() if not counts),
+    )
+
+
+def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, int]:
+    """Topic number → how many documents may still be chosen there, of the accepted topics.
+
+    What was chosen for topics that were dropped since is gone; the rest of their shares goes to the others.
+    """
+    topics = topic_ids(session, version.collection.id, ACCEPTED)
+    made = choices_made(session, version.pool.id)
+    gone = sum(count for topic_id, count in made.items() if topic_id not in topics.values())
+    later = items_of_later_versions(session, version.pool)
+    sizes = {
+        number: count_left(documents, later.get(topics[number], []))
+        for number, documents in _candidates(session, version, topics, memory).items()
+    }
+    shares = topic_shares(version.strategy, sizes, used=gone)
+    # A share may have shrunk below what was made of it: then there is less for the others than their shares.
+    most = sum(shares.values()) if version.strategy.budget is None else version.strategy.budget - sum(made.values())
+    return {number: max(min(share - made.get(topics[number], 0), most), 0) for number, share in shares.items()}
+
+
+def _candidates(
+    session: Session, version: _Version, topics: Mapping[str, int], memory: Memory
+) -> Mapping[str, Documents]:
+    """Topic number → the documents from which the version could choose when it began."""
+    keys = {topic_id: (version.pool.id, version.runs, topic_id) for topic_id in topics.values()}
+    known = memory.candidates(keys.values())
+    missing = [topic_id for topic_id, key in keys.items() if key not in known]
+    if missing:
+        pooled = items_before_choices(session, version.pool)
+        found = dict.fromkeys((keys[topic_id] for topic_id in missing), candidates(version.strategy, [], []))
+        for topic_id, lists in packed_lists(session, version.runs, missing, most_bytes=None):
+            packed = [(one.run_id, one.documents) for one in lists]
+            found[keys[topic_id]] = candidates(version.strategy, packed, pooled.get(topic_id, []))
+        known |= found
+        memory.keep_candidates(known)
+    return {number: known[keys[topic_id]] for number, topic_id in topics.items()}
+
+
+def _begin(session: Session, version: _Version, topic_id: int, topic_number: str) -> TopicSelection:
+    lists = [
+        (one.run_id, one.documents)
+        for _, several in packed_lists(session, version.runs, [topic_id], most_bytes=None)
+        for one in several
+    ]
+    return begin_selection(version.strategy, topic_number, lists, partial(docnos_of, session))
+
+
+def _with_priorities(
+    session: Session, pool: Pool, chosen: ChosenDocuments, documents: tuple[ChosenDocument, ...]
+) -> list[NewChoice]:
+    priorities = showing_order(
+        pool.showing,
+        [document.docno for document in documents],
+        pool.seed,
+        chosen.topic_number,
+        last=greatest_priority(session, chosen.topic_id),
+    )
+    known = {"relevant_from": chosen.relevant_from, "runs_left_out": list(chosen.runs_left_out)}
+    return [
+        NewChoice(
+            document.document_id,
+            priority,
+            {"run": document.run_id, **document.reason, **known},
+            document.ranks,
+        )
+        for document, priority in zip(documents, priorities.tolist(), strict=True)
+    ]

@@ -1,0 +1,56 @@
+"""Moving along the curve of a plan, by keyboard and on a phone, without asking the server again."""
+
+from browser.pages import sign_in
+from build import SLUG
+from playwright.sync_api import Browser, Page, Request, expect
+
+PLAN = f"/collections/{SLUG}/pool/plan"
+
+
+def test_moving_the_depth_shows_everything_at_once(page: Page, server: str) -> None:
+    sign_in(page, server, "ola", PLAN)
+    page.goto(f"{server}{PLAN}?depth=3&hours=0.1")
+    requests: list[Request] = []
+    page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks the handler
+    slider = page.get_by_role("slider", name="depth")
+    expect(slider).to_have_attribute("aria-valuetext", "3: 8 documents, 0.2 hours")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    # Of topic 1 all first ten of both runs; of topic 2 d10 and another.
+    expect(page.locator("[data-figure=size]")).to_have_text("10")
+    expect(page.get_by_label("Depth", exact=True)).to_have_value("4")
+    expect(page.locator("[data-rows=topics] tr").first.locator("[data-count=size]")).to_have_text("8")
+    page.keyboard.press("End")
+    expect(page.locator("[data-figure=size]")).to_have_text("12")
+    page.get_by_label("Depth", exact=True).fill("1")
+    expect(page.locator("[data-amount]")).to_have_text("1")
+    expect(page.locator("[data-rows=runs] tr").first.locator("[data-count=only]")).to_have_text("1")
+    # A browser may fetch the page's icon late.
+    assert [request.url for request in requests if "/collections/" in request.url] == []
+
+
+def test_a_plan_becomes_a_pool_by_keyboard(page: Page, server: str) -> None:
+    sign_in(page, server, "ola", PLAN)
+    page.goto(f"{server}{PLAN}?strategy=rrf")
+    field = page.get_by_label("Documents to judge")
+    field.focus()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    # Enter plans; nothing is built by it.
+    page.wait_for_url("**/pool/plan?*amount=3*")
+    assert "csrf" not in page.url
+    page.get_by_role("button", name="Build this pool").focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("Nothing is new: version 1 stays in force").wait_for()
+
+
+def test_without_scripts_the_form_asks_the_server(browser: Browser, server: str) -> None:
+    context = browser.new_context(java_script_enabled=False, locale="en", viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    sign_in(page, server, "ola", PLAN)
+    expect(page.get_by_role("slider")).to_have_count(0)
+    page.get_by_label("Depth", exact=True).fill("2")
+    page.get_by_role("button", name="Show the plan").click()
+    expect(page.locator("[data-amount]")).to_have_text("2")
+    context.close()
