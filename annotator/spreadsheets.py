@@ -9,13 +9,14 @@ FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\n", "\uff1d", "\uff0b", "\uff0d", "
 
 
 def csv_text(rows: Iterable[Sequence[object]], *, separator: str = ",") -> str:
-    """Write rows comma-separated (or otherwise), a heading being a row like the others; None is empty, numbers are exact.
+    """Write rows, a heading being a row like the others; None is empty, numbers are exact.
 
     Text that begins like a formula gets an apostrophe in front, as OWASP's "CSV Injection" advises; -0.5 as a number
     does not. Carriage returns become line ends: bare ones would begin a row, for the csv module does not quote them.
     """
     out = io.StringIO()
-    csv.writer(out, delimiter=separator, lineterminator="\n").writerows([_harmless(cell) for cell in row] for row in rows)
+    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
+    writer.writerows([_harmless(cell) for cell in row] for row in rows)
     return out.getvalue()
 
 

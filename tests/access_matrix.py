@@ -14,6 +14,10 @@ ORGANISERS_DO = (303, 404, 403, 403, 303, 303)
 ORGANISERS_FORM = (303, 404, 403, 403, 422, 422)
 SENDERS = (303, 404, 200, 403, 200, 200)
 SENDERS_FORM = (303, 404, 422, 403, 422, 422)
+SENDERS_DO_ONCE = (303, 404, 303, 403, 409, 409)  # the participant, who comes first
+SENDERS_IN_VAIN = (303, 404, 409, 403, 409, 409)
+PARTICIPANTS = (303, 404, 200, 403, 403, 403)
+PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
 JUDGES = (303, 404, 403, 200, 403, 403)
 JUDGES_FORM = (303, 404, 403, 422, 403, 403)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
@@ -58,16 +62,44 @@ MATRIX = {
     "guidelines.store": Row("POST", f"{N}/guidelines/edit", ORGANISERS_FORM),
     "topics.show": Row("GET", f"{N}/topics", SENDERS),
     "topics.add": Row("POST", f"{N}/topics", ORGANISERS_FORM),
+    "topics.as_jsonl": Row("GET", f"{N}/topics.jsonl", SENDERS),
+    "topics.draft": Row("POST", f"{N}/topic", ORGANISERS_FORM),
+    "topics.accept": Row("POST", f"{N}/topic/accept", ORGANISERS_FORM),
+    "topics.drop": Row("POST", f"{N}/topic/drop", ORGANISERS_FORM),
+    "topics.restore": Row("POST", f"{N}/topic/restore", ORGANISERS_FORM),
+    "topic.show": Row("GET", f"{N}/topics/1", ORGANISERS),
+    "topic.change": Row("POST", f"{N}/topics/1", ORGANISERS_FORM),
+    "topic.look": Row("POST", f"{N}/topic/look", ORGANISERS_FORM),
+    "topic_flags.show": Row("GET", f"{N}/topic-flags", ORGANISERS),
     "documents.show": Row("GET", f"{N}/documents", ORGANISERS),
     "documents.add": Row("POST", f"{N}/documents", ORGANISERS_FORM),
     "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
     "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
+    "search.show": Row("GET", f"{N}/search", ORGANISERS),
+    "search.document": Row("GET", f"{N}/search/document?docno=text", ORGANISERS),
+    "search.add": Row("POST", f"{N}/search/add", ORGANISERS_FORM),
+    # Judges may not search here, as in any collection whose organiser has not let them.
+    "search.judge": Row("POST", f"{N}/search/judge", (303, 404, 403, 403, 403, 403)),
     "runs.show": Row("GET", f"{N}/runs", SENDERS),
     "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
-    "runs.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "run.show": Row("GET", f"{N}/runs/run?tag=alpha", SENDERS),
+    "run.change": Row("POST", f"{N}/runs/run?tag=alpha", SENDERS_FORM),
+    "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS_DO_ONCE),
+    "run.restore": Row("POST", f"{N}/runs/restore?tag=alpha", SENDERS_IN_VAIN),  # for it is not withdrawn
+    "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
+    "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
+    "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
+    "submissions.release": Row("POST", f"{N}/submissions/release", ORGANISERS_DO),
+    "submissions.take_back": Row("POST", f"{N}/submissions/take-back", ORGANISERS_DO),
+    "submissions.terms": Row("GET", f"{N}/terms", SENDERS),
+    "submissions.accept": Row("POST", f"{N}/terms", PARTICIPANTS_FORM),
+    "submissions.scores": Row("GET", f"{N}/scores", PARTICIPANTS),
     "pools.show": Row("GET", f"{N}/pool", ORGANISERS),
     "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
+    "pools.export": Row("GET", f"{N}/pool.txt", ORGANISERS),
+    "pool_plan.show": Row("GET", f"{N}/pool/plan", ORGANISERS),
     "judgements.show": Row("GET", f"{N}/judgements", ORGANISERS),
     "judgements.add": Row("POST", f"{N}/judgements", ORGANISERS_FORM),
     "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
@@ -76,6 +108,10 @@ MATRIX = {
     "qrels.show": Row("GET", f"{N}/qrels", ORGANISERS),
     "qrels.file": Row("GET", f"{N}/qrels/file", ORGANISERS),
     "qrels.manifest": Row("GET", f"{N}/qrels/manifest", ORGANISERS),
+    # There is no sample here.
+    "qrels.sampled": Row("GET", f"{N}/qrels/prels", (303, 404, 403, 403, 404, 404)),
+    "qrels.sampled_manifest": Row("GET", f"{N}/qrels/prels/manifest", (303, 404, 403, 403, 404, 404)),
+    "qrels.for_infap": Row("GET", f"{N}/qrels/infap", (303, 404, 403, 403, 404, 404)),
     "leaderboard.show": Row("GET", f"{N}/leaderboard", ORGANISERS),
     "leaderboard.as_csv": Row("GET", f"{N}/leaderboard.csv", ORGANISERS),
     "judging.topics": Row("GET", f"{N}/judge", JUDGES),

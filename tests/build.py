@@ -9,8 +9,10 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.scale import parse_scale
 from annotator.files import InputFile
 from annotator.passwords import hash_password
-from annotator.storage import Role, User
-from annotator.workflows import accounts, collection, documents, judgement_import, members, pools, runs, topics
+from annotator.storage import Role, Showing, User
+from annotator.storage.pooled_runs import PoolRequest
+from annotator.workflows import accounts, collection, documents, judgement_import, members, pool_building, runs, topics
+from annotator.workflows.runs import CheckedRun, Receipt, RunDetails, Sender
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LIMIT = 1 << 24
@@ -69,19 +71,51 @@ def run_text(tag: str, lists: Mapping[str, Sequence[str]]) -> bytes:
     ).encode()
 
 
+def checked_run(
+    session: Session,
+    tag: str,
+    lists: Mapping[str, Sequence[str]],
+    *,
+    slug: str = SLUG,
+    team: str | None = None,
+    sender: Sender | None = None,
+) -> list[CheckedRun]:
+    """A run that has been checked, for an organiser unless somebody else sends it."""
+    sent = [InputFile(f"{tag}.run", run_text(tag, lists))]
+    return runs.check_runs(session, slug, sent, sender=sender or Sender(team, organises=True), unpacked_limit=LIMIT)
+
+
+def stored(
+    session: Session, checked: Sequence[CheckedRun], *, slug: str = SLUG, team: str | None = None
+) -> list[Receipt]:
+    """These runs stored, at `NOW`."""
+    return runs.store_runs(session, slug, checked, details=RunDetails(team), uploaded_by_id=None, uploaded_at=NOW)
+
+
 def run(
     session: Session, tag: str, lists: Mapping[str, Sequence[str]], *, slug: str = SLUG, team: str | None = None
 ) -> None:
     """A stored run."""
-    checked = runs.check_runs(session, slug, [InputFile(f"{tag}.run", run_text(tag, lists))], unpacked_limit=LIMIT)
-    runs.store_runs(session, slug, checked, team=team, uploaded_by_id=None, uploaded_at=NOW)
+    stored(session, checked_run(session, tag, lists, slug=slug, team=team), slug=slug, team=team)
 
 
 def pool(
     session: Session, depth: int = 10, *, slug: str = SLUG, tags: Sequence[str] | None = None, seed: int | None = None
-) -> pools.PoolSummary:
+) -> pool_building.PoolSummary:
     """The depth-k pool of the runs."""
-    return pools.build_pool(session, slug, depth=depth, tags=tags, seed=seed, built_by_id=None, built_at=NOW)
+    return build(session, PoolRequest("depth", {"depth": depth}, tags), slug=slug, seed=seed)
+
+
+def build(
+    session: Session,
+    request: PoolRequest,
+    *,
+    slug: str = SLUG,
+    seed: int | None = None,
+    showing: Showing = Showing.RANDOM,
+) -> pool_building.PoolSummary:
+    """A pool by any strategy."""
+    return pool_building.build_pool(session, slug, request, seed=seed, showing=showing, built_by_id=None, built_at=NOW)
 
 
 def labels(

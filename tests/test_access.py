@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from access_matrix import MATRIX, PEOPLE, Row
-from build import NOW, SLUG, labels, member, news, pool, run, topic_file, user
+from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
 from flask import Flask
 from sqlalchemy.orm import Session
 from visiting import Visitor, application
@@ -56,6 +56,7 @@ def fill(session: Session) -> None:
     user(session, "ada", administrator=True)
     topic_file(session)
     run(session, "alpha", {"1": ["a", "b"], "2": ["a"]}, team="red")
+    document_file(session, ["text"])
     pool(session)
     judge_id = member(session, "jo", Role.JUDGE)
     assert next_task(session, SLUG, "1", judge_id, now=NOW) is not None

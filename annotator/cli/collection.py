@@ -4,19 +4,26 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
+from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
 from annotator.storage import Role
-from annotator.workflows import collection, members
+from annotator.workflows import collection, members, submissions
+from annotator.workflows.collection import CollectionChange
+from annotator.workflows.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
 judgements_help = "How many judges each document wants."
 consensus_help = "How several grades become one: majority, median, lowest or highest."
+until_help = (
+    "Participants send runs before this moment: “2026-05-01 23:59”, UTC unless a zone follows; “none” ends that."
+)
 
 
 @click.group
 def command() -> None:
-    """Collections: add, list, change, close."""
+    """Collections: add, list, show, change, release scores, close."""
 
 
 @command.command("add")
@@ -79,6 +86,31 @@ def show(installation: Installation) -> None:
     )
 
 
+@command.command("show")
+@click.argument("slug")
+@on_installation
+def show_one(installation: Installation, slug: str) -> None:
+    """Show every setting of a collection."""
+    with installation.database.reading() as session:
+        row = collection.show_collection(session, slug)
+    show_table(
+        ["SETTING", "VALUE"],
+        [
+            ["title", row.title],
+            ["state", "closed" if row.closed else "open"],
+            ["scale", ", ".join(f"{grade.value}={grade.name}" for grade in row.scale)],
+            ["relevant from", str(row.relevant_from)],
+            ["judgements", str(row.judgements_wanted)],
+            ["consensus", row.consensus_policy],
+            ["judges search", row.judges_search],
+            ["submissions until", row.submissions_until],
+            ["most documents a topic", str(row.most_documents)],
+            ["scores released", row.scores_released_at],
+            ["terms", row.terms or None],
+        ],
+    )
+
+
 @command.command("set")
 @click.argument("slug")
 @click.option("--title")
@@ -86,6 +118,10 @@ def show(installation: Installation) -> None:
 @click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
 @click.option("--consensus", metavar="POLICY", help=consensus_help)
+@click.option("--judges-search/--no-judges-search", default=None, help="Whether judges search the corpus.")
+@click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
+@click.option("--terms", type=FILE, metavar="FILE", help="What participants accept first, in Markdown; empty: nothing.")
+@click.option("--most-documents", type=int, metavar="N", help="More for a topic bring a run a warning.")
 @on_installation
 def change(
     installation: Installation,
@@ -95,15 +131,45 @@ def change(
     relevant_from: int | None,
     judgements: int | None,
     consensus: str | None,
+    *,
+    judges_search: bool | None,
+    until: str | None,
+    terms: str | None,
+    most_documents: int | None,
 ) -> None:
-    """Change what is given and leave the rest; a grade that was given cannot leave the scale."""
+    """Change what is given and leave the rest; a grade that was given cannot leave the scale.
+
+    Whoever accepted other terms has to accept the new ones.
+    """
     grades = None if scale is None else collection.read_scale(scale)
-    wanted = collection.CollectionChange(title, grades, relevant_from, judgements, consensus)
-    if wanted == collection.CollectionChange():
-        raise click.UsageError("Give at least one of --title, --scale, --relevant-from, --judgements, --consensus.")
+    wanted = CollectionChange(title, grades, relevant_from, judgements, consensus, judges_search)
+    rules = SubmissionChange(
+        None if until is None else submissions.read_deadline(until),
+        None if terms is None else read_text(terms),
+        most_documents,
+    )
+    if (wanted, rules) == (CollectionChange(), SubmissionChange()):
+        raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     with installation.database.transaction() as session:
-        collection.change_collection(session, slug, wanted)
+        if wanted != CollectionChange():
+            collection.change_collection(session, slug, wanted)
+        if rules != SubmissionChange():
+            submissions.change_submissions(session, slug, rules)
     click.echo(f"Changed the collection {slug}.", err=True)
+
+
+@command.command("release")
+@click.argument("slug")
+@click.option("--take-back", is_flag=True, help="Show participants no scores any more.")
+@on_installation
+def release(installation: Installation, slug: str, *, take_back: bool) -> None:
+    """Let participants see the scores of their own runs, and of no others."""
+    with installation.database.transaction() as session:
+        if take_back:
+            submissions.take_scores_back(session, slug)
+        else:
+            submissions.release_scores(session, slug, at=datetime.now(UTC))
+    click.echo(f"Participants of {slug} see {'no scores' if take_back else 'the scores of their runs'}.", err=True)
 
 
 @command.command("close")

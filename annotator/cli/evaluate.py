@@ -8,7 +8,15 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.tables import Row, show_csv, show_json, show_table, show_tsv
-from annotator.workflows.scoring import File, ScoredRun, ScoredRuns, ScoringOptions, score_as_trec_eval, score_files
+from annotator.workflows.scoring import (
+    File,
+    ScoredRun,
+    ScoredRuns,
+    ScoringOptions,
+    read_stream,
+    score_as_trec_eval,
+    score_files,
+)
 
 ALL_TOPICS = "all"  # trec_eval's word for the mean
 STANDARD_INPUT = "-"
@@ -43,7 +51,9 @@ STANDARD_INPUT = "-"
     help="The version of trec_eval to follow where they differ.",
 )
 @click.option(
-    "--lenient", is_flag=True, help="Take what trec_eval would take, and say so; reads file after file, each whole."
+    "--lenient",
+    is_flag=True,
+    help="Take what trec_eval would take, and say so; one process reads file after file, each whole.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
 @click.option(
@@ -102,7 +112,7 @@ def _file(path: str) -> File:
         return click.format_filename(path), Path(path)
     if sys.stdin is None:
         raise click.UsageError("Standard input is closed.")
-    return path, sys.stdin.buffer.read()
+    return path, read_stream(sys.stdin.buffer)
 
 
 def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:

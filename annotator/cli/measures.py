@@ -22,7 +22,8 @@ def list_() -> None:
 def show(measure: str) -> None:
     """Explain a measure: definition, range, what happens at the edges, what it takes in brackets, reference."""
     help_ = explain_measure(measure)
-    click.echo(f"{help_.form}\n\n{help_.text}\n\nIn brackets it takes:")
+    stands_for = f"{measure} stands for {help_.stands_for}.\n\n" if help_.stands_for else ""
+    click.echo(f"{help_.form}\n\n{stands_for}{help_.text}\n\nIn brackets it takes:")
     for parameter in help_.parameters:
         click.echo(f"  {parameter}")
     if help_.also_called:

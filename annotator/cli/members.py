@@ -49,4 +49,7 @@ def show(installation: Installation, slug: str) -> None:
     """List the members of a collection, a line a role."""
     with installation.database.reading() as session:
         rows = members.list_members(session, slug)
-    show_table(["NAME", "ROLE", "TEAM"], [[row.name, row.role.value, row.team] for row in rows])
+    show_table(
+        ["NAME", "ROLE", "TEAM", "ACCEPTED TERMS"],
+        [[row.name, row.role.value, row.team, row.terms_accepted_at] for row in rows],
+    )

@@ -22,9 +22,7 @@ def show_framed(headings: Sequence[str], rows: Sequence[Sequence[str]], to_the_r
         table = Table(box=SIMPLE_HEAD, pad_edge=False)
         for column in columns:
             right = to_the_right[column]
-            table.add_column(
-                headings[column], justify="right" if right else "left", overflow="fold", no_wrap=right or None
-            )
+            table.add_column(headings[column], justify="right" if right else "left", overflow="fold", no_wrap=right)
         for row in rows:
             table.add_row(*(Text(row[column]) for column in columns))
         console.print(table)

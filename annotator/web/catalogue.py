@@ -17,6 +17,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from annotator.assets import PACKAGE, asset_folder
+from annotator.workflows.pool_strategies import list_strategies
 
 TRANSLATIONS = PACKAGE / "web" / "translations"
 LANGUAGES = ("ko",)
@@ -50,6 +51,8 @@ def collect() -> Catalog:
     templates = asset_folder("templates")
     for path in sorted(set(PACKAGE.rglob("*.py")) - set((PACKAGE / "cli").rglob("*.py"))):  # commands speak English
         _add(catalogue, root, path, extract_python_and_help if "metrics" in path.parts else "python")
+    for strategy in list_strategies().values():
+        catalogue.add(strategy.text, None, [("annotator/evaluation/pooling/strategies.py", 0)])
     for path in sorted(templates.rglob("*.html")):
         _add(catalogue, root, path, "jinja2.ext:babel_extract")
     return catalogue

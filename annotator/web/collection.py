@@ -2,16 +2,18 @@
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import IntegerField, RadioField, StringField, TextAreaField
+from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
 from annotator.web.access import administrator_page, collection_page, signed_in_page
 from annotator.web.checklist import checklist
+from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.policy_choices import policy_choices
+from annotator.web.senders import sender_state
 from annotator.workflows import collection, documents, guidelines, judging, members, pools
 from annotator.workflows.collection import CollectionChange, CollectionView
 
@@ -20,8 +22,8 @@ blueprint = Blueprint("collection", __name__)
 FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
 
 
-class SettingsForm(Form):
-    """What an organiser may change of a collection."""
+class CollectionFields(Form):
+    """What a collection begins with and what an organiser may change of it."""
 
     title = StringField(lazy_gettext("Title"), [InputRequired()])
     scale = TextAreaField(
@@ -52,7 +54,18 @@ class SettingsForm(Form):
     )
 
 
-class CollectionForm(SettingsForm):
+class SettingsForm(CollectionFields):
+    """What is decided later."""
+
+    judges_search = BooleanField(
+        lazy_gettext("Judges may search"),
+        description=lazy_gettext(
+            "They find documents of the corpus beside those they are given, and judge them: these join the pool."
+        ),
+    )
+
+
+class CollectionForm(CollectionFields):
     """A new collection."""
 
     slug = StringField(
@@ -178,9 +191,11 @@ def _organisers_view(slug: str) -> str:
 def _members_view(slug: str) -> str:
     work = []
     if the_place().judges:
+        to_come = choices_to_come(slug)
         with database().transaction() as session:  # leases that ran out are given back on the way
-            work = judging.topics_to_judge(session, slug, the_person().id, now=now())
-    return render_template("collection/for_members.html", work=work)
+            work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+    sends = the_place().participates and not the_place().collection.closed
+    return render_template("collection/for_members.html", work=work, sending=sender_state(slug) if sends else None)
 
 
 def _filled_form() -> SettingsForm:
@@ -191,6 +206,7 @@ def _filled_form() -> SettingsForm:
         relevant_from=shown.relevant_from,
         judgements_wanted=shown.judgements_wanted,
         consensus_policy=shown.consensus_policy,
+        judges_search=shown.judges_search,
     )
 
 
@@ -204,4 +220,5 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
         relevant_from=form.relevant_from.data,
         judgements_wanted=wanted if wanted != present.judgements_wanted else None,
         consensus_policy=form.consensus_policy.data,
+        judges_search=form.judges_search.data,
     )

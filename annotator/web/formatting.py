@@ -20,6 +20,7 @@ def install(app: Flask) -> None:
         say=say,
         explained=explained,
         document_html=safe_html.document_html,
+        document_beginning=safe_html.document_beginning,
         guidelines_html=safe_html.guidelines_html,
     )
     app.jinja_env.globals.update(words=words)

@@ -15,7 +15,7 @@ from annotator.web.error_pages import status_of
 from annotator.web.grades_wanted import GradesWanted
 from annotator.workflows import leaderboard, qrels
 from annotator.workflows.collection import consensus_policies
-from annotator.workflows.leaderboard import DEFAULT_MEASURES, Leaderboard
+from annotator.workflows.leaderboard import DEFAULT_MEASURES, Leaderboard, split_names
 
 blueprint = Blueprint("leaderboard", __name__)
 
@@ -26,8 +26,9 @@ OFFERED_MEASURES = (
 )
 
 
-# Blanks and commas part the names that are written, but not those inside brackets.
-NAME = re.compile(r"(?:[^\s,(]|\([^)]*\)?)+")
+# What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.
+NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
+COMMA = re.compile(r"\s*,\s*")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,8 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _measures() -> tuple[str, ...]:
     """The measures that were ticked and those that were written, in their order, each once."""
-    written = NAME.findall(request.args.get("other", ""))
+    other = COMMA.sub(",", request.args.get("other", "").strip(", "))
+    written = [name for names in NAMES.findall(other) for name in split_names(names)]
     return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
 
 

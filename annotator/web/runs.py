@@ -1,27 +1,28 @@
-"""Runs: check them, send them, list them, get them back."""
+"""Runs: check files of them, send them, list them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileRequired, MultipleFileField
-from wtforms import BooleanField, StringField
+from wtforms import BooleanField, IntegerField, StringField
+from wtforms.validators import Optional
 
-from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, settings, the_person, the_place
-from annotator.web.downloads import BYTES, download
-from annotator.web.forms import Form
-from annotator.web.language import gettext, lazy_gettext
+from annotator.web.language import lazy_gettext
+from annotator.web.run_details import DetailsForm
+from annotator.web.senders import own_team, sender_state
 from annotator.web.uploads import input_files
-from annotator.workflows import runs
-from annotator.workflows.runs import CheckedRun
+from annotator.workflows import members, runs, submissions
+from annotator.workflows.runs import CheckedRun, RunDetails, Sender
 
 blueprint = Blueprint("runs", __name__)
 
 
-class RunsForm(Form):
+class RunsForm(DetailsForm):
     """Files of runs."""
 
     files = MultipleFileField(
@@ -33,18 +34,35 @@ class RunsForm(Form):
         ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose runs they are; may stay empty."))
-    description = StringField(lazy_gettext("Description"), description=lazy_gettext("How the system works, in a line."))
+    priority = IntegerField(
+        lazy_gettext("Priority"),
+        [Optional()],
+        description=lazy_gettext("1 is to be pooled first. Empty: 1, and of a corrected run what it had."),
+    )
     tag_from_file = BooleanField(
         lazy_gettext("Take the tag from the file's name"),
         description=lazy_gettext("For files that share a tag: the name without .gz and .txt counts instead."),
     )
+    replaces = BooleanField(
+        lazy_gettext("Correct runs that are there"),
+        description=lazy_gettext("A file whose tag is taken takes the place of that run, whose file is kept."),
+    )
+
+    def details(self) -> RunDetails:
+        """What was entered; a corrected run keeps what nothing was entered for."""
+        given = super().details()
+        return RunDetails(given.team, given.description or None, given.run_type or None, given.priority)
+
+    def sender(self) -> Sender:
+        """Who sends these files."""
+        return Sender(self.given_team(), organises=the_place().organises, replaces=self.replaces.data)
 
 
 @blueprint.get("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """The runs; a participant sees their team's."""
-    return _page(slug, RunsForm())
+    """The runs in force, or all that were ever sent (`?show=all`); a participant sees their team's."""
+    return _list(slug, RunsForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/runs/check")
@@ -56,56 +74,38 @@ def check(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             checked = _checked(slug, form)
-    return _page(slug, form, checked), form.status if form.refused else 200
+    return _list(slug, form, checked), form.status if form.refused else 200
 
 
 @blueprint.post("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def upload(slug: str) -> ResponseReturnValue:
-    """Store runs, all of the files or none."""
+    """Store runs, all of the files or none, and answer with a receipt."""
+    arrived_at = now()  # what arrives before the deadline may be read after it
     form = RunsForm()
     if form.validate():
         with form.guard():
+            _refuse_sender(slug, arrived_at)
             checked = _checked(slug, form)
             with database().transaction() as session:
-                tags = runs.store_runs(
+                runs.store_runs(
                     session,
                     slug,
                     checked,
-                    team=_team() if _only_own() else (form.team.data or "").strip() or None,
-                    description=form.description.data or "",
+                    details=form.details(),
                     uploaded_by_id=the_person().id,
-                    uploaded_at=now(),
+                    uploaded_at=arrived_at,
                 )
     if form.refused:
-        return _page(slug, form), form.status
-    flash(gettext("Runs stored: %(tags)s. They join the pool when it is built next.", tags=", ".join(tags)))
-    return redirect(url_for(".show", slug=slug), 303)
+        return _list(slug, form), form.status
+    return redirect(url_for("run.receipt", slug=slug, at=arrived_at.isoformat()), 303)
 
 
-@blueprint.get("/collections/<slug>/runs/file")
-@collection_page(Role.ORGANISER, Role.PARTICIPANT)
-def original(slug: str) -> ResponseReturnValue:
-    """The file of a run (`?tag=`) byte for byte as it was sent; a participant gets their team's."""
-    tag = request.args.get("tag", "")
-    with database().reading() as session:
-        if _only_own() and tag not in {run.tag for run in runs.list_runs(session, slug, team=_team())}:
-            raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
-        file = runs.original_file(session, slug, tag)
-    return download(file.content, file.name, BYTES)
-
-
-def _only_own() -> bool:
-    """Whether this person may see and send only their team's runs."""
-    return not the_place().organises
-
-
-def _team() -> str:
-    """The team of a participant; never None, which would mean all teams."""
-    team = the_place().team
-    if team is None:
-        raise NotFoundError("You belong to no team in this collection.")
-    return team
+def _refuse_sender(slug: str, at: datetime) -> None:
+    """Refuse before anything is read what comes too late or before the terms are accepted."""
+    if not the_place().organises:
+        with database().reading() as session:
+            submissions.check_may_send(session, slug, the_person().id, at=at)
 
 
 def _checked(slug: str, form: RunsForm) -> list[CheckedRun]:
@@ -114,12 +114,24 @@ def _checked(slug: str, form: RunsForm) -> list[CheckedRun]:
             session,
             slug,
             input_files(form.files.data),
+            sender=form.sender(),
             tag_from_file=form.tag_from_file.data,
             unpacked_limit=settings().unpacked_limit,
         )
 
 
-def _page(slug: str, form: RunsForm, checked: Sequence[CheckedRun] = ()) -> str:
+def _list(slug: str, form: RunsForm, checked: Sequence[CheckedRun] = ()) -> str:
+    place, every = the_place(), request.args.get("show") == "all"
     with database().reading() as session:
-        rows = runs.list_runs(session, slug, team=_team() if _only_own() else None)
-    return render_template("runs/list.html", rows=rows, form=form, checked=checked)
+        rows = runs.list_runs(session, slug, team=own_team(), every=every)
+        silent = members.teams_without_runs(session, slug) if place.organises else []
+    return render_template(
+        "runs/list.html",
+        rows=sorted(rows, key=lambda run: run.team or ""),
+        every=every,
+        silent=silent,
+        form=form,
+        checked=checked,
+        sending=sender_state(slug),
+        upload_limit=settings().upload_limit,
+    )

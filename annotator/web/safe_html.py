@@ -22,6 +22,7 @@ BEGINS_AS_HTML = re.compile(
 )
 HEADING = re.compile(r"<(/?)h([1-6])>")
 LOWEST_HEADING = 6
+BEGINNING = 400
 
 DROPPED_WHOLE = {"script", "style", "title", "template"}
 
@@ -33,6 +34,16 @@ def document_html(body: str) -> Markup:
     if BEGINS_AS_HTML.match(body):
         return Markup('<div class="rich">{}</div>').format(_sanitised(body, lower_by=2))
     return Markup('<div class="plain">{}</div>').format(escape(body))
+
+
+def document_beginning(body: str) -> str:
+    """The first words of a document's body as one line of plain text, without tags."""
+    if BEGINS_AS_HTML.match(body):
+        # A blank before each tag, so that words of neighbouring cells and paragraphs stay apart.
+        safe = nh3.clean(body.replace("<", " <"), tags=set(), clean_content_tags=DROPPED_WHOLE)
+        body = Markup(safe).unescape()  # noqa: S704 - it is made text here, and escaped where it is shown
+    line = " ".join(body.split())
+    return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rsplit(' ', 1)[0]} …"
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from annotator.storage import CannotJudge, Role
+from annotator.storage import CannotJudge, Role, RunType, Showing, TopicState
+from annotator.storage.runs import RunState
 from annotator.web.language import lazy_gettext
 
 ROLES: Mapping[Role, str] = {
@@ -18,6 +19,18 @@ CANNOT_JUDGE: Mapping[CannotJudge, str] = {
     CannotJudge.OTHER: lazy_gettext("Another reason (say it in the note)"),
 }
 
+RUN_TYPES: Mapping[str, str] = {
+    RunType.UNKNOWN: lazy_gettext("not said"),
+    RunType.AUTOMATIC: lazy_gettext("automatic"),
+    RunType.MANUAL: lazy_gettext("manual"),
+}
+
+TOPIC_STATES: Mapping[TopicState, str] = {
+    TopicState.DRAFT: lazy_gettext("draft"),
+    TopicState.ACCEPTED: lazy_gettext("accepted"),
+    TopicState.DROPPED: lazy_gettext("dropped"),
+}
+
 POLICIES: Mapping[str, str] = {
     "majority": lazy_gettext("majority"),
     "median": lazy_gettext("median"),
@@ -27,5 +40,40 @@ POLICIES: Mapping[str, str] = {
 
 STRATEGIES: Mapping[str, str] = {
     "depth": lazy_gettext("depth-k union of runs"),
+    "rrf": lazy_gettext("reciprocal rank fusion"),
+    "borda": lazy_gettext("Borda count"),
+    "rbp": lazy_gettext("RBP weights"),
+    "combmnz": lazy_gettext("CombMNZ"),
+    "ntcir": lazy_gettext("NTCIRPOOL"),
+    "mtf": lazy_gettext("move-to-front"),
+    "maxmean": lazy_gettext("MaxMean"),
+    "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
+    "hedge": lazy_gettext("Hedge"),
+    "stratified": lazy_gettext("stratified sample"),
     "import": lazy_gettext("import of labels"),
+    "search": lazy_gettext("search"),
+}
+
+POOL_PARAMETERS: Mapping[str, str] = {
+    "depth": lazy_gettext("depth"),
+    "budget": lazy_gettext("documents in total"),
+    "per_topic": lazy_gettext("documents of each topic"),
+    "start_depth": lazy_gettext("depth to start with"),
+    "update": lazy_gettext("learning"),
+    "ties": lazy_gettext("ties"),
+    "strata": lazy_gettext("strata"),
+    "priority": lazy_gettext("priority up to"),
+    "depth_of": lazy_gettext("other depths"),
+}
+
+SHOWINGS: Mapping[str, str] = {
+    Showing.RANDOM: lazy_gettext("random"),
+    Showing.DOCNO: lazy_gettext("by docno"),
+    Showing.SELECTION: lazy_gettext("as chosen"),
+}
+
+RUN_STATES: Mapping[str, str] = {
+    RunState.IN_FORCE: lazy_gettext("in force"),
+    RunState.WITHDRAWN: lazy_gettext("withdrawn"),
+    RunState.REPLACED: lazy_gettext("corrected"),
 }

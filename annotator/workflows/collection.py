@@ -13,6 +13,8 @@ from annotator.evaluation.consensus import POLICIES
 from annotator.evaluation.free_text import check_free_text
 from annotator.evaluation.scale import GradeMeaning, check_relevant_from, format_scale, parse_scale
 from annotator.storage import (
+    ACCEPTED,
+    IN_FORCE,
     Assignment,
     Collection,
     CollectionState,
@@ -43,6 +45,11 @@ class CollectionView:
     judgements_wanted: int
     consensus_policy: str
     scale: tuple[GradeMeaning, ...]
+    terms: str
+    submissions_until: datetime | None
+    scores_released_at: datetime | None
+    most_documents: int
+    judges_search: bool
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,7 @@ class CollectionChange:
     relevant_from: int | None = None
     judgements_wanted: int | None = None
     consensus_policy: str | None = None
+    judges_search: bool | None = None
 
 
 def read_scale(text: str) -> tuple[GradeMeaning, ...]:
@@ -167,12 +175,12 @@ def list_collections(session: Session, visible_to: int | None = None) -> list[Co
 
 
 def count_collection(session: Session, slug: str) -> CollectionCounts:
-    """How many topics, documents, runs, pool items and judgements there are; replaced judgements are not counted."""
+    """How many there are of accepted topics, documents, runs in force, and those topics' pool items and judgements."""
     id_ = find_collection(session, slug).id
-    of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_)
+    of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_, ACCEPTED)
     of_documents = select(func.count(), func.count(Document.body)).where(Document.collection_id == id_)
-    of_runs = select(func.count()).select_from(Run).where(Run.collection_id == id_)
-    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_)
+    of_runs = select(func.count()).select_from(Run).where(Run.collection_id == id_, IN_FORCE)
+    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_, ACCEPTED)
     judged = select(func.count()).select_from(Judgement).where(Judgement.pool_item_id.in_(items), Judgement.current)
     documents, with_text = session.execute(of_documents).one()
     return CollectionCounts(
@@ -210,6 +218,8 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
         collection.judgements_wanted = change.judgements_wanted
     if change.relevant_from is not None:
         collection.relevant_from = change.relevant_from
+    if change.judges_search is not None:
+        collection.judges_search = change.judges_search
     check_relevant_from(collection.relevant_from, change.scale or present)
 
 
@@ -248,4 +258,9 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         judgements_wanted=collection.judgements_wanted,
         consensus_policy=collection.consensus_policy,
         scale=tuple(_meanings(session, collection.id)),
+        terms=collection.terms,
+        submissions_until=collection.submissions_until,
+        scores_released_at=collection.scores_released_at,
+        most_documents=collection.most_documents,
+        judges_search=collection.judges_search,
     )

@@ -22,6 +22,7 @@ from annotator.storage import (
     LabelFile,
     PoolItem,
     Topic,
+    TopicState,
 )
 from annotator.storage.accounts import find_or_add_user
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
@@ -71,8 +72,11 @@ def check_judgements(
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     rows = readable_rows(file.name, text, problems, topics=topics, grades=grades) if text is not None else []
+    drafts = topic_ids(session, collection.id, Topic.state == TopicState.DRAFT)
+    _note_drafts(drafts, file.name, rows, problems)
     if not add_to_pool:
-        _note_outsiders(session, collection.id, topics, file.name, rows, problems)
+        pooled_topics = {number: id_ for number, id_ in topics.items() if number not in drafts}
+        _note_outsiders(session, collection.id, pooled_topics, file.name, rows, problems)
     problems.refuse_if_any()
     return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows))
 
@@ -143,6 +147,14 @@ def _was_taken_in(
         )
     )
     return False
+
+
+def _note_drafts(drafts: Mapping[str, int], name: str, rows: Sequence[QrelsRow], problems: Problems) -> None:
+    for row in rows:
+        if row.topic in drafts:
+            problems.add(
+                name, row.line, "Topic %(topic)s is a draft: accept it before its labels come in.", topic=row.topic
+            )
 
 
 def _note_outsiders(

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Assignment, Collection, Membership, PoolItem, Role, Team, Topic, User
+from annotator.storage import IN_FORCE, Assignment, Collection, Membership, PoolItem, Role, Run, Team, Topic, User
 from annotator.storage.accounts import find_or_add_team, find_user
 from annotator.storage.collection import find_collection, lock_collection
 from annotator.storage.judging import give_back
@@ -15,11 +15,20 @@ from annotator.storage.judging import give_back
 
 @dataclass(frozen=True)
 class MemberRow:
-    """One role of one person."""
+    """One role of one person, and when they accepted the terms that are in force."""
 
     name: str
     role: Role
     team: str | None
+    terms_accepted_at: datetime | None
+
+
+@dataclass(frozen=True)
+class TeamRow:
+    """A team with the names of those who send its runs."""
+
+    name: str
+    members: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -63,13 +72,28 @@ def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
 def list_members(session: Session, slug: str) -> list[MemberRow]:
     """Every role in the collection, by person."""
     rows = session.execute(
-        select(User.name, Membership.role, Team.name)
+        select(User.name, Membership.role, Team.name, Membership.terms_accepted_at)
         .join(Membership, Membership.user_id == User.id)
         .outerjoin(Team, Team.id == Membership.team_id)
         .where(Membership.collection_id == find_collection(session, slug).id)
         .order_by(User.name, Membership.role)
     )
-    return [MemberRow(name, Role(role), team) for name, role, team in rows]
+    return [MemberRow(name, Role(role), team, accepted_at) for name, role, team, accepted_at in rows]
+
+
+def teams_without_runs(session: Session, slug: str) -> list[TeamRow]:
+    """The teams that have members and no run in force, by name."""
+    has_run = select(Run.id).where(Run.team_id == Team.id, IN_FORCE).correlate(Team).exists()
+    rows = session.execute(
+        select(Team.name, User.name)
+        .join(Membership, Membership.team_id == Team.id)
+        .join(User, User.id == Membership.user_id)
+        .where(Team.collection_id == find_collection(session, slug).id, ~has_run)
+    )
+    people: dict[str, list[str]] = {}
+    for team, name in rows:
+        people.setdefault(team, []).append(name)
+    return [TeamRow(team, tuple(sorted(people[team]))) for team in sorted(people)]
 
 
 def standing_of(session: Session, slug: str, user_id: int) -> Standing:

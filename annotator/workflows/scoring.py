@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.explaining import MeasureHelp as MeasureHelp  # for commands, which import workflows
 from annotator.evaluation.metrics.explaining import explain, explain_all
@@ -14,6 +15,7 @@ from annotator.evaluation.metrics.parameters import PARAMETERS
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.metrics.trec_eval_output import measures_to_print, trec_eval_report
+from annotator.evaluation.unpacking import read_stream as read_stream
 
 OFFICIAL = ("official",)  # what trec_eval prints when no measure is asked for
 
@@ -65,7 +67,8 @@ class ScoredRuns:
 def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions) -> ScoredRuns:
     """Score runs over all topics of the qrels, as trec_eval -c does.
 
-    Raises `FileRefusedError` with the problems of every file, and `InvalidValueError` for unknown measures.
+    Raises `FileRefusedError` with the problems of every file, and `InvalidValueError` for unknown measures and for a
+    run that is given twice: its two rows could not be told apart, and another was probably meant.
     """
     asked = [_as_scored(measure, options) for measure in parse_measures(measures or DEFAULT_MEASURES)]
     evaluation = _evaluate(qrels, runs, asked, options)
@@ -127,6 +130,10 @@ def explain_measure(written: str) -> MeasureHelp:
 def _evaluate(
     qrels: File, runs: Sequence[File], measures: Sequence[str | Measure], options: ScoringOptions
 ) -> Evaluation:
+    names = [name for name, _ in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidValueError("The run %(file)s is given twice.", file=name)
     return evaluate(
         qrels,
         runs,
@@ -152,7 +159,7 @@ def _as_scored(measure: Measure, options: ScoringOptions) -> Measure:
 def _short_names(files: Sequence[str]) -> list[str]:
     """The files without their folders, as long as that tells them apart."""
     short = [PurePath(file).name for file in files]
-    return short if len(set(short)) == len(set(files)) else list(files)
+    return short if len(set(short)) == len(files) else list(files)
 
 
 def _warnings(evaluation: Evaluation) -> tuple[str, ...]:

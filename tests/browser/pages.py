@@ -6,8 +6,9 @@ from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
 from annotator.storage import Database, Role
-from annotator.workflows import documents, guidelines
+from annotator.workflows import documents, guidelines, topic_editing
 from annotator.workflows.collection import CollectionChange, change_collection, read_scale
+from annotator.workflows.topic_editing import TopicWords
 
 TEXTS = {f"d{index:02}": f"Document {index} tells of cats.\nIt has a second line." for index in range(12)}
 SCALE = "0=Not relevant | Does not help.\n1=Relevant | Helps in part.\n2=Highly relevant | Answers it."
@@ -17,10 +18,24 @@ ORGANISERS_PAGES = (
     "/guidelines",
     "/guidelines/edit",
     "/topics",
+    "/topics/1",
+    "/topics/D1?run=base",
+    "/topic-flags",
     "/runs",
+    "/runs?show=all",
+    "/runs/run?tag=alpha",
+    "/runs/receipt?tag=alpha",
+    "/submissions",
+    "/terms",
     "/documents",
     "/documents/missing",
+    "/search",
+    "/search?topic=1&q=cats",
+    "/search/document?docno=d01&topic=1&q=cats",
     "/pool",
+    "/pool?strategy=stratified",
+    "/pool/plan?depth=5&hours=0.1",
+    "/pool/plan?strategy=maxmean",
     "/judgements",
     "/agreement",
     "/qrels",
@@ -28,6 +43,7 @@ ORGANISERS_PAGES = (
     "/members",
     "/settings",
 )
+PARTICIPANTS_PAGES = ("", "/runs", "/runs/run?tag=alpha", "/runs/receipt?tag=alpha", "/terms", "/scores", "/topics")
 JUDGES_PAGES = ("", "/judge", "/judge/topics/1", "/judge/judged", "/guidelines")
 
 
@@ -49,6 +65,8 @@ def _add(session: Session) -> None:
     pool(session, depth=10)
     labels(session, "strict", "".join(f"1 0 d{index:02} {index % 2}\n" for index in range(8)))
     labels(session, "generous", "".join(f"1 0 d{index:02} {index % 3}\n" for index in range(10)), name="g.txt")
+    topic_editing.add_draft(session, SLUG, "D1", TopicWords("kittens", "Which documents tell of young cats?"))
+    run(session, "base", {"D1": list(TEXTS)})
     user(session, "ola", administrator=True)
     member(session, "ola", Role.ORGANISER)
     member(session, "jo", Role.JUDGE)

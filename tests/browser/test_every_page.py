@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.pages import JUDGES_PAGES, ORGANISERS_PAGES, sign_in
+from browser.pages import JUDGES_PAGES, ORGANISERS_PAGES, PARTICIPANTS_PAGES, sign_in
 from build import SLUG
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
@@ -66,7 +66,7 @@ def audit(page: Page, server: str, path: str) -> list[str]:
             ],
         ),
         ("jo", ["/", *(f"/collections/{SLUG}{path}" for path in JUDGES_PAGES)]),
-        ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in ("", "/runs", "/topics"))]),
+        ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in PARTICIPANTS_PAGES)]),
     ],
     ids=["organiser", "judge", "participant"],
 )
@@ -87,6 +87,7 @@ def test_pages_of_refusals_are_accessible(a_page: Page, server: str) -> None:
     assert audit(a_page, server, "/nowhere") == []
     assert audit(a_page, server, "/collections/nowhere") == []
     assert audit(a_page, server, f"/collections/{SLUG}/leaderboard?m=nDGC") == []
+    assert audit(a_page, server, f"/collections/{SLUG}/search?q=cats+AND") == []
 
 
 def test_a_run_with_problems_is_refused_on_the_page_with_every_line(page: Page, server: str) -> None:
@@ -94,7 +95,7 @@ def test_a_run_with_problems_is_refused_on_the_page_with_every_line(page: Page, 
     bad = b"1 Q0 d01 1 9 gamma\n1 Q0 d02 2 many gamma\n7 Q0 d01 1 5 gamma\n"
     form = page.locator("form").filter(has=page.locator("input[type=file]")).first
     form.locator("input[type=file]").set_input_files({"name": "gamma.run", "mimeType": "text/plain", "buffer": bad})
-    form.locator("button").last.click()
+    form.get_by_role("button", name="Only check them").click()
     page.get_by_text("gamma.run:2").wait_for()
     page.get_by_text("gamma.run:3").wait_for()
     assert "gamma" not in page.locator("table").all_inner_texts()[0]

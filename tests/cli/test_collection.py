@@ -13,7 +13,7 @@ def test_a_collection_is_added_with_its_organiser(annotator: CommandLine) -> Non
     assert annotator.table("collections", "list") == [
         ["web", "open", "1", "3", "median", "Web", "search", "0=No,", "1=Yes"]
     ]
-    assert annotator.table("members", "list", "web") == [["ola", "organiser", "-"]]
+    assert annotator.table("members", "list", "web") == [["ola", "organiser", "-", "-"]]
 
 
 def test_a_collection_of_an_unknown_organiser_is_not_added(annotator: CommandLine) -> None:
@@ -58,3 +58,42 @@ def test_guidelines_have_versions_and_come_back_as_they_went_in(news: CommandLin
 
 def test_empty_guidelines_are_refused(news: CommandLine) -> None:
     assert news.refused("guidelines", "set", "news", "-", given=" \n") == ["Guidelines cannot be empty."]
+
+
+def test_the_rules_for_submissions_are_set_and_shown(news: CommandLine) -> None:
+    Path("terms.md").write_text("Cite the task.\n", encoding="utf-8")
+    news.done(
+        *("collections", "set", "news", "--submissions-until", "2026-05-01 09:00 Asia/Seoul", "--terms", "terms.md"),
+        *("--most-documents", "500", "--judges-search"),
+    )
+    shown = news.done("collections", "show", "news")
+    assert [line for line in shown.splitlines() if line.startswith(("submissions", "most", "judges", "terms"))] == [
+        "judges search           yes",
+        "submissions until       2026-05-01T00:00Z",
+        "most documents a topic  500",
+        "terms                   Cite the task.",
+    ]
+    news.done("collections", "set", "news", "--submissions-until", "none", "--terms", "-", given="")
+    assert ["submissions", "until", "-"] in news.table("collections", "show", "news")
+    assert ["terms", "-"] in news.table("collections", "show", "news")
+    assert ["judges", "search", "yes"] in news.table("collections", "show", "news")
+
+
+def test_rules_that_cannot_be_are_refused_and_nothing_else_changes(news: CommandLine) -> None:
+    for option, value, sentence in (
+        ("--submissions-until", "soon", "“soon” is not a moment such as"),
+        ("--most-documents", "0", "The most documents a topic is a number from 1 to 100000, not 0."),
+        ("--terms", "nowhere.md", "nowhere.md: The file cannot be read"),
+    ):
+        refused = news.refused("collections", "set", "news", "--title", "Other", option, value)
+        assert refused[0].startswith(sentence)
+    assert ["title", "News", "search"] in news.table("collections", "show", "news")
+    assert news("collections", "set", "news").exit_code == 2
+
+
+def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
+    assert ["scores", "released", "-"] in news.table("collections", "show", "news")
+    assert news.talk("collections", "release", "news") == "Participants of news see the scores of their runs.\n"
+    assert ["scores", "released", "-"] not in news.table("collections", "show", "news")
+    assert news.talk("collections", "release", "news", "--take-back") == "Participants of news see no scores.\n"
+    assert ["scores", "released", "-"] in news.table("collections", "show", "news")

@@ -17,7 +17,7 @@ def test_topics_of_several_files_are_listed_in_their_natural_order(annotator: Co
 def test_a_topic_takes_new_words(news: CommandLine) -> None:
     talk = news.talk("topics", "import", "news", "-", given="1\tthe first\n2\tsecond topic\n")
     assert talk == "Topics: 0 added, 1 changed, 1 unchanged.\n"
-    assert news.table("topics", "list", "news")[0] == ["1", "0", "the", "first"]
+    assert news.table("topics", "list", "news")[0] == ["1", "0", "accepted", "the", "first", "-"]
 
 
 def test_topics_without_numbers_are_refused_with_their_lines(news: CommandLine) -> None:

@@ -5,14 +5,17 @@ import gzip
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from cli.command_line import CommandLine, write_run
 
+from annotator.cli import evaluate as evaluate_command
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.workflows import scoring
+from annotator.workflows.scoring import read_stream
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 0\n3 0 e 1\n"
 # Of topic 1: a (grade 2) first, c (grade 1) third; nothing for topic 3, and topic 9 is not in the qrels.
@@ -226,6 +229,30 @@ def test_runs_of_the_same_tag_are_told_apart_by_their_files(annotator: CommandLi
     assert [row.split("  ")[0] for row in rows] == ["alpha (alpha.run)", "alpha (again.run)"]
 
 
+def test_a_run_given_twice_is_refused(annotator: CommandLine) -> None:
+    for format_ in ("table", "trec_eval"):
+        words = ("evaluate", "qrels", "alpha.run", "beta.run", "alpha.run", "--format", format_)
+        assert annotator.refused(*words) == ["The run alpha.run is given twice."]
+    rows = annotator.done("evaluate", "qrels", "alpha.run", "./alpha.run", "-m", "RR").splitlines()[1:3]
+    assert [row.split("  ")[0] for row in rows] == ["alpha (alpha.run)", "alpha (./alpha.run)"]
+
+
+@pytest.mark.parametrize("words", [("-", "alpha.run"), ("qrels", "-"), ("qrels", "-", "--lenient")])
+def test_of_standard_input_no_more_is_read_than_shows_that_it_is_too_large(
+    annotator: CommandLine, monkeypatch: pytest.MonkeyPatch, words: Sequence[str]
+) -> None:
+    read: list[int] = []
+
+    def read_little(stream: BinaryIO) -> bytes:
+        content = read_stream(stream, 10)
+        read.append(len(content))
+        return content
+
+    monkeypatch.setattr(evaluate_command, "read_stream", read_little)
+    annotator("evaluate", *words, given="1 Q0 a 1 1 t\n" * 100)
+    assert read == [11]
+
+
 def test_everything_wrong_with_every_run_is_told(annotator: CommandLine) -> None:
     Path("bad.run").write_text("1 Q0 a 1 1,5 bad\n1 Q0 b 2 xyz bad\n1 Q0 c 3 1\n")
     Path("twice.run").write_text("1 Q0 a 1 2 twice\n1 Q0 a 2 1 twice\n")
@@ -244,6 +271,10 @@ def test_bad_qrels_are_told(annotator: CommandLine) -> None:
     refused = annotator.refused("evaluate", "-", "alpha.run", given="1 0 a 1.9\n1 0 b 1\n1 0 b 1\n")
     assert [line.split(" ")[0] for line in refused] == ["-:1:", "-:3:", "Nothing"]
     assert annotator.refused("evaluate", "nothing", "alpha.run")[0].startswith("nothing: The file cannot be read")
+
+
+def test_lenient_says_that_one_process_reads(annotator: CommandLine) -> None:
+    assert "one process reads file after file" in " ".join(annotator.done("evaluate", "--help").split())
 
 
 def test_lenient_takes_what_trec_eval_takes_and_says_so(annotator: CommandLine) -> None:
@@ -308,5 +339,7 @@ def test_every_measure_is_listed_and_explains_itself(annotator: CommandLine) -> 
 def test_a_measure_is_explained_under_any_of_its_names(annotator: CommandLine) -> None:
     for name in ("ndcg_cut_10", "ndcg_cut", "nDCG@20"):
         assert annotator.done("measures", "show", name) == annotator.done("measures", "show", "NDCG")
+    assert "stands for" not in annotator.done("measures", "show", "NDCG")
+    assert annotator.done("measures", "show", "rbp").startswith("RBP[@k]\n\nrbp stands for RBP(p=0.9).\n\nRank-biased")
     [sentence] = annotator.refused("measures", "show", "nDGC")
     assert "nDCG" in sentence

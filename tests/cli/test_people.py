@@ -63,9 +63,9 @@ def test_members_come_and_go(news: CommandLine) -> None:
         news.done("users", "add", name, given=PASSWORD)
     news.done("members", "add", "news", "jo", "--role", "judge")
     news.done("members", "add", "news", "pat", "--role", "participant", "--team", "words")
-    assert news.table("members", "list", "news") == [["jo", "judge", "-"], ["pat", "participant", "words"]]
+    assert news.table("members", "list", "news") == [["jo", "judge", "-", "-"], ["pat", "participant", "words", "-"]]
     news.done("members", "remove", "news", "jo", "--role", "judge")
-    assert news.table("members", "list", "news") == [["pat", "participant", "words"]]
+    assert news.table("members", "list", "news") == [["pat", "participant", "words", "-"]]
 
 
 def test_a_role_is_given_once_and_to_somebody(news: CommandLine) -> None:

@@ -129,6 +129,13 @@ def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandL
     assert "Qrels: live settled by majority, 4 grades, fingerprint " in shown
 
 
+@pytest.mark.parametrize("measures", ["P@1,Judged@1", "P@1, judged@1", "Judged(judged_only=True)@1,P@1"])
+def test_how_far_is_judged_is_not_added_where_it_was_asked_for(judged: CommandLine, measures: str) -> None:
+    heading = judged.done("leaderboard", "show", "news", "-m", measures).splitlines()[0].split()
+    assert [name.startswith("Judged") for name in heading].count(True) == 1
+    assert "Judged@10" not in heading
+
+
 def test_each_topic_is_shown_and_then_the_mean(judged: CommandLine) -> None:
     assert judged.table("leaderboard", "show", "news", "-m", "P@1", "-m", "Judged@1", "--per-topic") == [
         ["alpha", "1", "1.0000", "1.0000"],

@@ -1,15 +1,25 @@
 """What comes out of an uploaded file, and what is refused before anyone reads it."""
 
 import gzip
+import io
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import FileRefusedError, Problems
-from annotator.evaluation.unpacking import PIECE_BYTES, unpack, unpack_into
+from annotator.evaluation.unpacking import (
+    PIECE_BYTES,
+    READ_BYTES,
+    is_too_large,
+    read_stream,
+    read_text,
+    unpack,
+    unpack_into,
+)
 
 TEXT = "1 Q0 d1 1 2.5 bm25\n1 Q0 dé 2 1.5 bm25\n".encode()
 LONG_LINES = b"x" * (1 << 20) + b"\nabc\xe9\n"
@@ -67,6 +77,38 @@ def test_the_limit_is_the_last_size_that_is_taken(pack: type[bytes]) -> None:
     problems = Problems()
     assert unpack_into(problems, "a.run", pack(b"x" * 1001), limit=1000) is None
     assert str(problems.first[0]) == "a.run: The unpacked file is larger than 1000 bytes. Split it."
+
+
+def test_of_a_stream_no_more_is_read_than_shows_that_it_is_too_large() -> None:
+    stream = io.BytesIO(b"x" * 2000)
+    assert read_stream(stream, 999) == b"x" * 1000
+    assert stream.tell() == 1000
+    for size in (0, 999, 1000):
+        assert read_stream(io.BytesIO(b"x" * size), 1000) == b"x" * size
+
+
+def test_a_stream_of_many_pieces_is_read_whole() -> None:
+    text = b"".join(b"%d\n" % number for number in range(READ_BYTES // 4))
+    assert len(text) > READ_BYTES
+    assert read_stream(io.BytesIO(text)) == text
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="/dev/zero is Unix's")
+def test_a_device_is_read_up_to_the_limit() -> None:
+    problems = Problems()
+    assert read_text(problems, "zero", Path("/dev/zero"), limit=1 << 20) is None
+    assert [str(problem) for problem in problems.first] == [
+        "zero: The unpacked file is larger than 1048576 bytes. Split it."
+    ]
+
+
+def test_a_plain_file_is_too_large_by_its_size_and_a_packed_one_when_it_is_unpacked(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(TEXT)
+    (tmp_path / "packed").write_bytes(gzip.compress(TEXT, 0, mtime=0))
+    assert (tmp_path / "packed").stat().st_size > len(TEXT)
+    assert is_too_large(tmp_path / "plain", len(TEXT) - 1)
+    assert not is_too_large(tmp_path / "plain", len(TEXT))
+    assert not is_too_large(tmp_path / "packed", len(TEXT))
 
 
 def test_a_gzip_bomb_is_given_up_at_the_limit() -> None:

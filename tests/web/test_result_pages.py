@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from build import labels, member, news, pool, run, topic_file
@@ -58,6 +59,36 @@ def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judg
     assert "policy: majority" in text
     assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
     assert "Scored against the grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
+
+
+@pytest.mark.parametrize(
+    ("other", "columns"),
+    [
+        ("P.1,2", "P@1 P@2"),
+        (" RR , P.1, 2 Judged@2,", "RR P@1 P@2 Judged@2"),
+        ("P(rel=2, judged_only=True)@1,AP", "P(rel=2,judged_only=True)@1 AP"),
+        (" , ", "nDCG@10 AP P@10 RR Judged@10"),
+    ],
+)
+def test_measures_are_written_with_blanks_or_commas_between(
+    visit: Visit, judged: str, other: str, columns: str
+) -> None:
+    page = visit("ola").get(f"{judged}/leaderboard", query_string={"other": other})
+    assert f"Run Team {columns} " in words(page)
+
+
+def test_a_box_is_ticked_for_a_measure_that_was_written(visit: Visit, judged: str) -> None:
+    page = visit("ola").get(f"{judged}/leaderboard", query_string={"other": "AP,P.1,2"})
+    assert re.search(r'value="AP" checked', page.text)
+    assert re.search(r'name="other" value="P\.1,2"', page.text)
+
+
+def test_places_are_given_only_where_one_value_is_better(visit: Visit, judged: str) -> None:
+    # Relevant: a. Judged: a b c d; alpha has a b c, beta d b a.
+    more, less, neither = (words(visit("ola").get(f"{judged}/leaderboard?m={name}")) for name in ("RR", "FP", "NumRet"))
+    assert "Every run, best first by RR Place # Run" in more
+    assert "Every run, best first by FP, of which less is better Place # Run Team FP 1 alpha 2" in less
+    assert "Every run by its name, for neither more nor less NumRet is better Run Team NumRet alpha 3" in neither
 
 
 def test_the_leaderboard_is_given_as_csv_that_names_its_qrels(visit: Visit, judged: str) -> None:

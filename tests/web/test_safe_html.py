@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.web.safe_html import document_html, guidelines_html
+from annotator.web.safe_html import BEGINNING, document_beginning, document_html, guidelines_html
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,12 @@ def test_guidelines_are_markdown_below_the_headings_of_the_page() -> None:
 
 def test_html_in_guidelines_is_text() -> None:
     assert "&lt;script&gt;" in guidelines_html("<script>alert(1)</script>")
+
+
+def test_the_beginning_of_a_text_is_one_line_without_tags() -> None:
+    html = "<p>One &amp; <b>two</b></p><script>alert(1)</script><p>three &lt;four&gt;</p><a href='cut"
+    assert document_beginning(html) == "One & two three <four>"
+    assert document_beginning("plain <tags>\n stay") == "plain <tags> stay"
+    long = document_beginning("word " * 500)
+    assert len(long) <= BEGINNING + 2
+    assert long.endswith("word …")

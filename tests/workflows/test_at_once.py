@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 
 import pytest
-from build import LIMIT, NOW, SLUG, labels, member, news, pool, pooled_news, run_text, topic_file
+from build import LIMIT, NOW, SLUG, checked_run, labels, member, news, pool, pooled_news, run, stored, topic_file
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
@@ -23,7 +23,6 @@ from annotator.workflows import (
     members,
     qrels,
     recording,
-    runs,
     topics,
 )
 from annotator.workflows.collection import CollectionChange
@@ -61,16 +60,8 @@ def test_two_uploads_that_name_the_same_new_documents_are_both_stored(database: 
     with database.transaction() as session:
         news(session)
         topic_file(session)
-        checked = [
-            runs.check_runs(
-                session, SLUG, [InputFile(tag, run_text(tag, {"1": ["a", "b", "c"]}))], unpacked_limit=LIMIT
-            )
-            for tag in ("one", "two")
-        ]
-    store = [
-        lambda session, one=one: runs.store_runs(session, SLUG, one, uploaded_by_id=None, uploaded_at=NOW)
-        for one in checked
-    ]
+        checked = [checked_run(session, tag, {"1": ["a", "b", "c"]}) for tag in ("one", "two")]
+    store = [lambda session, one=one: stored(session, one) for one in checked]
     assert at_once(database, *store) == []
     assert (count(database, Run), count(database, Document)) == (2, 3)
 
@@ -79,10 +70,10 @@ def test_one_run_sent_twice_is_stored_once_and_refused_once(database: Database) 
     with database.transaction() as session:
         news(session)
         topic_file(session)
-        checked = runs.check_runs(session, SLUG, [InputFile("r", run_text("r", {"1": ["a"]}))], unpacked_limit=LIMIT)
+        checked = checked_run(session, "r", {"1": ["a"]})
 
     def store(session: Session) -> object:
-        return runs.store_runs(session, SLUG, checked, uploaded_by_id=None, uploaded_at=NOW)
+        return stored(session, checked)
 
     [error] = at_once(database, store, store)
     assert isinstance(error, FileRefusedError)
@@ -93,8 +84,7 @@ def test_a_pool_built_by_a_double_click_has_one_version(database: Database) -> N
     with database.transaction() as session:
         news(session)
         topic_file(session)
-        checked = runs.check_runs(session, SLUG, [InputFile("r", run_text("r", {"1": ["a"]}))], unpacked_limit=LIMIT)
-        runs.store_runs(session, SLUG, checked, uploaded_by_id=None, uploaded_at=NOW)
+        run(session, "r", {"1": ["a"]})
     assert at_once(database, pool, pool) == []
     assert (count(database, Pool), count(database, PoolItem)) == (1, 1)
 

@@ -1,14 +1,14 @@
 """Topics, documents and guidelines: what an import adds, changes and leaves alone."""
 
 import pytest
-from build import LIMIT, NOW, SLUG, document_file, news, pooled_news, run, topic_file
+from build import LIMIT, NOW, SLUG, document_file, news, pool, pooled_news, run, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import FileRefusedError, InvalidValueError
 from annotator.files import InputFile
 from annotator.storage import Document
-from annotator.workflows import documents, guidelines, pools, topics
+from annotator.workflows import documents, guidelines, topics
 from annotator.workflows.documents import DocumentImport, MissingDocument
 from annotator.workflows.topics import TopicImport
 
@@ -63,7 +63,7 @@ def test_pooled_documents_without_text_are_listed_with_their_topics(session: Ses
     news(session)
     topic_file(session, "2\tb\n10\tc\n")
     run(session, "alpha", {"10": ["x", "y"], "2": ["x", "deep"]})
-    pools.build_pool(session, SLUG, depth=1, built_by_id=None, built_at=NOW)
+    pool(session, depth=1)
     document_file(session, ["unpooled"])
     assert documents.missing_documents(session, SLUG) == [MissingDocument("x", ("2", "10"))]
     document_file(session, ["x"])

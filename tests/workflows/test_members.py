@@ -1,12 +1,14 @@
 """Members: roles by collection, teams of participants, and what leaving gives back."""
 
 import pytest
-from build import NOW, SLUG, member, news, pooled_news, user
+from build import NOW, SLUG, member, news, pooled_news, run, topic_file, user
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Role
+from annotator.storage import Role, Run
 from annotator.workflows import judging, members
+from annotator.workflows.members import TeamRow
 
 
 def test_a_person_may_hold_several_roles_but_none_twice(session: Session) -> None:
@@ -74,3 +76,15 @@ def test_a_teams_name_may_have_blanks_inside(session: Session) -> None:
     news(session)
     pat = member(session, "pat", Role.PARTICIPANT, team="red team")
     assert members.standing_of(session, SLUG, pat).team == "red team"
+
+
+def test_teams_that_have_no_run_in_force_are_named_with_their_people(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    for name, team in (("pat", "red"), ("quin", "blue"), ("rae", "blue"), ("sky", "green"), ("tam", "grey")):
+        member(session, name, Role.PARTICIPANT, team=team)
+    run(session, "alpha", {"1": ["a"]}, team="red")
+    run(session, "beta", {"1": ["a"]}, team="green")
+    session.execute(update(Run).where(Run.tag == "beta").values(withdrawn_at=NOW))
+    members.remove_member(session, SLUG, "tam", Role.PARTICIPANT)
+    assert members.teams_without_runs(session, SLUG) == [TeamRow("blue", ("quin", "rae")), TeamRow("green", ("sky",))]

@@ -99,8 +99,15 @@ def test_the_manifest_says_where_the_qrels_come_from(session: Session) -> None:
     manifest = json.loads(export.manifest)
     assert manifest["sha256"] == hashlib.sha256(export.qrels).hexdigest()
     assert manifest["pool_versions"] == [
-        {"version": 1, "strategy": "depth", "parameters": {"depth": 10, "runs": ["alpha", "beta"]}, "seed": 1}
+        {
+            "version": 1,
+            "strategy": "depth",
+            "parameters": {"depth": 10, "runs": ["alpha", "beta"]},
+            "seed": 1,
+            "showing": "random",
+        }
     ]
+    assert manifest["dropped_topics"] == []
     assert [grade["value"] for grade in manifest["scale"]] == [0, 1, 2]
     assert (manifest["relevant_from"], manifest["consensus_policy"]) == (1, "majority")
     assert manifest["counts"]["lines_by_grade"] == {"0": 3, "1": 2, "2": 1}
@@ -118,6 +125,38 @@ def test_every_run_is_scored_over_the_topics_of_the_qrels(session: Session) -> N
     assert values["alpha"][1] == pytest.approx((1 / 2 + 0) / 2)
     assert [row.tag for row in board.rows] == ["beta", "alpha"]
     assert board.rows[1].by_topic["1"][0] == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize(
+    ("measure", "better", "tags", "values"),
+    [
+        # alpha finds a and c of topic 1, nothing of topic 2; beta a of 1 and e of 2. Both return four documents.
+        ("NumRelRet", "more", ["alpha", "beta"], [2, 2]),
+        ("R@1", "more", ["beta", "alpha"], [1 / 2, 1 / 4]),
+        ("FN", "less", ["alpha", "beta"], [1, 1]),
+        ("FN(rel=2)", "less", ["alpha", "beta"], [0, 0]),
+        ("NumRel", "neither", ["alpha", "beta"], [3, 3]),
+        ("NumQ", "neither", ["alpha", "beta"], [2, 2]),
+    ],
+)
+def test_the_best_run_stands_first_where_there_is_a_better(
+    session: Session, measure: str, better: str, tags: list[str], values: list[float]
+) -> None:
+    judged_news(session)
+    board = leaderboard.build_leaderboard(session, SLUG, [measure])
+    assert board.better == better
+    assert [row.tag for row in board.rows] == tags
+    assert [row.values[0] for row in board.rows] == pytest.approx(values)
+
+
+def test_a_run_with_fewer_faults_stands_first_and_one_that_returned_more_does_not(session: Session) -> None:
+    judged_news(session)
+    run(session, "best", {"1": ["a", "c"], "2": ["e"]})
+    by_faults = leaderboard.build_leaderboard(session, SLUG, ["FP"])
+    # Not relevant: b of alpha's, and a of topic 2; d and b of beta's.
+    assert [(row.tag, row.values[0]) for row in by_faults.rows] == [("best", 0), ("alpha", 2), ("beta", 2)]
+    by_length = leaderboard.build_leaderboard(session, SLUG, ["NumRet"])
+    assert [(row.tag, row.values[0]) for row in by_length.rows] == [("alpha", 4), ("best", 3), ("beta", 4)]
 
 
 def test_a_run_without_a_list_for_a_topic_scores_zero_there(session: Session) -> None:

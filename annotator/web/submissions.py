@@ -1,0 +1,160 @@
+"""Submissions: their rules for organisers; terms to accept and scores to see for participants."""
+
+from dataclasses import replace
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, IntegerField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.storage import Role
+from annotator.web.access import collection_page
+from annotator.web.context import database, now, the_person, the_place
+from annotator.web.forms import Form, unix_lines
+from annotator.web.language import gettext, lazy_gettext
+from annotator.workflows import leaderboard, submissions
+from annotator.workflows.leaderboard import Leaderboard
+from annotator.workflows.submissions import SubmissionChange
+
+blueprint = Blueprint("submissions", __name__)
+
+
+class RulesForm(Form):
+    """What an organiser asks of those who send runs."""
+
+    until = StringField(
+        lazy_gettext("Runs are taken before"),
+        description=lazy_gettext(
+            "Such as “2026-05-01 23:59”, in UTC; another time zone stands behind it: “AoE”, “+09:00” or “Asia/Seoul”. "
+            "Empty: at any time. It binds participants only."
+        ),
+        render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
+    )
+    terms = TextAreaField(
+        lazy_gettext("Terms in Markdown"),
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "Participants accept them once before they send a run, and again when you change them. Empty: there is "
+            "nothing to accept."
+        ),
+        render_kw={"rows": 10},
+    )
+    most_documents = IntegerField(
+        lazy_gettext("Most documents a topic"),
+        [InputRequired()],
+        description=lazy_gettext("A run that has more for a topic is taken with a warning."),
+    )
+
+
+class AcceptanceForm(Form):
+    """Which terms a participant has read."""
+
+    fingerprint = HiddenField(validators=[InputRequired()])
+
+
+@blueprint.get("/collections/<slug>/submissions")
+@collection_page(Role.ORGANISER)
+def show(_slug: str) -> ResponseReturnValue:
+    """The rules for submissions."""
+    present = the_place().collection
+    form = RulesForm(
+        until=submissions.write_deadline(present.submissions_until),
+        terms=present.terms,
+        most_documents=present.most_documents,
+    )
+    return render_template("submissions/rules.html", form=form)
+
+
+@blueprint.post("/collections/<slug>/submissions")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Change the rules for submissions."""
+    form = RulesForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.change_submissions(
+                session,
+                slug,
+                SubmissionChange(
+                    deadline=submissions.read_deadline(form.until.data or ""),
+                    terms=form.terms.data or "",
+                    most_documents=form.most_documents.data,
+                ),
+            )
+    if form.refused:
+        return render_template("submissions/rules.html", form=form), form.status
+    flash(gettext("The rules for submissions are stored."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/submissions/release")
+@collection_page(Role.ORGANISER)
+def release(slug: str) -> ResponseReturnValue:
+    """Let participants see the scores of their own runs."""
+    with database().transaction() as session:
+        submissions.release_scores(session, slug, at=now())
+    flash(gettext("Participants see the scores of their own runs now."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/submissions/take-back")
+@collection_page(Role.ORGANISER)
+def take_back(slug: str) -> ResponseReturnValue:
+    """Show participants no scores any more."""
+    with database().transaction() as session:
+        submissions.take_scores_back(session, slug)
+    flash(gettext("Participants see no scores any more."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/terms")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def terms(slug: str) -> ResponseReturnValue:
+    """The terms of the task."""
+    return _terms_page(slug, AcceptanceForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/terms")
+@collection_page(Role.PARTICIPANT)
+def accept(slug: str) -> ResponseReturnValue:
+    """Accept the terms that were read."""
+    form = AcceptanceForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.accept_terms(session, slug, the_person().id, fingerprint=form.fingerprint.data or "", at=now())
+    if form.refused:
+        return _terms_page(slug, form), form.status
+    flash(gettext("You have accepted the terms."))
+    return redirect(url_for("runs.show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/scores")
+@collection_page(Role.PARTICIPANT)
+def scores(slug: str) -> ResponseReturnValue:
+    """The scores of the participant's own runs, once the organiser has released them."""
+    board, nothing_yet = None, None
+    if the_place().collection.scores_released_at is not None:
+        try:
+            board = _own_scores(slug)
+        except ConflictError as refusal:
+            nothing_yet = refusal.sentence
+    helps = leaderboard.measure_help(board.measures) if board else {}
+    return render_template("submissions/scores.html", board=board, nothing_yet=nothing_yet, helps=helps)
+
+
+def _own_scores(slug: str) -> Leaderboard:
+    """The leaderboard without the rows of others; every run is scored, whoever asks, so that all see one state."""
+    team = the_place().team
+    if team is None:
+        raise NotFoundError("You belong to no team in this collection.")
+    with database().reading() as session:
+        board = leaderboard.build_leaderboard(session, slug)
+    return replace(board, rows=tuple(row for row in board.rows if row.team == team))
+
+
+def _terms_page(slug: str, form: AcceptanceForm) -> str:
+    """The terms that are in force now, also after others were refused."""
+    with database().reading() as session:
+        present = submissions.show_terms(session, slug, the_person().id)
+    return render_template("submissions/terms.html", terms=present, form=form)

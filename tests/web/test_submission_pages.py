@@ -1,0 +1,161 @@
+"""Submissions by page: the rules an organiser sets, the terms a participant accepts, the scores they see."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from build import NOW, SLUG, labels, run
+from visiting import Visit, hidden, words
+
+from annotator.storage import Database
+from annotator.workflows import submissions
+from annotator.workflows.collection import show_collection
+from annotator.workflows.submissions import Deadline, SubmissionChange
+
+RULES = {"until": "", "terms": "", "most_documents": "1000"}
+
+
+def set_rules(database: Database, *, until: datetime | None = None, terms: str = "") -> None:
+    with database.transaction() as session:
+        submissions.change_submissions(session, SLUG, SubmissionChange(Deadline(until), terms))
+
+
+def test_an_organiser_sets_the_rules_and_sees_the_deadline_in_utc(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    fields = {"until": "2026-05-01 09:00 Asia/Seoul", "terms": "# Cite\r\n\r\nus", "most_documents": "500"}
+    assert ola.post(f"{news}/submissions", **fields).status_code == 303
+    page = ola.get(f"{news}/submissions")
+    assert "The rules for submissions are stored." in words(page)
+    assert 'value="2026-05-01 00:00 UTC"' in page.text
+    with database.reading() as session:
+        shown = show_collection(session, SLUG)
+    assert (shown.terms, shown.most_documents) == ("# Cite\n\nus", 500)
+    assert shown.submissions_until == datetime(2026, 5, 1, tzinfo=UTC)
+    assert ola.post(f"{news}/submissions", **RULES).status_code == 303
+    with database.reading() as session:
+        assert show_collection(session, SLUG).submissions_until is None
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("until", "soon", "“soon” is not a moment such as"),
+        ("until", "2026-05-01 09:00 Mars", "“Mars” is not a time zone"),
+        ("most_documents", "0", "The most documents a topic is a number from 1 to 100000, not 0."),
+        ("most_documents", "many", "Not a valid integer value."),
+        ("most_documents", "", "This field is required."),
+    ],
+)
+def test_a_rule_that_cannot_be_is_refused_with_what_was_entered(
+    visit: Visit, news: str, database: Database, field: str, value: str, sentence: str
+) -> None:
+    answer = visit("ola").post(f"{news}/submissions", **{**RULES, "terms": "Cite us.", field: value})
+    assert answer.status_code == 422
+    assert sentence in words(answer)
+    assert "Cite us." in answer.text
+    with database.reading() as session:
+        assert show_collection(session, SLUG).terms == ""
+
+
+def test_a_closed_collection_keeps_its_rules_and_still_releases_its_scores(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    ola.post(f"{news}/close")
+    assert ola.post(f"{news}/submissions", **RULES).status_code == 409
+    assert ola.post(f"{news}/submissions/release").status_code == 303
+    assert "see the scores of their own runs, and of no others, since" in words(ola.get(f"{news}/submissions"))
+
+
+def test_a_participant_reads_and_accepts_the_terms_once(visit: Visit, news: str, database: Database) -> None:
+    set_rules(database, terms="# Cite us\n\n<script>alert(1)</script>")
+    pat, ola = visit("pat"), visit("ola")
+    assert "read and accept the terms" in words(pat.get(news))
+    page = pat.get(f"{news}/terms")
+    assert "<h2>Cite us</h2>" in page.text
+    assert "<script>alert" not in page.text
+    assert "pat participant red not yet" in words(ola.get(f"{news}/members"))
+    assert pat.post(f"{news}/terms", fingerprint=hidden(page, "fingerprint")).status_code == 303
+    assert "You accepted these terms on" in words(pat.get(f"{news}/terms"))
+    assert "read and accept the terms" not in words(pat.get(news))
+    assert "pat participant red not yet" not in words(ola.get(f"{news}/members"))
+
+
+def test_terms_that_changed_under_the_page_are_shown_anew(visit: Visit, news: str, database: Database) -> None:
+    set_rules(database, terms="Cite us.")
+    pat = visit("pat")
+    read = hidden(pat.get(f"{news}/terms"), "fingerprint")
+    set_rules(database, terms="Pay us.")
+    answer = pat.post(f"{news}/terms", fingerprint=read)
+    assert answer.status_code == 409
+    assert "The terms have changed since you opened their page." in words(answer)
+    assert "Pay us." in words(answer)
+    assert hidden(answer, "fingerprint") != read
+
+
+def test_an_organiser_sees_the_terms_and_has_nothing_to_accept(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    assert "There are no terms to accept." in words(ola.get(f"{news}/terms"))
+    set_rules(database, terms="Cite us.")
+    page = words(ola.get(f"{news}/terms"))
+    assert "Cite us." in page
+    assert "I accept these terms" not in page
+
+
+def test_a_participant_is_told_the_deadline_and_when_it_has_passed(visit: Visit, news: str, database: Database) -> None:
+    pat = visit("pat")
+    assert "Runs are taken before" not in words(pat.get(news))
+    set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
+    assert "Runs are taken before 2999-05-01 00:00 UTC" in words(pat.get(news))
+    set_rules(database, until=NOW - timedelta(days=400))
+    assert "The deadline has passed: runs were taken before 2025-01-25 09:00 UTC" in words(pat.get(news))
+
+
+@pytest.fixture
+def scored(news: str, database: Database) -> str:
+    """Red has a run of its own beside alpha and beta, which belong to no team, and blue's; a is relevant."""
+    with database.transaction() as session:
+        run(session, "reds", {"1": ["b", "a"]}, team="red")
+        run(session, "blues", {"1": ["a", "b"]}, team="blue")
+        labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
+    return news
+
+
+def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visit: Visit, scored: str) -> None:
+    pat, ola = visit("pat"), visit("ola")
+    before = words(pat.get(f"{scored}/scores"))
+    assert "The organisers have not released the scores yet." in before
+    assert "reds" not in before
+    ola.post(f"{scored}/submissions/release")
+    page = pat.get(f"{scored}/scores")
+    # a stands second: nDCG 1 / log2(3), AP and RR 1/2, P@10 1/10; both documents are judged.
+    assert "reds 0.6309 0.5000 0.1000 0.5000 1.0000" in words(page)
+    assert "Grades: 2 · topics scored: 1" in words(page)
+    assert "policy: majority" in words(page)
+    for others in ("blues", "blue", "alpha", "beta", "nist"):
+        assert others not in page.text
+    ola.post(f"{scored}/submissions/take-back")
+    assert "reds" not in words(pat.get(f"{scored}/scores"))
+
+
+def test_released_scores_without_grades_or_runs_say_so(visit: Visit, news: str, database: Database) -> None:
+    visit("ola").post(f"{news}/submissions/release")
+    pat = visit("pat")
+    assert "Nothing is judged yet" in words(pat.get(f"{news}/scores"))
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 a 1\n")
+    assert "Your team has no run that is scored." in words(pat.get(f"{news}/scores"))
+    assert pat.get(f"{news}/leaderboard").status_code == 403
+
+
+def test_judges_search_where_the_organiser_allows_it(visit: Visit, news: str, database: Database) -> None:
+    ola = visit("ola")
+    fields = {
+        "title": "News search",
+        "scale": "0=Not relevant\n1=Relevant\n2=Highly relevant",
+        "relevant_from": "1",
+        "judgements_wanted": "2",
+        "consensus_policy": "majority",
+    }
+    for given, stored in (({"judges_search": "y"}, True), ({}, False)):
+        assert ola.post(f"{news}/settings", **fields, **given).status_code == 303
+        assert (' checked id="judges_search"' in ola.get(f"{news}/settings").text) == stored
+        with database.reading() as session:
+            assert show_collection(session, SLUG).judges_search == stored
