@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,10 @@ from sqlalchemy.orm import Session
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Database
 from annotator.storage.schema import prepare_schema
+
+RESTART_SEQUENCES = """
+    SELECT setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences WHERE schemaname = 'public'
+"""
 
 
 @pytest.fixture(scope="session")
@@ -48,23 +53,44 @@ def postgres_url() -> Iterator[str]:
     folder.cleanup()
 
 
+# The engines are shared, for an engine compiles each statement once, which is a third of what a test takes. `Database`
+# is copied for each test, so that nothing is remembered of an earlier one.
+
+
+@pytest.fixture(scope="session")
+def shared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    """The database object behind `sqlite_database`; its file is another for each test."""
+    return Database(sqlite_url(tmp_path_factory.mktemp("sqlite") / "annotator.sqlite"))
+
+
+@pytest.fixture(scope="session")
+def shared_postgres(postgres_url: str) -> Database:
+    """The database object behind `postgres_database`."""
+    return Database(postgres_url)
+
+
 @pytest.fixture
-def sqlite_database(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+def sqlite_database(sqlite_template: Path, shared_sqlite: Database) -> Iterator[Database]:
     """A fresh SQLite database in a file, as in real use: write-ahead log, durable, several connections."""
-    path = tmp_path / "annotator.sqlite"
+    path = Path(str(shared_sqlite.engine.url.database))
+    for leftover in path.parent.glob(f"{path.name}*"):
+        leftover.unlink()
     shutil.copy(sqlite_template, path)
-    database = Database(sqlite_url(path))
+    database = copy(shared_sqlite)
     yield database
     database.close()
 
 
 @pytest.fixture
-def postgres_database(postgres_url: str) -> Iterator[Database]:
-    """The PostgreSQL database, emptied."""
-    database = Database(postgres_url)
-    names = ", ".join(f'"{table.name}"' for table in Base.metadata.sorted_tables)
+def postgres_database(shared_postgres: Database) -> Iterator[Database]:
+    """The PostgreSQL database, emptied: by DELETE, which takes 3 ms for few rows where TRUNCATE takes 150."""
+    database = copy(shared_postgres)
     with database.transaction() as session:
-        session.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+        # Everything goes, so that nothing needs to be checked row by row.
+        session.execute(text("SET LOCAL session_replication_role = replica"))
+        for table in Base.metadata.sorted_tables:
+            session.execute(table.delete())
+        session.execute(text(RESTART_SEQUENCES))
     yield database
     database.close()
 

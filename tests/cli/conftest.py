@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from cli.command_line import CommandLine, write_run
 
-from annotator.settings import sqlite_url
 from annotator.storage import Database
 
 
@@ -14,7 +13,7 @@ def annotator(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.Mon
     """The command line over a fresh SQLite database with its tables made."""
     sqlite_database.close()
     monkeypatch.chdir(tmp_path)
-    return CommandLine(sqlite_url(tmp_path / "annotator.sqlite"))
+    return CommandLine(str(sqlite_database.engine.url))
 
 
 @pytest.fixture
