@@ -108,7 +108,7 @@ function keepFold() {
 
 function foldTopic() {
   const wish = sessionStorage.getItem(TOPIC_FOLDED);
-  const isUnderWay = document.querySelector(".position progress").value > 0;
+  const isUnderWay = document.querySelector(".position progress")?.value > 0;
   topic.open = !(wish === "yes" || (wish === null && isUnderWay));
 }
 

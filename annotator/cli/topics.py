@@ -13,7 +13,7 @@ from annotator.cli.progress import watched
 from annotator.cli.tables import Row, show_table
 from annotator.errors import ConflictError
 from annotator.storage import TopicState
-from annotator.workflows import leaderboard, topic_editing, topic_flags, topics
+from annotator.workflows import leaderboard, pool_selection, topic_editing, topic_flags, topics
 from annotator.workflows.leaderboard import DEFAULT_MEASURES, DroppingEffect
 from annotator.workflows.topic_editing import TopicWords
 from annotator.workflows.topic_flags import TopicFlag
@@ -163,7 +163,8 @@ def flags(installation: Installation, slug: str, measure: str, numbers: Sequence
     and place, and Kendall's tau of the two rankings. A topic of which documents still wait is left out of that.
     """
     with installation.database.reading() as session:
-        flagged = topic_flags.flagged_topics(session, slug)
+        to_come = pool_selection.choices_left(session, slug, memory=pool_selection.Memory())
+        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
     chosen = numbers or [flag.topic.number for flag in flagged if flag.is_final]
     effect = _effect(installation, slug, measure, chosen, only_if_any=not numbers) if chosen else None
     show_table(["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"], list(map(_flag_row, flagged)))

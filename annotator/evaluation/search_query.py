@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.free_text import check_free_text
-from annotator.evaluation.search_text import IS_DENSE, phrase_of
+from annotator.evaluation.search_text import IS_DENSE, RUN, fold, phrase_of
 from annotator.evaluation.search_tree import All, AnyOf, Asked, Query, asked_in
 
 LONGEST_QUERY = 1_000
@@ -42,6 +42,25 @@ def parse_query(text: str) -> Query:
             count=count,
             most=MOST_WORDS,
         )
+    return query
+
+
+def any_word_of(text: str) -> str:
+    """A query for documents with any of the words of a text, such as a topic's title; empty when it has no word.
+
+    A word that comes twice is asked for once, and what is too much for a query is left out.
+    """
+    words: dict[str, str] = {}
+    for run in RUN.findall(text):
+        if phrase_of(run).words:
+            words.setdefault(fold(run), run.lower() if run in OPERATORS else run)
+    query, signs = "", 0
+    for word in words.values():
+        longer = f"{query} OR {word}" if query else word
+        signs += len(phrase_of(word).words)
+        if len(longer) > LONGEST_QUERY or signs > MOST_WORDS:
+            break
+        query = longer
     return query
 
 

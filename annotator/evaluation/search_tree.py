@@ -1,7 +1,8 @@
 """A query as a tree: what it asks for, how it is written, and how each database reads it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from annotator.evaluation.search_text import Phrase, phrase_of
 
@@ -48,6 +49,7 @@ class AnyOf:
 
 
 Query = Asked | All | AnyOf
+Condition = TypeVar("Condition")
 
 
 def asked_in(query: Query, *, also_without: bool = True) -> Iterator[Asked]:
@@ -90,6 +92,26 @@ def tsquery_of(query: Query) -> str:
             return "(" + " & ".join(map(tsquery_of, query.parts)) + ")"
         case AnyOf():
             return "(" + " | ".join(map(tsquery_of, query.parts)) + ")"
+
+
+def folded(
+    query: Query,
+    has_phrase: Callable[[Sequence[str], bool], Condition],
+    has_all: Callable[[Sequence[Condition], Sequence[Condition]], Condition],
+    has_any: Callable[[Sequence[Condition]], Condition],
+) -> Condition:
+    """The query as a condition: of words (and whether the last may go on), all parts and none of others, any part."""
+
+    def fold(query: Query) -> Condition:
+        match query:
+            case Asked():
+                return has_phrase(query.phrase.words, query.phrase.opens)
+            case All():
+                return has_all(list(map(fold, query.parts)), list(map(fold, query.without)))
+            case AnyOf():
+                return has_any(list(map(fold, query.parts)))
+
+    return fold(query)
 
 
 def _inner(query: Query) -> str:

@@ -8,6 +8,7 @@ from annotator.errors import Sentence
 
 LEAST_RELEVANT = 3
 GREATEST_SHARE = 0.5  # of the judged documents
+LEAST_JUDGED = 10  # before a share says anything of a topic of which documents still wait
 # A quick look has the best of one ranking before it, so that far more than in a pool may look relevant.
 LOOKS_NEEDED = 10
 GREATEST_SHARE_OF_LOOKS = 0.8
@@ -61,7 +62,7 @@ class JudgedTopic:
     pooled: int
     judged: int
     relevant: int
-    waiting: int  # pool items of which nobody has said anything yet
+    waiting: int  # documents of which nobody has said anything yet, those that will still be pooled included
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,8 @@ class TopicFlag:
 def flag_topics(topics: Sequence[JudgedTopic]) -> list[TopicFlag]:
     """Flag topics with fewer than three relevant documents, or with more than half of the judged ones relevant.
 
-    One of which nothing is judged is not flagged. TREC's Deep Learning tracks dropped by R < 3 and by a share of 0.6
+    One of which nothing is judged is not flagged; nor one with few relevant while those that wait may be relevant, nor
+    one with many by its first few judgements. TREC's Deep Learning tracks dropped by R < 3 and by a share of 0.6
     (2019) or a half (2022, at a first sample). Few goes before many: two of three relevant is few.
     """
     flags = ((topic, _fault(topic)) for topic in topics if topic.judged)
@@ -102,5 +104,6 @@ def promise_of(looked: int, relevant: int) -> Promise:
 
 def _fault(topic: JudgedTopic) -> Fault | None:
     if topic.relevant < LEAST_RELEVANT:
-        return Fault.FEW
-    return Fault.MANY if topic.relevant > GREATEST_SHARE * topic.judged else None
+        return Fault.FEW if topic.relevant + topic.waiting < LEAST_RELEVANT else None
+    is_early = topic.waiting > 0 and topic.judged < LEAST_JUDGED
+    return Fault.MANY if not is_early and topic.relevant > GREATEST_SHARE * topic.judged else None

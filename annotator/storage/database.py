@@ -1,9 +1,9 @@
 """The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
@@ -15,6 +15,11 @@ from annotator.errors import BusyError, ConflictError, InvalidValueError
 BUSY_TIMEOUT_MS = 15_000
 # The number itself means nothing: it is the same in every process that migrates.
 MIGRATION_LOCK = 7_105_221
+# PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
+GAVE_WAY = frozenset({"40001", "40P01"})
+MOST_ATTEMPTS = 3
+
+Result = TypeVar("Result")
 
 
 class Database:
@@ -45,15 +50,35 @@ class Database:
     def transaction(self) -> Iterator[Session]:
         """A session that writes; on SQLite it holds the only write lock from its first statement.
 
-        Raises `BusyError` when another writer kept that lock for too long; nothing is stored then.
+        Raises `BusyError` when another writer kept that lock for too long, or, on PostgreSQL, when this one had to give
+        way to another; nothing is stored then.
         """
         try:
             with Session(self._writing, expire_on_commit=False) as session, session.begin():
                 yield session
         except OperationalError as error:
-            if "locked" in str(error.orig):
+            if _gave_way(error):
+                raise BusyError(
+                    "Somebody else changed the same at this moment. Nothing was stored: try again."
+                ) from error
+            if self.is_sqlite and "locked" in str(error.orig):
                 raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
             raise
+
+    def attempt(self, work: Callable[[Session], Result]) -> Result:
+        """Do `work` in a transaction, once more and again when it had to give way to another, and return its result.
+
+        For what a person must not be asked to do again. Raises what `transaction` does.
+        """
+        for _ in range(MOST_ATTEMPTS - 1):
+            try:
+                with self.transaction() as session:
+                    return work(session)
+            except BusyError as busy:
+                if not _gave_way(busy.__cause__):
+                    raise
+        with self.transaction() as session:
+            return work(session)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -73,7 +98,7 @@ class Database:
             with self._writing.connect() as connection, links(connection):
                 yield connection
         except OperationalError as error:
-            if "locked" in str(error.orig):
+            if self.is_sqlite and "locked" in str(error.orig):
                 raise BusyError(
                     "Another program is writing to the database. Nothing was changed: stop it, or try again."
                 ) from error
@@ -118,6 +143,10 @@ def _refuse_broken_links(connection: Connection) -> None:
             table=table,
             parent=parent,
         )
+
+
+def _gave_way(error: BaseException | None) -> bool:
+    return isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in GAVE_WAY
 
 
 def _without_password(url: str) -> str:

@@ -7,7 +7,18 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, Select, UniqueConstraint, exists, insert, select, text, update
+from sqlalchemy import (
+    ColumnElement,
+    ForeignKey,
+    Index,
+    Select,
+    UniqueConstraint,
+    exists,
+    insert,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.accounts import User
@@ -163,7 +174,7 @@ def current_judgement(session: Session, pool_item_id: int, judge_id: int) -> Jud
 
 
 def lend(session: Session, pool_item_ids: Sequence[int], judge_id: int, now: datetime) -> None:
-    """Put items, which the caller has locked and found free, into a judge's hands."""
+    """Put items into a judge's hands, of which the caller knows that they may have them."""
     session.execute(
         insert(Assignment),
         [

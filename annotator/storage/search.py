@@ -15,11 +15,14 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    and_,
     delete,
     event,
     func,
     literal,
     literal_column,
+    not_,
+    or_,
     select,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
@@ -117,7 +120,7 @@ class FoundText:
     language: str | None
 
 
-def has_phrase(words: Sequence[str], *, opens: bool) -> ColumnElement[bool]:
+def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noqa: FBT001 - one of several conditions
     """Whether a document of PostgreSQL has these words one after another; with `opens` the last may go on.
 
     A tsvector keeps no places past 16,383 and 256 a word, so words that follow each other are looked for in the text.
@@ -129,25 +132,49 @@ def has_phrase(words: Sequence[str], *, opens: bool) -> ColumnElement[bool]:
     return func.strpos(padded, f" {text}" if opens else f" {text} ") > 0
 
 
+def has_all(parts: Sequence[ColumnElement[bool]], without: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Whether a document of PostgreSQL has all of the one and none of the other."""
+    return and_(*parts, *map(not_, without))
+
+
+def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Whether a document of PostgreSQL has any of it."""
+    return or_(*parts)
+
+
 def find_words(
     session: Session, collection_id: int, wanted: Wanted, *, first: int, most: int
 ) -> tuple[int, list[FoundText]]:
     """How many documents are found, and `most` of them from `first` on, best first, then by docno."""
-    source: FromClause
-    # Not by the index of collections: SQLite would take that first, and ask FTS5 anew for each document.
-    condition: ColumnElement[bool] = Document.collection_id + 0 == collection_id
-    order: ColumnElement[float]
-    if session.get_bind().dialect.name == "sqlite":
-        source = FTS5.join(Document, Document.id == FTS5.c.rowid)
-        condition &= ITSELF.op("MATCH", is_comparison=True)(wanted.fts5)
-        order = func.bm25(ITSELF)
-    else:
-        source = WORDS.join(Document, Document.id == WORDS.c.document_id)
-        condition &= _matches(wanted.tsquery) & wanted.exact
-        order = func.ts_rank(VECTOR, _tsquery(wanted.tsquery), DIVIDED_BY_LENGTH).desc()
+    source, condition, order = _search(session, collection_id, wanted)
     total = session.scalar(select(func.count()).select_from(source).where(condition)) or 0
     ids = select(Document.id).select_from(source).where(condition).order_by(order, Document.docno)
     return total, _texts(session, session.scalars(ids.offset(first).limit(most)).all())
+
+
+def found_among(session: Session, collection_id: int, wanted: Wanted, ids: Iterable[int]) -> set[int]:
+    """Those of these documents that are found."""
+    source, condition, _ = _search(session, collection_id, wanted)
+    statement = select(Document.id).select_from(source).where(condition)
+    # Not by the key of documents, for the reason that `_search` gives.
+    return {
+        id_ for chunk in chunks(list(ids)) for id_ in session.scalars(statement.where((Document.id + 0).in_(chunk)))
+    }
+
+
+def _search(
+    session: Session, collection_id: int, wanted: Wanted
+) -> tuple[FromClause, ColumnElement[bool], ColumnElement[float]]:
+    """Where documents are looked for, which ones are found, and by what the best come first."""
+    # Not by the index of collections: SQLite would take that first, and ask FTS5 anew for each document.
+    condition: ColumnElement[bool] = Document.collection_id + 0 == collection_id
+    if session.get_bind().dialect.name == "sqlite":
+        source = FTS5.join(Document, Document.id == FTS5.c.rowid)
+        matches = ITSELF.op("MATCH", is_comparison=True)(wanted.fts5)
+        return source, condition & matches, func.bm25(ITSELF)
+    source = WORDS.join(Document, Document.id == WORDS.c.document_id)
+    rank = func.ts_rank(VECTOR, _tsquery(wanted.tsquery), DIVIDED_BY_LENGTH)
+    return source, condition & _matches(wanted.tsquery) & wanted.exact, rank.desc()
 
 
 def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:

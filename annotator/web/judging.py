@@ -1,9 +1,10 @@
 """The judging screen. No run, rank, score or other judge's grade comes near these pages."""
 
 import math
+from urllib.parse import urlsplit
 from uuid import uuid4
 
-from flask import Blueprint, make_response, redirect, render_template, url_for
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, IntegerField, SelectChoice, SelectField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange, Optional
@@ -11,6 +12,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 from annotator.storage import CannotJudge, Role
 from annotator.storage.judging import Decision
 from annotator.web.access import collection_page
+from annotator.web.addresses import local_path
 from annotator.web.choosing import choices_to_come, choose_if_few
 from annotator.web.context import database, now, the_person
 from annotator.web.forms import Form, unix_lines
@@ -72,7 +74,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """One of the judge's own documents, with the grade they gave it."""
+    """One of the judge's own documents, with the grade they gave it; `?back=` is the search it was found by."""
     task = _open(slug, assignment_id)
     return _screen(slug, task, _blank_form(task))
 
@@ -80,23 +82,28 @@ def show(slug: str, assignment_id: int) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
 @collection_page(Role.JUDGE)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
-    """Store a judgement and go on to the next document; what was typed is never lost on the way."""
+    """Store a judgement and go on to the next document, or back to the search that `?back=` names.
+
+    What was typed is never lost on the way.
+    """
     form = JudgementForm()
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            number = recording.record_judgement(
-                session,
-                slug,
-                assignment_id,
-                the_person().id,
-                form.decision(),
-                client_id=form.client_id.data,
-                judged_at=now(),
-                guidelines=form.guidelines.data,
+        with form.guard():
+            number = database().attempt(
+                lambda session: recording.record_judgement(
+                    session,
+                    slug,
+                    assignment_id,
+                    the_person().id,
+                    form.decision(),
+                    client_id=form.client_id.data,
+                    judged_at=now(),
+                    guidelines=form.guidelines.data,
+                )
             )
     if form.refused:
         return _screen(slug, _open(slug, assignment_id), form, status=form.status)
-    return redirect(url_for(".next_document", slug=slug, number=number), 303)
+    return redirect(_search_left(slug) or url_for(".next_document", slug=slug, number=number), 303)
 
 
 @blueprint.get("/collections/<slug>/judge/judged")
@@ -116,8 +123,7 @@ def _drawn(slug: str, number: str) -> JudgingTask | None:
     """
     while True:
         has_chosen = choose_if_few(slug, number)
-        with database().transaction() as session:
-            task = judging.next_task(session, slug, number, the_person().id, now=now())
+        task = database().attempt(lambda session: judging.next_task(session, slug, number, the_person().id, now=now()))
         if task is not None or not has_chosen:
             return task
 
@@ -136,11 +142,19 @@ def _screen(slug: str, task: JudgingTask, form: JudgementForm, status: int = 200
     with database().reading() as session:
         in_force = guidelines.show_guidelines(session, slug)
     to_come = choices_to_come(slug).get(task.topic_number, 0)
-    page = render_template("judging/task.html", task=task, guidelines=in_force, form=form, to_come=to_come)
+    page = render_template(
+        "judging/task.html", task=task, guidelines=in_force, form=form, to_come=to_come, back=_search_left(slug)
+    )
     response = make_response(page, status)
     # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _search_left(slug: str) -> str | None:
+    """The address of the search that the judge left for this document; None when `?back=` is no such address."""
+    address = local_path(request.args.get("back"))
+    return address if address and urlsplit(address).path == url_for("search.show", slug=slug) else None
 
 
 def _seconds(text: str | None) -> float | None:

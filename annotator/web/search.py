@@ -1,6 +1,7 @@
 """Searching the corpus for a topic: organisers add what they find to the pool, judges judge it."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -38,7 +39,7 @@ class Asked:
         return cls(request.values.get("q", "").strip(), request.values.get("topic", ""), min(max(number, 1), LAST_PAGE))
 
     @property
-    def address(self) -> dict[str, str | int]:
+    def address(self) -> dict[str, Any]:
         """The same for an address, without what says nothing."""
         return {
             name: value
@@ -97,7 +98,7 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/search/judge")
 @collection_page(Role.JUDGE)
 def judge(slug: str) -> ResponseReturnValue:
-    """Take a document and open it on the judging screen."""
+    """Take a document and open it on the judging screen, from where the judge comes back to what they found."""
     asked = Asked.of_request()
     search.refuse_judges_unless(judges_search=the_place().collection.judges_search)
     with database().transaction() as session:
@@ -110,10 +111,8 @@ def judge(slug: str) -> ResponseReturnValue:
             judge_id=the_person().id,
             now=now(),
         )
-    if assignment_id is None:
-        flash(gettext("That document does not wait for a judgement of yours."))
-        return _back(slug, asked)
-    return redirect(url_for("judging.show", slug=slug, assignment_id=assignment_id), 303)
+    back = url_for(".show", slug=slug, **asked.address)
+    return redirect(url_for("judging.show", slug=slug, assignment_id=assignment_id, back=back), 303)
 
 
 def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> ResponseReturnValue:
@@ -168,5 +167,4 @@ def _refuse_unless_open() -> None:
 
 
 def _back(slug: str, asked: Asked) -> ResponseReturnValue:
-    page = asked.page if asked.page > 1 else None
-    return redirect(url_for(".show", slug=slug, topic=asked.topic or None, q=asked.query or None, page=page), 303)
+    return redirect(url_for(".show", slug=slug, **asked.address), 303)

@@ -99,6 +99,7 @@ def _page(slug: str, number: str, form: WordsForm | None) -> ResponseReturnValue
         form=form or WordsForm(formdata=None, obj=topic.words),
         tags=tags,
         trial=trial,
+        any_word=search.any_word_of(topic.words.title),
         tallies=_tallies(slug, number),
     )
     if form is not None:

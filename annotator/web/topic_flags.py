@@ -9,6 +9,7 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
+from annotator.web.choosing import choices_to_come
 from annotator.web.context import database
 from annotator.web.error_pages import status_of
 from annotator.web.leaderboard import OFFERED_MEASURES
@@ -29,22 +30,23 @@ class Effect:
 @blueprint.get("/collections/<slug>/topic-flags")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """The flagged topics, and the effect of dropping those chosen (`?topic=7&topic=9&m=AP`) or all that are certain."""
+    """The flagged topics, and the effect of dropping those chosen (`?numbers=7&m=AP`) or all that are certain."""
+    to_come = choices_to_come(slug)
     with database().reading() as session:
-        flagged = topic_flags.flagged_topics(session, slug)
+        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
     measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
-    chosen = request.args.getlist("topic")
+    chosen = request.args.getlist("numbers")
     if not chosen and "m" not in request.args:
         chosen = [flag.topic.number for flag in flagged if flag.is_final]
     effect = _effect(slug, measure, chosen)
-    # That there is nothing to compare yet is no fault of the request, and no reason not to drop.
+    # That there is nothing to compare yet is no fault of the request.
     is_possible = effect.refusal is None or isinstance(effect.refusal, ConflictError)
     page = render_template(
         "topics/flags.html",
         flagged=flagged,
         chosen=chosen,
-        droppable=chosen if is_possible else (),
         measure=measure,
+        reason=request.args.get("reason", ""),
         offered=OFFERED_MEASURES,
         effect=effect,
     )

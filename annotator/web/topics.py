@@ -1,5 +1,7 @@
 """The topics of a collection: import and draft them, accept, drop and take up again."""
 
+from urllib.parse import urlsplit
+
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileRequired, MultipleFileField
@@ -9,6 +11,7 @@ from wtforms.validators import InputRequired
 from annotator.storage import Role, TopicState
 from annotator.web.access import collection_page
 from annotator.web.addresses import came_from
+from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, settings, the_place
 from annotator.web.downloads import JSON_LINES, download
 from annotator.web.forms import Form, unix_lines
@@ -163,7 +166,8 @@ def restore(slug: str) -> ResponseReturnValue:
 
 
 def _back(slug: str) -> ResponseReturnValue:
-    return redirect(came_from() or url_for(".show", slug=slug), 303)
+    # Without what the address asked for: it may be of a topic as it was before.
+    return redirect(urlsplit(came_from() or "").path or url_for(".show", slug=slug), 303)
 
 
 def _rows(slug: str) -> list[TopicRow]:
@@ -175,8 +179,9 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
     rows = _rows(slug)
     if not the_place().organises:
         return render_template("topics/published.html", rows=rows)
+    to_come = choices_to_come(slug)
     with database().reading() as session:
-        flagged = topic_flags.flagged_topics(session, slug)
+        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
         tallies = topic_trying.look_tallies(session, slug)
     return render_template(
         "topics/list.html",

@@ -14,6 +14,8 @@ from annotator.evaluation.qrels_format import UNJUDGED, QrelsRow, readable_rows
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import (
+    ACCEPTED,
+    DROPPED,
     Assignment,
     AssignmentState,
     Collection,
@@ -27,6 +29,7 @@ from annotator.storage import (
 from annotator.storage.accounts import find_or_add_user
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.documents import chunks, document_ids, find_or_add_documents
+from annotator.storage.judge_queue import assignments_of
 from annotator.storage.pools import add_pool_items, next_pool, next_seed, pool_item_ids
 
 
@@ -63,8 +66,8 @@ def check_judgements(
 ) -> CheckedJudgements:
     """Read a qrels file against the collection and store nothing.
 
-    Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and, unless they are
-    to be added, documents outside the pool.
+    Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and documents outside
+    the pool, unless they are to be added; those of a dropped topic never are.
     """
     collection = find_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
@@ -74,9 +77,10 @@ def check_judgements(
     rows = readable_rows(file.name, text, problems, topics=topics, grades=grades) if text is not None else []
     drafts = topic_ids(session, collection.id, Topic.state == TopicState.DRAFT)
     _note_drafts(drafts, file.name, rows, problems)
+    _note_outsiders_of_dropped(session, collection.id, file.name, rows, problems)
     if not add_to_pool:
-        pooled_topics = {number: id_ for number, id_ in topics.items() if number not in drafts}
-        _note_outsiders(session, collection.id, pooled_topics, file.name, rows, problems)
+        accepted = topic_ids(session, collection.id, ACCEPTED)
+        _note_outsiders(session, collection.id, accepted, file.name, rows, problems)
     problems.refuse_if_any()
     return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows))
 
@@ -117,12 +121,13 @@ def store_judgements(
 
 
 def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
-    """Refuse what no longer fits since the check: a grade that has left the scale."""
+    """Refuse what no longer fits since the check: a grade that has left the scale, a topic that was dropped."""
     grades = {UNJUDGED, *(grade.value for grade in scale_of(session, collection_id))}
     problems = Problems()
     for row in checked.rows:
         if row.grade not in grades:
             problems.add(checked.name, row.line, "The grade %(grade)d is not in the scale any more.", grade=row.grade)
+    _note_outsiders_of_dropped(session, collection_id, checked.name, checked.rows, problems)
     problems.refuse_if_any()
 
 
@@ -150,6 +155,7 @@ def _was_taken_in(
 
 
 def _note_drafts(drafts: Mapping[str, int], name: str, rows: Sequence[QrelsRow], problems: Problems) -> None:
+    """Note labels of drafts (number → id)."""
     for row in rows:
         if row.topic in drafts:
             problems.add(
@@ -165,17 +171,42 @@ def _note_outsiders(
     rows: Sequence[QrelsRow],
     problems: Problems,
 ) -> None:
-    documents = document_ids(session, collection_id, {row.docno for row in rows})
+    """Note labels of these topics (number → id) whose document is not pooled, when nothing is to be added."""
+    for row in _outside(session, collection_id, topics, rows):
+        problems.add(
+            name,
+            row.line,
+            "Document %(docno)s is not in the pool of topic %(topic)s: leave it out or have it added.",
+            docno=row.docno,
+            topic=row.topic,
+        )
+
+
+def _note_outsiders_of_dropped(
+    session: Session, collection_id: int, name: str, rows: Sequence[QrelsRow], problems: Problems
+) -> None:
+    """Note labels that would add to the pool of a topic that was dropped."""
+    dropped = topic_ids(session, collection_id, DROPPED)
+    for row in _outside(session, collection_id, dropped, rows):
+        problems.add(
+            name,
+            row.line,
+            "Topic %(topic)s was dropped and document %(docno)s is not in its pool: leave it out.",
+            docno=row.docno,
+            topic=row.topic,
+        )
+
+
+def _outside(
+    session: Session, collection_id: int, topics: Mapping[str, int], rows: Sequence[QrelsRow]
+) -> list[QrelsRow]:
+    """Those of the rows of these topics (number → id) whose document is not in the pool."""
+    concerned = [row for row in rows if row.topic in topics]
+    if not concerned:
+        return []
+    documents = document_ids(session, collection_id, {row.docno for row in concerned})
     pool = pool_item_ids(session, collection_id)
-    for row in rows:
-        if row.topic in topics and (topics[row.topic], documents.get(row.docno)) not in pool:
-            problems.add(
-                name,
-                row.line,
-                "Document %(docno)s is not in the pool of topic %(topic)s: leave it out or have it added.",
-                docno=row.docno,
-                topic=row.topic,
-            )
+    return [row for row in concerned if (topics[row.topic], documents.get(row.docno)) not in pool]
 
 
 def _pairs(session: Session, collection_id: int, rows: Sequence[QrelsRow]) -> list[tuple[int, int]]:
@@ -226,7 +257,7 @@ def _assignments(
     session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime
 ) -> dict[int, int]:
     """Item → the judge's assignment, done; made for the items the judge does not hold."""
-    held = _held(session, collection_id, judge_id)
+    held = assignments_of(session, collection_id, judge_id)
     missing = [item for item in items if item not in held]
     done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
     if missing:
@@ -235,21 +266,7 @@ def _assignments(
             session.execute(update(PoolItem).where(PoolItem.id.in_(chunk)).values(taken=PoolItem.taken + 1))
     for chunk in chunks([held[item] for item in items if item in held]):
         session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
-    return _held(session, collection_id, judge_id)
-
-
-def _held(session: Session, collection_id: int, judge_id: int) -> dict[int, int]:
-    rows = session.execute(
-        select(Assignment.pool_item_id, Assignment.id)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(
-            Topic.collection_id == collection_id,
-            Assignment.judge_id == judge_id,
-            Assignment.state != AssignmentState.RETURNED,
-        )
-    )
-    return {item: id_ for item, id_ in rows}
+    return assignments_of(session, collection_id, judge_id)
 
 
 def _append(

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, func, select, update
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic, TopicState, User
 from annotator.storage.collection import find_collection, find_topic, refuse_closed_judging
+from annotator.storage.judge_queue import waiting_items
 from annotator.storage.judging import LEASE as LEASE
 from annotator.storage.judging import (
     Decision,
     current_judgement,
     free_items,
     give_back,
-    held_items,
     judged_items,
     lend,
 )
@@ -68,18 +68,15 @@ def topics_to_judge(
     """
     collection = find_collection(session, slug)
     give_back(session, Assignment.lease_until < now)
-    judged = _counts(session, judged_items(judge_id))
-    held = _counts(session, held_items(judge_id))
-    free = _counts(session, free_items(judge_id))
-    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES))
+    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES)).all()
+    judged = _judged(session, judge_id)
+    waiting = waiting_items(session, judge_id, PoolItem.topic_id.in_([topic.id for topic in topics]))
     work = [
         TopicWork(
             topic.number,
             topic.title,
             judged.get(topic.id, 0),
-            held.get(topic.id, 0) + free.get(topic.id, 0) + (to_come or {}).get(topic.number, 0)
-            if topic.state == TopicState.ACCEPTED
-            else 0,
+            waiting[topic.id] + (to_come or {}).get(topic.number, 0) if topic.state == TopicState.ACCEPTED else 0,
             topic.state == TopicState.DROPPED,
         )
         for topic in topics
@@ -125,10 +122,12 @@ def return_assignments(session: Session, judge_id: int) -> int:
     return give_back(session, Assignment.judge_id == judge_id)
 
 
-def _counts(session: Session, items: Select[int], *conditions: ColumnElement[bool]) -> dict[int, int]:
-    """How many of the items each topic has."""
+def _judged(session: Session, judge_id: int, *conditions: ColumnElement[bool]) -> dict[int, int]:
+    """Topic id → how many of its pool items this judge has judged."""
     rows = session.execute(
-        select(PoolItem.topic_id, func.count()).where(PoolItem.id.in_(items), *conditions).group_by(PoolItem.topic_id)
+        select(PoolItem.topic_id, func.count())
+        .where(PoolItem.id.in_(judged_items(judge_id)), *conditions)
+        .group_by(PoolItem.topic_id)
     )
     return {topic_id: count for topic_id, count in rows}
 
@@ -190,10 +189,7 @@ def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int)
     ).one()
     present = current_judgement(session, assignment.pool_item_id, judge_id)
     in_topic = PoolItem.topic_id == topic.id
-    waiting = 0
-    if topic.state == TopicState.ACCEPTED:
-        waiting += _counts(session, held_items(judge_id), in_topic).get(topic.id, 0)
-        waiting += _counts(session, free_items(judge_id), in_topic).get(topic.id, 0)
+    waiting = waiting_items(session, judge_id, in_topic)[topic.id] if topic.state == TopicState.ACCEPTED else 0
     return JudgingTask(
         assignment_id=assignment.id,
         topic_number=topic.number,
@@ -206,7 +202,7 @@ def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int)
         body=document.body,
         url=document.url,
         language=document.language,
-        judged=_counts(session, judged_items(judge_id), in_topic).get(topic.id, 0),
+        judged=_judged(session, judge_id, in_topic).get(topic.id, 0),
         waiting=waiting,
         decision=Decision.of(present) if present else None,
         previous_assignment_id=_previous(session, topic.id, judge_id, present),

@@ -48,9 +48,11 @@ def record_judgement(
     A late one, whose lease has gone, is stored and marked. Raises `NotFoundError` for another judge's assignment,
     `InvalidValueError` for a grade outside the scale, `ConflictError` when the collection is closed.
     """
-    assignment, topic = _own_assignment(session, slug, assignment_id, judge_id)
+    topic = _topic_of_own(session, slug, assignment_id, judge_id)
+    # The locks in the order in which everybody takes them: collection, topic, assignment, pool item.
     refuse_closed_judging(session, topic.collection_id)
     hold_back_choices(session, topic.id)
+    assignment = _lock_assignment(session, assignment_id, judge_id)
     _check_decision(session, topic.collection_id, decision)
     fresh_id = _fresh_client_id(session, client_id, assignment, decision)
     if fresh_id is not None:
@@ -89,30 +91,36 @@ def judged_by(session: Session, slug: str, judge_id: int) -> list[JudgedRow]:
     ]
 
 
-def _own_assignment(session: Session, slug: str, assignment_id: int, judge_id: int) -> tuple[Assignment, Topic]:
-    """The judge's assignment, locked, and its topic.
+def _topic_of_own(session: Session, slug: str, assignment_id: int, judge_id: int) -> Topic:
+    """The topic of the judge's assignment; `NotFoundError` for anybody else's."""
+    topic = session.scalar(
+        select(Topic)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(
+            Assignment.id == assignment_id,
+            Assignment.judge_id == judge_id,
+            Topic.collection_id == find_collection(session, slug).id,
+        )
+    )
+    if topic is None:
+        raise NotFoundError("You have no such assignment.")
+    return topic
+
+
+def _lock_assignment(session: Session, assignment_id: int, judge_id: int) -> Assignment:
+    """The judge's assignment, locked.
 
     One that was given back stands for the judge's newer hold on the same item, when there is one.
     """
-    statement = (
-        select(Assignment, Topic)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Assignment.judge_id == judge_id, Topic.collection_id == find_collection(session, slug).id)
-        .with_for_update(of=Assignment)
-    )
-    row = session.execute(statement.where(Assignment.id == assignment_id)).one_or_none()
-    if row is None:
-        raise NotFoundError("You have no such assignment.")
-    assignment, topic = row
+    statement = select(Assignment).where(Assignment.judge_id == judge_id).with_for_update()
+    assignment = session.scalars(statement.where(Assignment.id == assignment_id)).one()
     if assignment.state == AssignmentState.RETURNED:
-        newer = session.execute(
-            statement.where(
-                Assignment.pool_item_id == assignment.pool_item_id, Assignment.state != AssignmentState.RETURNED
-            )
-        ).one_or_none()
-        assignment = newer[0] if newer is not None else assignment
-    return assignment, topic
+        held = statement.where(
+            Assignment.pool_item_id == assignment.pool_item_id, Assignment.state != AssignmentState.RETURNED
+        )
+        return session.scalar(held) or assignment
+    return assignment
 
 
 def _check_decision(session: Session, collection_id: int, decision: Decision) -> None:

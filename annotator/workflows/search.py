@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, and_, not_, or_, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.search_query import any_word_of as any_word_of
 from annotator.evaluation.search_query import parse_query
 from annotator.evaluation.search_snippets import Part, mark, snippet
 from annotator.evaluation.search_text import Phrase, plain_text
-from annotator.evaluation.search_tree import All, AnyOf, Asked, Query, asked_in, fts5_of, tsquery_of
+from annotator.evaluation.search_tree import Query, asked_in, folded, fts5_of, tsquery_of
 from annotator.storage import ACCEPTED, Document, Judgement, PoolItem
 from annotator.storage.collection import find_collection, find_topic
 from annotator.storage.judging import Decision
-from annotator.storage.search import FoundText, Wanted, find_words, has_phrase, pooled_items
+from annotator.storage.search import FoundText, Wanted, find_words, has_all, has_any, has_phrase, pooled_items
 from annotator.storage.search import refuse_judges_unless as refuse_judges_unless
 
 
@@ -131,25 +132,18 @@ def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
 
 def _find(session: Session, collection_id: int, text: str, first: int, most: int) -> _Found:
     query = parse_query(text)
-    wanted = Wanted(fts5_of(query), tsquery_of(query), _exact(query))
-    total, texts = find_words(session, collection_id, wanted, first=first, most=most)
+    total, texts = find_words(session, collection_id, _wanted(query), first=first, most=most)
     return _Found(total, texts, tuple(asked.phrase for asked in asked_in(query, also_without=False)))
+
+
+def _wanted(query: Query) -> Wanted:
+    exact = folded(query, has_phrase, has_all, has_any)
+    return Wanted(fts5_of(query), tsquery_of(query), exact)
 
 
 def _to_judge(found: _Found, text: FoundText, own: Judgement | None) -> FoundToJudge:
     decision, assignment_id = (Decision.of(own), own.assignment_id) if own is not None else (None, None)
     return FoundToJudge(text.docno, *found.parts(text), text.language, decision, assignment_id)
-
-
-def _exact(query: Query) -> ColumnElement[bool]:
-    """The query as a condition on the words of a document in PostgreSQL."""
-    match query:
-        case Asked():
-            return has_phrase(query.phrase.words, opens=query.phrase.opens)
-        case All():
-            return and_(*map(_exact, query.parts), *(not_(_exact(part)) for part in query.without))
-        case AnyOf():
-            return or_(*map(_exact, query.parts))
 
 
 def _own_judgements(

@@ -1,6 +1,6 @@
 """Add what a search found to the pool, or judge it at once: runs are not the only seeds of a pool."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.ordering import judging_order
 from annotator.evaluation.search_query import parse_query
+from annotator.evaluation.search_tree import Query, folded, fts5_of, tsquery_of
 from annotator.storage import (
     ACCEPTED,
     Assignment,
@@ -18,16 +19,23 @@ from annotator.storage import (
     Contribution,
     Document,
     Pool,
-    PoolItem,
     Topic,
     User,
 )
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_topic, lock_collection, lock_open_collection, refuse_closed_judging
 from annotator.storage.documents import chunks, docnos_of, document_ids
-from annotator.storage.judging import free_items, give_back, lend
+from annotator.storage.judging import give_back, lend
 from annotator.storage.pools import NewItem, insert_items, latest_pool, next_pool, next_seed
-from annotator.storage.search import pooled_items, refuse_judges_unless
+from annotator.storage.search import (
+    Wanted,
+    found_among,
+    has_all,
+    has_any,
+    has_phrase,
+    pooled_items,
+    refuse_judges_unless,
+)
 
 STRATEGY = "search"
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
@@ -51,11 +59,11 @@ def add_found(
 ) -> AddedItems:
     """Pool documents that a person found for a topic; that the person found them is kept of every one of them.
 
-    What is pooled already stays as it is. Raises `InvalidValueError` for no documents or a query that is none,
-    `NotFoundError` for a topic that is not an accepted one and for documents without text, `ConflictError` when the
-    collection is closed.
+    What is pooled already stays as it is. Raises `InvalidValueError` for no documents, a query that is none, or one
+    that does not find them; `NotFoundError` for a topic that is not an accepted one and for documents without text;
+    `ConflictError` when the collection is closed.
     """
-    written = str(parse_query(query))
+    asked = parse_query(query)
     if not 1 <= len(docnos) <= MOST_AT_ONCE:
         raise InvalidValueError(
             "Choose 1 to %(most)d documents to add, not %(count)d.", most=MOST_AT_ONCE, count=len(docnos)
@@ -63,28 +71,32 @@ def add_found(
     collection = lock_open_collection(session, slug)
     wanted = find_topic(session, collection.id, topic, ACCEPTED)
     ids = _ids_with_text(session, collection.id, docnos)
+    _refuse_not_found(session, collection.id, asked, docnos_of(session, ids))
     known = pooled_items(session, wanted.id, ids)
-    _pool(session, collection, wanted, ids, written, actor_id, at)
+    _pool(session, collection, wanted, ids, str(asked), actor_id, at)
     latest = latest_pool(session, collection.id)
     return AddedItems(latest.version if latest else 0, len(ids) - len(known), len(known))
 
 
 def take_for_judging(
     session: Session, slug: str, *, topic: str, docno: str, query: str, judge_id: int, now: datetime
-) -> int | None:
+) -> int:
     """Hand a judge the document they found, pooled first if need be; the assignment to open.
 
-    One they hold or have judged already is opened again. None when it wants no further judgement: that they found it
-    is kept even so. Raises what `add_found` does, and `NotAllowedError` unless the organiser lets judges search.
+    One they hold or have judged already is opened again, and one that wants no further judgement gets one more: a
+    refusal would tell that others have it. Who compares how much waits for them before and after can still tell a
+    document that joined the pool from one that was in it. Raises what `add_found` does, and `NotAllowedError` unless
+    the organiser lets judges search; nothing is stored then.
     """
-    written = str(parse_query(query))
+    asked = parse_query(query)
     collection = lock_collection(session, slug)
     refuse_closed_judging(session, collection.id)
     refuse_judges_unless(judges_search=collection.judges_search)
     wanted = find_topic(session, collection.id, topic, ACCEPTED)
     [document_id] = _ids_with_text(session, collection.id, [docno])
+    _refuse_not_found(session, collection.id, asked, {document_id: docno})
     give_back(session, Assignment.lease_until < now)
-    item_id = _pool(session, collection, wanted, [document_id], written, judge_id, now)[document_id]
+    item_id = _pool(session, collection, wanted, [document_id], str(asked), judge_id, now)[document_id]
     return _hold(session, item_id, judge_id, now)
 
 
@@ -105,6 +117,23 @@ def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) 
         if ids.get(docno) not in with_text:
             raise NotFoundError("There is no document “%(docno)s” with a text in this collection.", docno=docno)
     return list(dict.fromkeys(ids[docno] for docno in docnos))
+
+
+def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: Mapping[int, str]) -> None:
+    """Name the first of these documents (id → docno) that the query does not find."""
+    found = found_among(session, collection_id, _wanted(query), ids)
+    for id_, docno in ids.items():
+        if id_ not in found:
+            raise InvalidValueError(
+                "“%(query)s” does not find document “%(docno)s”: search again, and choose from what is found.",
+                query=query,
+                docno=docno,
+            )
+
+
+def _wanted(query: Query) -> Wanted:
+    exact = folded(query, has_phrase, has_all, has_any)
+    return Wanted(fts5_of(query), tsquery_of(query), exact)
 
 
 def _pool(
@@ -166,8 +195,8 @@ def _search_version(
     )
 
 
-def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int | None:
-    """The judge's assignment of an item, a new one when it still wants a judge; None when it does not."""
+def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
+    """The judge's assignment of an item, a new one when there is none, be the item taken by others or not."""
     # A judge in two tabs takes in one after the other.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     own = select(Assignment.id).where(
@@ -178,8 +207,5 @@ def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int |
     held = session.scalar(own)
     if held is not None:
         return held
-    free = session.scalar(free_items(judge_id).where(PoolItem.id == item_id).with_for_update(of=PoolItem))
-    if free is None:
-        return None
-    lend(session, [free], judge_id, now)
-    return session.scalar(own)
+    lend(session, [item_id], judge_id, now)
+    return session.scalars(own).one()

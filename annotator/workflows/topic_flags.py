@@ -1,6 +1,7 @@
 """Topics that might better be dropped, by what was judged."""
 
 from collections import Counter
+from collections.abc import Mapping
 
 from sqlalchemy import Subquery, and_, func, select
 from sqlalchemy.orm import Session
@@ -13,8 +14,11 @@ from annotator.storage import ACCEPTED, Collection, Judgement, PoolItem, Topic
 from annotator.storage.collection import find_collection
 
 
-def flagged_topics(session: Session, slug: str) -> list[TopicFlag]:
-    """The accepted topics with too little or too much that is relevant, by the collection's own consensus policy."""
+def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | None = None) -> list[TopicFlag]:
+    """The accepted topics with too little or too much that is relevant, by the collection's own consensus policy.
+
+    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too.
+    """
     collection = find_collection(session, slug)
     items = _items(collection.id)
     disputed = _relevant_among_disputed(session, collection, items)
@@ -30,7 +34,7 @@ def flagged_topics(session: Session, slug: str) -> list[TopicFlag]:
         ).group_by(items.c.topic_id, items.c.number)
     )
     topics = [
-        JudgedTopic(number, pooled, judged, undisputed + disputed[topic_id], waiting)
+        JudgedTopic(number, pooled, judged, undisputed + disputed[topic_id], waiting + (to_come or {}).get(number, 0))
         for topic_id, number, pooled, judged, undisputed, waiting in rows
     ]
     return flag_topics(sorted(topics, key=lambda topic: natural_order(topic.number)))

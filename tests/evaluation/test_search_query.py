@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.search_query import DEEPEST, LONGEST_QUERY, MOST_WORDS, OPERATORS, parse_query
+from annotator.evaluation.search_query import DEEPEST, LONGEST_QUERY, MOST_WORDS, OPERATORS, any_word_of, parse_query
 from annotator.evaluation.search_tree import All, AnyOf, Asked, Query, asked_in, fts5_of, tsquery_of
 
 A, B, C, D = (Asked(letter) for letter in "abcd")
@@ -166,3 +166,32 @@ def test_whatever_is_typed_is_read_or_refused_in_a_sentence_and_reaches_no_datab
     assert parse_query(str(query)) == query
     assert re.fullmatch(r'(?:"[\w ]+"(?: \*)?|[() ]|AND|OR|NOT)+', fts5_of(query))
     assert re.fullmatch(r"(?:'\w+'(?::\*)?|[()&| ])+", tsquery_of(query))
+
+
+@pytest.mark.parametrize(
+    ("title", "query"),
+    [
+        ("solar panel prices", "solar OR panel OR prices"),
+        ("To be OR NOT to be?", "To OR be OR or OR not"),
+        ("state-of-the-art “C++” (2020)*", "state OR of OR the OR art OR C OR 2020"),
+        ("Café, cafe: CAFÉ", "Café"),
+        ("검색 시스템의 평가", "검색 OR 시스템의 OR 평가"),
+        ("…?", ""),
+        (" ".join(f"w{number}" for number in range(200)), " OR ".join(f"w{number}" for number in range(MOST_WORDS))),
+    ],
+)
+def test_a_title_becomes_a_query_for_any_of_its_words(title: str, query: str) -> None:
+    assert any_word_of(title) == query
+
+
+@given(
+    st.text(max_size=60) | st.lists(st.sampled_from(["AND", "or", "NOT", "-x", "a*", '"', "(", "검색"])).map(" ".join)
+)
+def test_a_query_for_any_word_can_be_read(title: str) -> None:
+    query = any_word_of(title)
+    if query:
+        assert isinstance(parse_query(query), Asked | AnyOf)
+
+
+def test_a_query_for_any_word_is_no_longer_than_queries_may_be() -> None:
+    assert len(any_word_of(" ".join(f"{number:090}" for number in range(50)))) <= LONGEST_QUERY

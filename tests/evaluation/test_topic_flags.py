@@ -28,6 +28,26 @@ def test_a_topic_of_which_nothing_is_judged_is_not_flagged() -> None:
     assert flag_topics([JudgedTopic("7", 50, 0, 0, waiting=50)]) == []
 
 
+@pytest.mark.parametrize(
+    ("relevant", "judged", "waiting", "fault"),
+    [
+        (0, 1, 49, None),  # the first judgement
+        (1, 1, 49, None),
+        (2, 40, 1, None),  # the one that waits may be the third
+        (1, 40, 1, Fault.FEW),
+        (0, 40, 3, None),
+        (0, 40, 2, Fault.FEW),
+        (9, 9, 1, None),  # a share of nine says little while others wait
+        (9, 9, 0, Fault.MANY),
+        (6, 10, 40, Fault.MANY),
+        (5, 10, 40, None),
+    ],
+)
+def test_a_topic_is_not_flagged_too_early(relevant: int, judged: int, waiting: int, fault: Fault | None) -> None:
+    flags = flag_topics([JudgedTopic("7", judged + waiting, judged, relevant, waiting)])
+    assert [flag.fault for flag in flags] == ([] if fault is None else [fault])
+
+
 def test_a_flag_is_final_once_nothing_waits() -> None:
     [waits, seen] = flag_topics([JudgedTopic("7", 50, 10, 1, waiting=1), JudgedTopic("8", 50, 49, 1, waiting=0)])
     assert (waits.is_final, seen.is_final) == (False, True)

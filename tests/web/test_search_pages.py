@@ -133,19 +133,37 @@ def test_a_judge_judges_what_they_found_and_goes_on(visit: Visit, open_to_judges
     assert "Title of f" in words(screen)
     assert "second topic" in words(screen)
     graded = jo.post(answer.location, grade="2", client_id="c", guidelines="0")
-    assert graded.location.endswith("/judge/topics/2")
+    assert graded.location == f"{open_to_judges}/search?topic=2&q=text"
     assert "you judged it: Highly relevant" in words(jo.get(f"{open_to_judges}/search?q=text&topic=2"))
     assert "you judged it" not in words(visit("kim").get(f"{open_to_judges}/search?q=text&topic=2"))
     assert items(database) == 7
 
 
-def test_a_document_that_wants_no_judge_is_not_given_out(visit: Visit, open_to_judges: str, database: Database) -> None:
+def test_a_document_that_wants_no_judge_opens_like_any_other(
+    visit: Visit, open_to_judges: str, database: Database
+) -> None:
     with database.transaction() as session:
         labels(session, "one", "2 0 e 1\n", name="one.txt")
         labels(session, "two", "2 0 e 2\n", name="two.txt")
     jo = visit("jo")
     answer = jo.post(f"{open_to_judges}/search/judge", topic="2", q="text", docno="e")
-    assert "That document does not wait for a judgement of yours." in words(jo.get(answer.location))
+    first = words(jo.get(answer.location))
+    second = words(jo.get(jo.post(f"{open_to_judges}/search/judge", topic="2", q="text", docno="f").location))
+    # No refusal and no count tells the two apart.
+    assert "Back to the search" in first
+    assert re.sub(r"\be\b", "f", first) == second
+
+
+@pytest.mark.parametrize(
+    "back", ["//evil.example/collections/news/search", "https://evil.example/", "/collections/news/judge", "/sign-out"]
+)
+def test_a_judge_is_led_back_to_a_search_only(visit: Visit, open_to_judges: str, back: str) -> None:
+    jo = visit("jo")
+    address = jo.post(f"{open_to_judges}/search/judge", topic="2", q="text", docno="f").location.partition("?")[0]
+    page = jo.get(f"{address}?back={back}")
+    assert "Back to the search" not in words(page)
+    graded = jo.post(f"{address}?back={back}", grade="2", client_id="c", guidelines="0")
+    assert graded.location == f"{open_to_judges}/judge/topics/2"
 
 
 def test_an_organiser_is_offered_to_judge_only_as_a_judge(

@@ -1,6 +1,7 @@
 """The pages of topics: drafting, trying, deciding, and what the leaderboard would be without some."""
 
 import json
+import re
 
 import pytest
 from build import SLUG, document_file, labels, run
@@ -166,6 +167,13 @@ def test_an_accepted_topic_keeps_its_quick_looks_as_history(visit: Visit, drafte
     assert "Text of d0." not in page
 
 
+def test_a_draft_is_tried_by_any_word_of_its_title_first(visit: Visit, news: str) -> None:
+    ola = visit("ola")
+    ola.post(f"{news}/topic", **{**DRAFT, "number": "D2", "title": "The text, and nothing else"})
+    assert 'value="The OR text OR and OR nothing OR else"' in ola.get(f"{news}/topics/D2").text
+    assert "Text of a." in words(ola.get(f"{news}/topics/D2?q=The+OR+text+OR+and+OR+nothing+OR+else"))
+
+
 def test_flags_show_their_numbers_and_the_leaderboard_without_them(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
     assert "No topic is flagged." in words(ola.get(f"{news}/topic-flags"))
@@ -174,19 +182,18 @@ def test_flags_show_their_numbers_and_the_leaderboard_without_them(visit: Visit,
     assert "Topics with too little or too much that is relevant: 2." in words(ola.get(f"{news}/topics"))
     both = ola.get(f"{news}/topic-flags")
     assert "Without these topics there would be none left to average over." in words(both)
-    assert "Drop these topics: 1, 2" in words(both)
+    assert both.text.count(" checked") == 2
     # P@1: alpha a and a, 1 and 1; beta d and e, 1 and 0.
-    page = words(ola.get(f"{news}/topic-flags?m=P@1&topic=2"))
+    page = words(ola.get(f"{news}/topic-flags?m=P@1&numbers=2"))
     assert "Without topics 2" in page
     assert "alpha 1.0000 1.0000 1 1" in page
     assert "beta 0.5000 1.0000 2 ↑ 1" in page
-    assert "Drop these topics: 2" in page
-    assert "Drop these topics" not in words(ola.get(f"{news}/topic-flags?m=P@1"))
+    assert " checked" not in ola.get(f"{news}/topic-flags?m=P@1").text
     assert ola.post(f"{news}/topic/drop", numbers="2", reason="Hardly anything.").status_code == 303
     assert "Dropped topics, which do not count: 2" in words(ola.get(f"{news}/leaderboard"))
 
 
-@pytest.mark.parametrize(("query", "status"), [("m=nDGC&topic=1", 422), ("m=AP&topic=99", 404)])
+@pytest.mark.parametrize(("query", "status"), [("m=nDGC&numbers=1", 422), ("m=AP&numbers=99", 404)])
 def test_an_effect_that_cannot_be_shown_is_refused_with_its_reason(
     visit: Visit, news: str, database: Database, query: str, status: int
 ) -> None:
@@ -194,7 +201,22 @@ def test_an_effect_that_cannot_be_shown_is_refused_with_its_reason(
         labels(session, "nist", "1 0 a 1\n2 0 e 1\n")
     answer = visit("ola").get(f"{news}/topic-flags?{query}")
     assert answer.status_code == status
-    assert "Drop these topics" not in words(answer)
+    assert "Without topics" not in words(answer)
+
+
+def test_the_button_drops_what_is_ticked_when_it_is_pressed(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 a 1\n1 0 b 1\n1 0 c 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n")
+    page = visit("ola").get(f"{news}/topic-flags").text
+    [form] = re.findall(r'<form id="chosen".*?</form>', page, re.DOTALL)
+    # One set of boxes is shown without, and dropped; no hidden copy of an earlier choice goes with it.
+    boxes = re.compile(r'name="numbers" value="(\d)"')
+    assert boxes.findall(form) == boxes.findall(page) == ["1", "2"]
+    assert 'type="hidden"' not in form
+    [button] = re.findall(r'<button[^>]*formmethod="post"[^>]*>', page)
+    assert 'form="chosen"' in button
+    assert f'formaction="{news}/topic/drop"' in button
+    assert 'name="csrf_token"' in button
 
 
 def test_the_accepted_topics_are_a_file(visit: Visit, drafted: str, database: Database) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 from build import LIMIT, NOW, SLUG, checked_run, labels, member, news, pool, pooled_news, run, stored, topic_file
 from sqlalchemy import func, select, text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, BusyError, ConflictError, FileRefusedError
@@ -13,6 +14,7 @@ from annotator.evaluation.scale import parse_scale
 from annotator.files import InputFile
 from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
 from annotator.storage import database as storage_database
+from annotator.storage.collection import lock_open_collection
 from annotator.storage.judging import Decision
 from annotator.workflows import (
     collection,
@@ -23,6 +25,7 @@ from annotator.workflows import (
     members,
     qrels,
     recording,
+    topic_editing,
     topics,
 )
 from annotator.workflows.collection import CollectionChange
@@ -234,3 +237,83 @@ def test_a_writer_who_waits_too_long_is_told_so(sqlite_database: Database, monke
         with pytest.raises(BusyError, match="try again"), impatient.transaction() as other:
             news(other)
     impatient.close()
+
+
+def drop(session: Session) -> object:
+    return topic_editing.drop_topics(session, SLUG, ["1"], reason="Hardly anything.")
+
+
+def want_one(session: Session) -> None:
+    collection.change_collection(session, SLUG, CollectionChange(judgements_wanted=1))
+
+
+@pytest.mark.parametrize("change", [drop, want_one])
+def test_a_grade_that_comes_while_an_organiser_takes_documents_back_is_stored(database: Database, change: Step) -> None:
+    with database.transaction() as session:
+        pooled_news(session, judgements_wanted=2)
+        jo, kim = member(session, "jo"), member(session, "kim")
+        task = judging.next_task(session, SLUG, "1", jo, now=NOW)
+        judging.next_task(session, SLUG, "1", kim, now=NOW)
+        assert task is not None
+    judge = threading.Thread(
+        target=database.attempt,
+        args=(
+            lambda session: recording.record_judgement(
+                session, SLUG, task.assignment_id, jo, Decision(2), client_id="c", judged_at=NOW
+            ),
+        ),
+    )
+    with database.transaction() as session:
+        lock_open_collection(session, SLUG, against_judging=True)
+        # The judge has everything that does not wait for the organiser.
+        judge.start()
+        judge.join(timeout=0.3)
+        assert judge.is_alive()
+        change(session)
+    judge.join(timeout=30)
+    with database.reading() as session:
+        assert session.scalars(select(Judgement.late)).all() == [True]
+
+
+def test_who_gives_way_in_a_deadlock_does_it_again(postgres_database: Database) -> None:
+    with postgres_database.transaction() as session:
+        news(session, "one")
+        news(session, "two")
+    barrier = threading.Barrier(2)
+    tries: list[str] = []
+
+    def crossing(*slugs: str) -> Step:
+        def lock_both(session: Session) -> None:
+            tries.append(slugs[0])
+            lock_open_collection(session, slugs[0])
+            if len(tries) <= len(slugs):
+                barrier.wait(timeout=30)
+            lock_open_collection(session, slugs[1])
+
+        return lock_both
+
+    threads = [
+        threading.Thread(target=postgres_database.attempt, args=(crossing(*slugs),))
+        for slugs in (("one", "two"), ("two", "one"))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert sorted(tries) in (["one", "one", "two"], ["one", "two", "two"])
+
+
+@pytest.mark.parametrize("state", ["40P01", "40001"])
+def test_who_has_to_give_way_each_time_is_told_so(postgres_database: Database, state: str) -> None:
+    tries: list[int] = []
+
+    def give_way(session: Session) -> None:
+        tries.append(1)
+        session.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'blocked by process 7' USING ERRCODE = '{state}'; END $$"))
+
+    with pytest.raises(BusyError, match="Somebody else changed the same"):
+        postgres_database.attempt(give_way)
+    assert len(tries) == 3
+    with pytest.raises(OperationalError), postgres_database.transaction() as session:
+        # A fault whose words alone have “locked” in them stays one.
+        session.execute(text("DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '53100'; END $$"))

@@ -16,7 +16,9 @@ from annotator.storage import Assignment, AssignmentState, Database, Run, TopicS
 from annotator.storage.judging import Decision
 from annotator.workflows import (
     agreement,
+    documents,
     judgement_export,
+    judgement_import,
     judging,
     leaderboard,
     qrels,
@@ -318,11 +320,41 @@ def test_agreement_is_about_the_grades_behind_the_qrels(session: Session) -> Non
     assert ([pair.kappa.n for pair in report.pairs], report.topics_dropped) == ([2], ("2",))
 
 
+def test_labels_add_nothing_to_the_pool_of_a_dropped_topic(session: Session) -> None:
+    pooled_news(session)
+    file = InputFile("q", b"1 0 e 1\n2 0 b 1\n2 0 a 1\n2 0 new -1\n")
+    checked = judgement_import.check_judgements(session, SLUG, file, add_to_pool=True, unpacked_limit=LIMIT)
+    topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
+    said = [
+        "q:2: Topic 2 was dropped and document b is not in its pool: leave it out.",
+        "q:4: Topic 2 was dropped and document new is not in its pool: leave it out.",
+    ]
+    with pytest.raises(FileRefusedError) as refusal:
+        judgement_import.check_judgements(session, SLUG, file, add_to_pool=True, unpacked_limit=LIMIT)
+    assert list(map(str, refusal.value.problems)) == said
+    # It may be dropped between check and storing, too.
+    with pytest.raises(FileRefusedError) as refusal:
+        judgement_import.store_judgements(session, SLUG, checked, judge="jo", added_at=NOW)
+    assert list(map(str, refusal.value.problems)) == said
+    assert labels(session, "jo", "2 0 a 1\n").added == 1
+
+
+def test_no_text_is_asked_for_that_only_a_dropped_topic_wants(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    run(session, "alpha", {"1": ["a"], "2": ["a", "b"]})
+    pool(session)
+    missing = {row.docno: row.topics for row in documents.missing_documents(session, SLUG)}
+    assert missing == {"a": ("1", "2"), "b": ("2",)}
+    topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
+    assert {row.docno: row.topics for row in documents.missing_documents(session, SLUG)} == {"a": ("1",)}
+
+
 # After judging
 
 
 def flagged_news(session: Session) -> None:
-    """Ten documents a topic: 1 has 5 relevant of 10, 2 has 2, 3 has 8, 4 has 1 and two that wait."""
+    """Ten documents a topic: 1 has 5 relevant of 10, 2 has 2, 3 has 8, 4 has 1 and one that waits."""
     news(session)
     topic_file(session, "".join(f"{number}\ttopic {number}\n" for number in range(1, 6)))
     docnos = [f"d{index}" for index in range(10)]
@@ -330,7 +362,7 @@ def flagged_news(session: Session) -> None:
     run(session, "beta", {str(number): docnos[::-1] for number in range(1, 6)})
     pool(session)
     relevant = {"1": range(0, 10, 2), "2": range(8, 10), "3": range(8), "4": range(1)}
-    judged = {"1": 10, "2": 10, "3": 10, "4": 8}
+    judged = {"1": 10, "2": 10, "3": 10, "4": 9}
     lines = [
         f"{number} 0 d{index} {int(index in relevant[number])}\n"
         for number, count in judged.items()
@@ -350,10 +382,18 @@ def test_topics_with_few_or_many_relevant_are_flagged(session: Session) -> None:
     assert [(flag.topic.relevant, flag.topic.judged, flag.topic.pooled, flag.topic.waiting) for flag in flags] == [
         (2, 10, 10, 0),
         (8, 10, 10, 0),
-        (1, 8, 10, 2),
+        (1, 9, 10, 1),
     ]
     topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
     assert [flag.topic.number for flag in topic_flags.flagged_topics(session, SLUG)] == ["3", "4"]
+
+
+def test_a_topic_is_not_flagged_for_few_while_documents_will_still_be_chosen(session: Session) -> None:
+    flagged_news(session)
+    flags = topic_flags.flagged_topics(session, SLUG, to_come={"2": 1, "4": 40})
+    assert [(flag.topic.number, flag.topic.waiting) for flag in flags] == [("3", 0)]
+    flags = topic_flags.flagged_topics(session, SLUG, to_come={"3": 5})
+    assert [(flag.topic.number, flag.is_final) for flag in flags] == [("2", True), ("3", False), ("4", False)]
 
 
 def test_flags_go_by_relevant_from_and_by_the_settled_grade(session: Session) -> None:
