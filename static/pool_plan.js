@@ -35,15 +35,16 @@ class Curve {
 
   hours(at) {
     const { seconds, judgements_wanted } = this.plan.effort;
-    return ((this.plan.total.size[at] - this.plan.total.complete[at]) * judgements_wanted * seconds) / 3600;
+    return ((this.plan.missing + this.plan.total.added[at] * judgements_wanted) * seconds) / 3600;
   }
 
   show(at) {
-    const { amounts, total } = this.plan;
+    const { amounts, total, to_come } = this.plan;
+    const figures = { ...total, to_come };
     document.querySelector("[data-amount]").textContent = this.whole.format(amounts[at]);
     for (const figure of document.querySelectorAll("[data-figure]")) {
       const { figure: name } = figure.dataset;
-      figure.textContent = name === "hours" ? this.exact.format(this.hours(at)) : this.whole.format(total[name][at]);
+      figure.textContent = name === "hours" ? this.exact.format(this.hours(at)) : this.whole.format(figures[name][at]);
     }
     for (const rows of document.querySelectorAll("[data-rows]")) {
       const parts = this.plan[rows.dataset.rows];

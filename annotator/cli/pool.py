@@ -7,12 +7,12 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
-from annotator.cli.pool_options import Described, describes_pool
+from annotator.cli.pool_options import Described, describes_plan, describes_pool
 from annotator.cli.pool_plan import show_plan
 from annotator.cli.pool_selection import replay, simulate
 from annotator.cli.tables import show_json, show_table
 from annotator.storage import Showing
-from annotator.workflows import pool_building, pools
+from annotator.workflows import pool_building, pool_selection, pools
 from annotator.workflows.pool_planning import plan_pool
 from annotator.workflows.pool_strategies import list_strategies
 
@@ -64,12 +64,14 @@ def build(installation: Installation, slug: str, described: Described, seed: int
         ["TOPIC", "ADDED", "ALREADY POOLED"],
         [[topic.number, topic.added, topic.already_pooled] for topic in summary.topics],
     )
-    _tell(summary, showing)
+    with installation.database.reading() as session:
+        further = sum(pool_selection.choices_left(session, slug, memory=pool_selection.Memory()).values())
+    _tell(summary, showing, further)
 
 
 @command.command("plan")
 @click.argument("slug")
-@describes_pool
+@describes_plan
 @click.option("--seed", type=int, metavar="N", help="Of a sample; that of the pool unless given.")
 @click.option("--hours", type=float, metavar="H", help="The hours that there are for judging, of all judges together.")
 @click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
@@ -80,7 +82,9 @@ def plan(
     """Show what a pool would cost and bring, and store nothing.
 
     How the pool grows with its depth, or its budget; then, for the one described, each topic, and what each run and
-    each team adds that nobody else has. Hours are those of all judges, at the median seconds of the judgements so far.
+    each team adds that nobody else has. DOCUMENTS are all that would then be pooled, ADDED those that are not yet.
+    Hours are those of all judges for what is missing then, at the median seconds of the judgements so far. Where
+    nothing else is said, the depth is 10, and a strategy that needs a budget has 100 documents of each topic.
     """
     request = described.request(installation, slug)
     with installation.database.reading() as session:
@@ -127,14 +131,22 @@ def show(installation: Installation, slug: str) -> None:
 
 @command.command("export")
 @click.argument("slug")
-@click.option("--version", type=int, metavar="N", help="As it was in version N.")
+@click.option(
+    "--version",
+    type=int,
+    metavar="N",
+    help="As it was in version N; while an adaptive strategy chooses in it or an earlier one, it grows.",
+)
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
 @on_installation
 def export(installation: Installation, slug: str, version: int | None, output: str | None) -> None:
     """Export the pool as lines of topic and docno, sorted by both."""
     with installation.database.reading() as session:
         content = pools.export_pool(session, slug, version=version)
+        is_open = version is not None and pools.may_still_grow(session, slug, version=version)
     write_or_print(output, content)
+    if is_open:
+        click.echo(f"Version {version} may still grow: an adaptive strategy goes on choosing documents.", err=True)
 
 
 def _show_choices(selection: pools.SelectionProgress) -> None:
@@ -149,7 +161,13 @@ def _show_choices(selection: pools.SelectionProgress) -> None:
     )
 
 
-def _tell(summary: pool_building.PoolSummary, showing: str) -> None:
+def _tell(summary: pool_building.PoolSummary, showing: str, further: int) -> None:
+    _tell_version(summary, showing)
+    if further:
+        click.echo(f"Further documents to be chosen as judgements come: {further}.", err=True)
+
+
+def _tell_version(summary: pool_building.PoolSummary, showing: str) -> None:
     if not summary.is_new:
         click.echo(
             f"Nothing is new: version {summary.version} of the pool stays in force, with its seed and its order. "

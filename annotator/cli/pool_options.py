@@ -12,6 +12,7 @@ from annotator.cli.installation import Installation
 from annotator.errors import NotFoundError
 from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows import runs
+from annotator.workflows.pool_strategies import USUAL_STRATEGY, with_usual
 
 # What strategies can be told, by the parameter that it is; which of them takes what, the workflow knows.
 TOLD: Mapping[str, Callable[[Any], Any]] = {
@@ -68,7 +69,16 @@ class Described:
 
 
 def describes_pool(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command these options; it gets them as one argument, `described`."""
+    """Give a command these options; it gets them as one argument, `described`, and somebody has to say how."""
+    return _describing(command, has_usual=False)
+
+
+def describes_plan(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options likewise, with usual values where nothing is said that has to be."""
+    return _describing(command, has_usual=True)
+
+
+def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..., None]:
 
     @wraps(command)
     def collecting(
@@ -81,9 +91,11 @@ def describes_pool(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         said = {name: options.pop(name) for name in TOLD}
         given = {name: value for name, value in said.items() if value is not None}
-        if strategy is None and "depth" not in given:
+        if strategy is None and "depth" not in given and (given or not has_usual):
             raise click.UsageError("Give --depth K, or a --strategy and what it takes.")
-        command(*args, described=Described(strategy or "depth", given, patterns, priority, depths), **options)
+        name = strategy or USUAL_STRATEGY
+        told = with_usual(name, given) if has_usual else given
+        command(*args, described=Described(name, told, patterns, priority, depths), **options)
 
     described = collecting
     for option in reversed((STRATEGY, *TOLD.values(), *RUNS)):

@@ -1,4 +1,4 @@
-"""Pools of growing amounts, for every strategy: how large, how much of it is there already, who alone puts in what."""
+"""Pools of growing amounts, for every strategy: how much each adds to the pool there is, who alone puts in what."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.pool_choice import DocnosOf, ListsOfTopics, TopicLists, choose, read_topics
+from annotator.evaluation.pool_selection import still_to_choose
 from annotator.evaluation.pooling import Kind, Strategy, TopicRuns, plan_depths, shares
 
 Counts = NDArray[np.int64]
@@ -22,34 +23,34 @@ class PoolCurve:
     """Pools of several amounts, the last axis of everything here; one pool alone where there is nothing to vary.
 
     An amount is a depth, or a budget in total or for each topic. What an adaptive strategy will choose is known by its
-    number only: `pooled`, `judged` and the rest then count in what it begins with.
+    number only: the runs and teams then count in what it begins with.
     """
 
     grows: str | None  # the parameter that the amounts are of
     amounts: Counts
     asked: int  # index of the amount that was asked for
-    size: Counts  # topics x amounts: documents in the pool
-    pooled: Counts  # topics x amounts: of these, in the pool already
-    complete: Counts  # topics x amounts: of these, with all the judgements they want
+    added: Counts  # topics x amounts: documents that are not in the pool yet
+    to_come: Counts  # topics x amounts: of these, chosen from judgements later
     only_run: Counts  # runs x amounts: documents, over all topics, that no other run puts in
     only_team: Counts  # teams x amounts: documents, over all topics, that no other team puts in
 
 
 @dataclass(frozen=True, eq=False)
 class Present:
-    """The documents of a topic that are pooled, and those of them that have all the judgements they want."""
+    """What is pooled of a topic: documents, how many have all their judgements, and the judgements still missing."""
 
-    pooled: Numbers
-    complete: Numbers
+    documents: Numbers
+    complete: int
+    missing: int
 
     @classmethod
-    def of(cls, documents: Mapping[int, bool]) -> "Present":
-        """Take pooled documents in, each with whether it is completely judged."""
-        complete = [document for document, is_complete in documents.items() if is_complete]
-        return cls(np.array(list(documents), np.int32), np.array(complete, np.int32))
+    def of(cls, documents: Mapping[int, int]) -> "Present":
+        """Take pooled documents in, each with the judgements it still wants; it may have more than it wants."""
+        wanting = [max(missing, 0) for missing in documents.values()]
+        return cls(np.array(list(documents), np.int32), wanting.count(0), sum(wanting))
 
 
-NOTHING = Present(NONE, NONE)
+NOTHING = Present(NONE, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,39 +60,37 @@ class _Taken:
     documents: Numbers
     only_run: NDArray[np.intp]  # of each: the run that alone has it, -1 where several have
     only_team: NDArray[np.intp]
+    is_new: NDArray[np.bool_]  # of each: it is not pooled yet
     candidates: int  # how many there are to take at the very most
+    untouched: int  # of these, neither among the documents nor pooled
 
 
 def curve_of_depths(
     topics: Mapping[int, str],
     lists: ListsOfTopics,
     teams: Sequence[int],
-    present: Mapping[int, Present],
+    pooled: Mapping[int, Numbers],
     *,
     depth: int,
     own_depths: Mapping[int, int],
 ) -> PoolCurve:
     """Draw the curve of the strategy depth: to `depth`, and to `LEAST_DEPTHS` if the lists go so far.
 
-    `teams` has the team of each run; `own_depths` what some of them have for a depth whatever the others have.
+    `teams` has the team of each run, `pooled` the documents of each topic that are; `own_depths` what some runs have
+    for a depth whatever the others have.
     """
     found = dict(lists.of(topics))
     rankings = [_by_run(found.get(topic), len(teams)) for topic in topics]
     longest = max((ranked.size for ranked_lists in rankings for ranked in ranked_lists), default=0)
     limit = max(depth, min(LEAST_DEPTHS, longest))
     whose, pieces = _in_pieces(rankings, own_depths)
-    here = [present.get(topic, NOTHING) for topic in topics]
-    plan = plan_depths(
-        pieces,
-        [teams[run] for run in whose],
-        limit,
-        pooled=[one.pooled for one in here],
-        judged=[one.complete for one in here],
-    )
+    here = [pooled.get(topic, NONE) for topic in topics]
+    plan = plan_depths(pieces, [teams[run] for run in whose], limit, pooled=here)
     only_run = np.zeros((len(teams), limit), np.int64)
     np.add.at(only_run, whose, plan.only_run)
     amounts = np.arange(1, limit + 1)
-    return PoolCurve("depth", amounts, depth - 1, plan.size, plan.pooled, plan.judged, only_run, plan.only_team)
+    added = plan.size - plan.pooled
+    return PoolCurve("depth", amounts, depth - 1, added, np.zeros_like(added), only_run, plan.only_team)
 
 
 def curve_of_budgets(
@@ -99,40 +98,46 @@ def curve_of_budgets(
     topics: Mapping[int, str],
     lists: ListsOfTopics,
     teams: Sequence[int],
-    present: Mapping[int, Present],
+    pooled: Mapping[int, Numbers],
     *,
     docnos_of: DocnosOf,
     seed: int,
+    made: Mapping[int, int] | None = None,
 ) -> PoolCurve:
-    """Draw the curve of any other strategy: over budgets up to twice the one asked for; of a sample, that alone."""
+    """Draw the curve of any other strategy: over budgets up to twice the one asked for; of a sample, that alone.
+
+    `made` has how many documents of each topic, also of topics not given, the same adaptive strategy has chosen before:
+    its budget is that much smaller.
+    """
     amounts = _amounts(strategy)
     most = int(amounts[-1])
     further = replace(strategy, budget=strategy.budget and most, per_topic=strategy.per_topic and most)
-    read = read_topics(topics, lists, docnos_of)
-    chosen = {topic: _chosen(further, runs, given, teams, seed) for topic, runs, given in read}
+    chosen = {
+        topic: _chosen(further, runs, given, teams, pooled.get(topic, NONE), seed)
+        for topic, runs, given in read_topics(topics, lists, docnos_of)
+    }
+    to_come = _to_come(strategy, amounts, topics, chosen, made or {})
     growing = dict(zip(chosen, _shares(strategy, amounts, list(chosen.values())), strict=True))
-    size, pooled, complete = (np.zeros((len(topics), amounts.size), np.int64) for _ in range(3))
-    only_run = np.zeros((len(teams), amounts.size), np.int64)
-    only_team = np.zeros((max(teams) + 1, amounts.size), np.int64)
+    added = np.zeros((len(topics), amounts.size), np.int64)
+    only_run, only_team = (np.zeros((holders, amounts.size), np.int64) for holders in (len(teams), max(teams) + 1))
     for row, topic in enumerate(topics):
         if topic not in chosen:
             continue
-        one, here = chosen[topic], present.get(topic, NOTHING)
-        size[row] = growing[topic]
+        one = chosen[topic]
         # The first amount with which a document is taken in; documents that none takes in are left out.
-        entry = np.searchsorted(size[row], np.arange(1, one.documents.size + 1))
+        entry = np.searchsorted(growing[topic], np.arange(1, one.documents.size + 1))
         entry = entry[: np.searchsorted(entry, amounts.size)]
-        documents = one.documents[: entry.size]
-        pooled[row] = np.bincount(entry[np.isin(documents, here.pooled)], minlength=amounts.size)
-        complete[row] = np.bincount(entry[np.isin(documents, here.complete)], minlength=amounts.size)
+        added[row] = np.bincount(entry[one.is_new[: entry.size]], minlength=amounts.size)
         for only, holder in ((only_run, one.only_run), (only_team, one.only_team)):
             alone = np.flatnonzero(holder[: entry.size] >= 0)
             np.add.at(only, (holder[alone], entry[alone]), 1)
-    grown = (np.cumsum(each, axis=1) for each in (pooled, complete, only_run, only_team))
+    added, only_run, only_team = (np.cumsum(each, axis=1) for each in (added, only_run, only_team))
     if strategy.definition.kind is Kind.SAMPLE:
-        return PoolCurve(None, size.sum(axis=0), 0, size, *grown)
+        size = sum((one.documents.size for one in chosen.values()), 0)
+        return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
     grows = "budget" if strategy.budget is not None else "per_topic"
-    return PoolCurve(grows, amounts, amounts.tolist().index(getattr(strategy, grows)), size, *grown)
+    asked = amounts.tolist().index(getattr(strategy, grows))
+    return PoolCurve(grows, amounts, asked, added + to_come, to_come, only_run, only_team)
 
 
 def _by_run(given: TopicLists | None, runs: int) -> list[Numbers]:
@@ -170,7 +175,9 @@ def _amounts(strategy: Strategy) -> Counts:
     return amounts
 
 
-def _chosen(strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Sequence[int], seed: int) -> _Taken:
+def _chosen(
+    strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Sequence[int], pooled: Numbers, seed: int
+) -> _Taken:
     documents = choose(strategy, runs, seed).documents
     is_adaptive = strategy.definition.kind is Kind.ADAPTIVE
     counts = runs.entries.rank <= strategy.start_depth if is_adaptive else np.ones(runs.entries.rank.size, np.bool_)
@@ -181,7 +188,8 @@ def _chosen(strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Seque
     only_run, only_team = (
         _alone(place, holder, runs.candidates)[places] for holder in (run, np.array(teams, np.intp)[run])
     )
-    return _Taken(documents, only_run, only_team, runs.candidates)
+    untouched = runs.candidates - np.count_nonzero(np.isin(runs.documents, np.concatenate([documents, pooled])))
+    return _Taken(documents, only_run, only_team, ~np.isin(documents, pooled), runs.candidates, int(untouched))
 
 
 def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray[np.intp]:
@@ -194,16 +202,35 @@ def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray
 
 
 def _shares(strategy: Strategy, amounts: Counts, chosen: Sequence[_Taken]) -> Counts:
-    """Give the number of documents of each topic with each amount."""
-    known = np.array([[one.documents.size] for one in chosen], np.int64).reshape(-1, 1)
-    if strategy.definition.kind is Kind.SAMPLE:
-        return known
-    is_adaptive = strategy.definition.kind is Kind.ADAPTIVE
-    begin = known if is_adaptive else np.zeros_like(known)
-    left = np.array([one.candidates for one in chosen], np.int64).reshape(-1, 1) - begin
+    """Give the number of documents of each topic with each amount, of those whose order is known."""
+    if strategy.definition.kind is not Kind.ORDER:
+        sizes = np.array([[one.documents.size] for one in chosen], np.int64).reshape(-1, 1)
+        return np.repeat(sizes, amounts.size, axis=1)
+    candidates = [one.candidates for one in chosen]
     if strategy.per_topic is not None:
-        given: Counts = np.minimum(left, amounts)
-    else:
-        given = np.array([shares(int(amount), left.ravel().tolist()) for amount in amounts], np.int64)
-        given = given.reshape(amounts.size, -1).T
-    return begin + given
+        return np.minimum(np.array(candidates, np.int64).reshape(-1, 1), amounts)
+    given = np.array([shares(int(amount), candidates) for amount in amounts], np.int64)
+    return given.reshape(amounts.size, -1).T
+
+
+def _to_come(
+    strategy: Strategy,
+    amounts: Counts,
+    topics: Mapping[int, str],
+    chosen: Mapping[int, _Taken],
+    made: Mapping[int, int],
+) -> Counts:
+    """Count what an adaptive strategy chooses of each topic with each amount; nothing of any other."""
+    counts = np.zeros((len(topics), amounts.size), np.int64)
+    if strategy.definition.kind is not Kind.ADAPTIVE:
+        return counts
+    before = {number: made.get(topic, 0) for topic, number in topics.items()}
+    sizes = {
+        number: before[number] + (chosen[topic].untouched if topic in chosen else 0) for topic, number in topics.items()
+    }
+    used = sum(made.values()) - sum(before.values())
+    for column, amount in enumerate(amounts.tolist()):
+        grown = replace(strategy, budget=strategy.budget and amount, per_topic=strategy.per_topic and amount)
+        left = still_to_choose(grown, sizes, before, used=used)
+        counts[:, column] = [left[number] for number in topics.values()]
+    return counts

@@ -144,9 +144,23 @@ def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequ
     return np.flatnonzero(is_left).astype(np.int32)
 
 
-def count_left(documents: Documents, pooled: Sequence[int]) -> int:
-    """Count those of the documents, each given once, that were not pooled since."""
-    return documents.size - int(np.count_nonzero(np.isin(documents, pooled))) if pooled else documents.size
+def without(documents: Documents, pooled: Sequence[int]) -> Documents:
+    """Leave out those of the documents that were pooled since."""
+    return documents[~np.isin(documents, pooled)] if pooled else documents
+
+
+def still_to_choose(
+    strategy: Strategy, sizes: Mapping[str, int], made: Mapping[str, int], *, used: int = 0
+) -> dict[str, int]:
+    """Say how many documents a strategy will still choose of each topic.
+
+    `sizes` has how many there are to choose from, those that it has chosen among them, and `made` how many these are;
+    `used` is how much of a budget in total went into other topics.
+    """
+    shares = topic_shares(strategy, sizes, used=used)
+    # A share may have shrunk below what was made of it: then there is less for the others than their shares.
+    most = sum(shares.values()) if strategy.budget is None else strategy.budget - used - sum(made.values())
+    return {topic: max(min(share - made.get(topic, 0), most), 0) for topic, share in shares.items()}
 
 
 def topic_shares(strategy: Strategy, sizes: Mapping[str, int], *, used: int = 0) -> dict[str, int]:

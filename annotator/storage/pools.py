@@ -90,7 +90,7 @@ class PoolItem(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
     document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
-    first_pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"))
+    first_pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), index=True)
     # The order of showing within the topic; tells nothing of ranks.
     priority: Mapped[int] = mapped_column(BigInteger)
     judgements_wanted: Mapped[int]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, exists, func, insert, select
+from sqlalchemy import exists, func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import ACCEPTED, Collection, CollectionState, Topic
@@ -38,6 +38,13 @@ class ItemRow(NamedTuple):
 
     id: int
     document_id: int
+
+
+class Made(NamedTuple):
+    """How many documents a strategy has chosen of a topic in all its versions, and in those before the newest."""
+
+    total: int
+    before: int
 
 
 @dataclass(frozen=True)
@@ -130,30 +137,54 @@ def choices_made(session: Session, pool_id: int) -> dict[int, int]:
     return {topic_id: count for topic_id, count in rows}
 
 
+def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
+    """Topic id → how many documents this version and those before it by the same strategy have chosen there."""
+    is_before = SelectionEvent.pool_id != pool.id
+    rows = session.execute(
+        select(SelectionEvent.topic_id, func.count(), func.count().filter(is_before))
+        .join(Pool, Pool.id == SelectionEvent.pool_id)
+        .where(Pool.collection_id == pool.collection_id, Pool.strategy == pool.strategy, Pool.version <= pool.version)
+        .group_by(SelectionEvent.topic_id)
+    )
+    return {topic_id: Made(total, before) for topic_id, total, before in rows}
+
+
 def items_before_choices(session: Session, pool: Pool) -> dict[int, list[int]]:
     """Topic id → the documents that were pooled before a version began to choose."""
     chosen = exists().where(SelectionEvent.pool_item_id == PoolItem.id, SelectionEvent.pool_id == pool.id)
-    return _documents_by_topic(session, pool, PoolItem.first_pool_id <= pool.id, ~chosen)
-
-
-def items_of_later_versions(session: Session, pool: Pool) -> dict[int, list[int]]:
-    """Topic id → the documents that joined the pool since, in other ways than by this version's choice."""
-    later = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version > pool.version)
-    if session.scalar(later.limit(1)) is None:
-        return {}
-    return _documents_by_topic(session, pool, PoolItem.first_pool_id.in_(later))
-
-
-def _documents_by_topic(session: Session, pool: Pool, *conditions: ColumnElement[bool]) -> dict[int, list[int]]:
     rows = session.execute(
         select(PoolItem.topic_id, PoolItem.document_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == pool.collection_id, *conditions)
+        .where(Topic.collection_id == pool.collection_id, PoolItem.first_pool_id <= pool.id, ~chosen)
     )
     found: dict[int, list[int]] = {}
     for topic_id, document_id in rows:
         found.setdefault(topic_id, []).append(document_id)
     return found
+
+
+def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tuple[dict[int, list[int]], int]:
+    """Topic id → the documents that later versions added, and the greatest id of their items.
+
+    Only those whose items have ids greater than `after`: later versions grow one at a time, behind the lock of the
+    collection, so that nothing of theirs turns up behind what was read. With no such item the id is `after` itself.
+    """
+    later = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version > pool.version)
+    rows = session.execute(
+        select(PoolItem.id, PoolItem.topic_id, PoolItem.document_id)
+        .where(PoolItem.first_pool_id.in_(later), PoolItem.id > after)
+        .order_by(PoolItem.id)
+    )
+    found: dict[int, list[int]] = {}
+    for item_id, topic_id, document_id in rows:
+        found.setdefault(topic_id, []).append(document_id)
+        after = item_id
+    return found, after
+
+
+def relevant_from_now(session: Session, collection_id: int) -> int:
+    """From which grade on a document is relevant at this moment, whatever the session has read before."""
+    return session.scalars(select(Collection.relevant_from).where(Collection.id == collection_id)).one()
 
 
 def held_and_free(session: Session, topic_id: int, judge_id: int) -> tuple[int, int]:

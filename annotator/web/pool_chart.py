@@ -42,9 +42,10 @@ def draw(plan: PoolPlan) -> PoolChart | None:
     if len(plan.amounts) == 1:
         return None
     size = plan.total.size
-    to_judge = [all_ - done for all_, done in zip(size, plan.total.complete, strict=True)]
+    # In documents without any judgement, as the hours are.
+    to_judge = [plan.judgements_at(at) / plan.effort.judgements_wanted for at in range(len(size))]
     xs = _Axis(plan.amounts[0], plan.amounts[-1], LEFT, WIDTH - RIGHT)
-    ys = _Axis(0, max(*size, 1), HEIGHT - BOTTOM, TOP)
+    ys = _Axis(0, max(*size, math.ceil(max(to_judge)), 1), HEIGHT - BOTTOM, TOP)
     budget = _documents_within_hours(plan)
     return PoolChart(
         size=_line(xs, ys, plan.amounts, size),
@@ -82,7 +83,7 @@ def _round_step(length: float) -> int:
     return next(step for step in steps if step >= length)
 
 
-def _line(xs: _Axis, ys: _Axis, amounts: Sequence[int], counts: Sequence[int]) -> str:
+def _line(xs: _Axis, ys: _Axis, amounts: Sequence[int], counts: Sequence[float]) -> str:
     return " ".join(f"{xs.at(amount)},{ys.at(count)}" for amount, count in zip(amounts, counts, strict=True))
 
 

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 
 from flask import request
 from wtforms import (
-    FloatField,
     HiddenField,
-    IntegerField,
     RadioField,
     SelectChoice,
     SelectField,
@@ -20,11 +18,14 @@ from annotator.storage import Showing
 from annotator.storage.pooled_runs import PoolRequest
 from annotator.web.forms import Form
 from annotator.web.language import lazy_gettext
-from annotator.workflows.pool_strategies import StrategyHelp, list_strategies
-
-USUAL_STRATEGY = "depth"
-USUAL_DEPTH = 10
-USUAL_AMOUNT = 100
+from annotator.web.number_fields import NumberField, WholeNumberField
+from annotator.workflows.pool_strategies import (
+    USUAL_AMOUNT,
+    USUAL_DEPTH,
+    USUAL_STRATEGY,
+    StrategyHelp,
+    list_strategies,
+)
 
 # As `TAG=K, TAG=K`; a tag may itself have an equals sign.
 OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
@@ -34,14 +35,14 @@ class PoolForm(Form):
     """How a pool is to be built. What fits together, the workflow knows."""
 
     strategy = HiddenField(default=USUAL_STRATEGY)
-    depth = IntegerField(
+    depth = WholeNumberField(
         lazy_gettext("Depth"),
         [Optional()],
         description=lazy_gettext(
             "So many documents from the top of each ranked list; empty, where it may be, for all."
         ),
     )
-    amount = IntegerField(lazy_gettext("Documents to judge"), [Optional()])
+    amount = WholeNumberField(lazy_gettext("Documents to judge"), [Optional()])
     amount_of = SelectField(
         lazy_gettext("Counted"),
         default="per_topic",
@@ -50,7 +51,7 @@ class PoolForm(Form):
             SelectChoice("budget", lazy_gettext("in total, divided evenly over the topics")),
         ],
     )
-    start_depth = IntegerField(
+    start_depth = WholeNumberField(
         lazy_gettext("Depth to start with"),
         [Optional()],
         description=lazy_gettext(
@@ -79,7 +80,7 @@ class PoolForm(Form):
             SelectChoice("first-run", lazy_gettext("what the first run has")),
         ],
     )
-    priority = IntegerField(
+    priority = WholeNumberField(
         lazy_gettext("Priority"),
         [Optional()],
         description=lazy_gettext("Only runs to which their team gave this priority or a better one; empty for all."),
@@ -102,12 +103,12 @@ class PoolForm(Form):
             ),
         ],
     )
-    seed = IntegerField(
+    seed = WholeNumberField(
         lazy_gettext("Seed"),
         [Optional()],
         description=lazy_gettext("Of the random order and of samples; empty keeps the one of the version before."),
     )
-    hours = FloatField(
+    hours = NumberField(
         lazy_gettext("Hours for judging"),
         [Optional()],
         description=lazy_gettext("Of all judges together; the chart shows how far they reach."),

@@ -5,6 +5,7 @@ from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role, Showing
 from annotator.web.access import collection_page
+from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, now, the_person
 from annotator.web.downloads import PLAIN, download
 from annotator.web.language import gettext
@@ -34,6 +35,9 @@ def build(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(summary))
+    further = sum(choices_to_come(slug).values())
+    if further:
+        flash(gettext("Further documents to be chosen as judgements come: %(further)d.", further=further))
     return redirect(url_for(".show", slug=slug), 303)
 
 

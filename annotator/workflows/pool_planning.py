@@ -14,6 +14,7 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.pool_choice import ListsOfTopics, most_bytes, run_depths
 from annotator.evaluation.pool_curve import (
     LEAST_DEPTHS,
+    NOTHING,
     Counts,
     PoolCurve,
     Present,
@@ -26,6 +27,7 @@ from annotator.storage.collection import find_collection
 from annotator.storage.documents import docnos_of
 from annotator.storage.pooled_runs import PooledRun, PoolRequest, packed_lists, runs_to_pool, topics_to_pool
 from annotator.storage.pools import next_seed
+from annotator.storage.selection import choices_of_strategy, newest_pool
 
 SECONDS_UNMEASURED = 30.0
 LEAST_MEASURED = 50
@@ -42,19 +44,22 @@ class Effort:
     is_measured: bool
     judgements_wanted: int
 
-    def hours(self, documents: int) -> float:
-        """How long all judges together are busy with so many documents."""
-        return documents * self.judgements_wanted * self.seconds / SECONDS_AN_HOUR
+    def hours(self, judgements: int) -> float:
+        """How long all judges together are busy with so many judgements."""
+        return judgements * self.seconds / SECONDS_AN_HOUR
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A topic's pool, or that of all topics, by amount: documents, those pooled already, those completely judged."""
+    """A topic's pool, or that of all topics, as it would be: whatever was pooled in any way stays in it.
+
+    By amount: all its documents, and those that would be added. Those with all the judgements they want are of now.
+    """
 
     name: str
     size: Numbers
-    pooled: Numbers
-    complete: Numbers
+    added: Numbers
+    complete: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,8 @@ class PoolPlan:
     """Pools of growing amounts by one strategy, of which the one at `asked` was asked for.
 
     `grows` is the parameter that the amounts are of; None when there is one pool alone. What an adaptive strategy
-    chooses later depends on judgements: only its number is known, and what runs bring is of the beginning.
+    chooses later depends on judgements: only its number is known, `to_come`, and what runs bring is of the beginning.
+    What it has chosen before, `made`, is of the budget, so that there is less to come.
     """
 
     strategy: str
@@ -80,15 +86,22 @@ class PoolPlan:
     amounts: Numbers
     asked: int
     total: Planned
+    to_come: Numbers
+    made: int
+    missing: int  # judgements that pooled documents still want
     topics: tuple[Planned, ...]
     runs: tuple[Bringing, ...]
     teams: tuple[Bringing, ...]
     effort: Effort
     hours: float | None  # that there are for judging
 
+    def judgements_at(self, index: int) -> int:
+        """The judgements that a pool still takes: those missing already, and all of what would be added."""
+        return self.missing + self.total.added[index] * self.effort.judgements_wanted
+
     def hours_at(self, index: int) -> float:
         """The hours that a pool still takes."""
-        return self.effort.hours(self.total.size[index] - self.total.complete[index])
+        return self.effort.hours(self.judgements_at(index))
 
     @property
     def affordable(self) -> int | None:
@@ -103,12 +116,21 @@ class PoolPlan:
         """All of it, for scripts and for the page that moves along the curve."""
         return {
             **{name: getattr(self, name) for name in ("strategy", "grows", "adaptive", "amounts", "asked", "hours")},
+            **{name: getattr(self, name) for name in ("to_come", "made", "missing")},
             "effort": vars(self.effort),
             "total": vars(self.total),
             "topics": [vars(topic) for topic in self.topics],
             "runs": [vars(run) for run in self.runs],
             "teams": [vars(team) for team in self.teams],
         }
+
+
+@dataclass(frozen=True)
+class _Asked:
+    strategy: Strategy
+    runs: Sequence[PooledRun]
+    teams: Sequence[int]
+    seed: int
 
 
 def plan_pool(
@@ -128,18 +150,24 @@ def plan_pool(
         raise ConflictError("There is no accepted topic to pool for yet.")
     teams = _team_numbers(runs)
     seed = next_seed(session, collection.id) if seed is None else seed
-    curve = _curve(session, strategy, request, runs, teams, topics, seed)
-    counts = (curve.size, curve.pooled, curve.complete)
+    present = _present(session, topics)
+    made = _choices_before(session, collection, strategy.name)
+    curve = _curve(session, request, _Asked(strategy, runs, teams, seed), topics, present, made)
+    by_topic = tuple(
+        _planned(number, present[topic], added)
+        for (topic, number), added in zip(topics.items(), curve.added, strict=True)
+    )
     return PoolPlan(
         strategy=strategy.name,
         grows=curve.grows,
         adaptive=strategy.definition.kind is Kind.ADAPTIVE,
         amounts=_numbers(curve.amounts),
         asked=curve.asked,
-        total=Planned("", *(_numbers(each.sum(axis=0)) for each in counts)),
-        topics=tuple(
-            Planned(number, *(_numbers(each[row]) for each in counts)) for row, number in enumerate(topics.values())
-        ),
+        total=_together(by_topic),
+        to_come=_numbers(curve.to_come.sum(axis=0)),
+        made=sum(made.values()),
+        missing=sum(one.missing for one in present.values()),
+        topics=by_topic,
         runs=tuple(
             Bringing(run.tag, run.team, _numbers(only))
             for run, only in sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
@@ -148,6 +176,18 @@ def plan_pool(
         effort=_effort(session, collection),
         hours=hours,
     )
+
+
+def _planned(name: str, present: Present, added: Counts) -> Planned:
+    return Planned(name, _numbers(present.documents.size + added), _numbers(added), present.complete)
+
+
+def _together(topics: Sequence[Planned]) -> Planned:
+    size, added = (
+        tuple(map(sum, zip(*numbers, strict=True)))
+        for numbers in ([topic.size for topic in topics], [topic.added for topic in topics])
+    )
+    return Planned("", size, added, sum(topic.complete for topic in topics))
 
 
 def _numbers(counts: Counts) -> Numbers:
@@ -169,13 +209,13 @@ def _teams(runs: Sequence[PooledRun], teams: Sequence[int], curve: PoolCurve) ->
 
 def _curve(
     session: Session,
-    strategy: Strategy,
     request: PoolRequest,
-    runs: Sequence[PooledRun],
-    teams: Sequence[int],
+    asked: _Asked,
     topics: Mapping[int, str],
-    seed: int,
+    present: Mapping[int, Present],
+    made: Mapping[int, int],
 ) -> PoolCurve:
+    strategy, runs = asked.strategy, asked.runs
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     own = {index: request.depth_of[run.tag] for index, run in enumerate(runs) if run.tag in request.depth_of}
     if strategy.definition.kind is Kind.DEPTH:
@@ -188,14 +228,14 @@ def _curve(
         with_scores=strategy.definition.reads_scores,
     )
     lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read)
-    present = _present(session, topics)
+    pooled = {topic: one.documents for topic, one in present.items()}
     if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
-        return curve_of_depths(topics, lists, teams, present, depth=strategy.depth, own_depths=own)
-    return curve_of_budgets(strategy, topics, lists, teams, present, docnos_of=partial(docnos_of, session), seed=seed)
+        return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
+    names = partial(docnos_of, session)
+    return curve_of_budgets(strategy, topics, lists, asked.teams, pooled, docnos_of=names, seed=asked.seed, made=made)
 
 
 def _present(session: Session, topics: Mapping[int, str]) -> dict[int, Present]:
-    """What is pooled of each topic, and what is completely judged."""
     judgements = (
         select(Judgement.pool_item_id, func.count().label("given"))
         .where(Judgement.current)
@@ -204,18 +244,23 @@ def _present(session: Session, topics: Mapping[int, str]) -> dict[int, Present]:
     )
     rows = session.execute(
         select(
-            PoolItem.topic_id,
-            PoolItem.document_id,
-            func.coalesce(judgements.c.given, 0) >= PoolItem.judgements_wanted,
+            PoolItem.topic_id, PoolItem.document_id, PoolItem.judgements_wanted - func.coalesce(judgements.c.given, 0)
         )
         .outerjoin(judgements, judgements.c.pool_item_id == PoolItem.id)
         .where(PoolItem.topic_id.in_(topics))
         .order_by(PoolItem.topic_id)
     )
-    return {
-        topic: Present.of({document: bool(is_complete) for _, document, is_complete in items})
-        for topic, items in groupby(rows, key=itemgetter(0))
-    }
+    present = dict.fromkeys(topics, NOTHING)
+    for topic, items in groupby(rows, key=itemgetter(0)):
+        present[topic] = Present.of({document: missing for _, document, missing in items})
+    return present
+
+
+def _choices_before(session: Session, collection: Collection, strategy: str) -> dict[int, int]:
+    """Topic id → how many documents the strategy has chosen from judgements; only an adaptive one ever has."""
+    newest = newest_pool(session, collection.id, [strategy])
+    made = {} if newest is None else choices_of_strategy(session, newest)
+    return {topic: each.total for topic, each in made.items()}
 
 
 def _effort(session: Session, collection: Collection) -> Effort:

@@ -2,33 +2,34 @@
 
 Choosing reads, and takes as long as it takes; adding is quick, and so is the draw, which knows nothing of either. The
 newest version that was built by an adaptive strategy chooses, until its budget is used up: so many documents beyond
-those with which it began, in total or for each topic. What it learns from is told in `evaluation/pool_selection.py`.
+those with which it began, in total or for each topic. What earlier versions by the same strategy have chosen is of that
+budget, so that building again, say for a late run, costs no more judgements than were granted. What it learns from is
+told in `evaluation/pool_selection.py`.
 
 It chooses when a judge is at the last document that they hold and few others wait for them, and just so many that there
 is enough to draw. A judge draws eight at a time, so that when a document is judged, its choice may lag behind by the
 last eight labels of each judge at work on the topic.
 """
 
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from threading import Lock
 
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.ordering import showing_order
 from annotator.evaluation.pool_choice import stored_strategy
+from annotator.evaluation.pool_memory import Candidates, Memory
 from annotator.evaluation.pool_selection import (
     ChosenDocument,
     Documents,
     TopicSelection,
     begin_selection,
     candidates,
-    count_left,
-    topic_shares,
+    still_to_choose,
     verdicts,
+    without,
 )
 from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Update
 from annotator.storage import ACCEPTED, Collection, CollectionState, Pool
@@ -37,8 +38,9 @@ from annotator.storage.documents import docnos_of
 from annotator.storage.pooled_runs import packed_lists
 from annotator.storage.selection import (
     Knowledge,
+    Made,
     NewChoice,
-    choices_made,
+    choices_of_strategy,
     chosen_runs,
     greatest_priority,
     held_and_free,
@@ -49,16 +51,19 @@ from annotator.storage.selection import (
     judgements_of,
     lock_for_choices,
     newest_pool,
+    relevant_from_now,
     runs_in_force,
     still_so,
 )
+
+# A memory belongs to whoever chooses again and again.
+__all__ = ["ADAPTIVE", "ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
 
 ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
 # As many as a judge draws at once.
 ENOUGH_TO_DRAW = 8
 # It chooses while the judge reads the last document that they hold, so that nobody waits for a choice.
 LAST_HELD = 1
-MOST_TOPICS_IN_MEMORY = 12  # of some ten megabytes each, when there are a hundred runs
 
 
 @dataclass(frozen=True)
@@ -73,44 +78,6 @@ class ChosenDocuments:
     relevant_from: int
     runs_left_out: tuple[int, ...]  # of the version's runs, those that did not count at that moment
     is_urgent: bool  # nothing else waits for the judge
-
-
-# The version, the runs that count, and the topic.
-TopicKey = tuple[int, tuple[int, ...], int]
-
-
-@dataclass
-class Memory:
-    """What a process keeps of topics at work, so that it need not read all their runs for each choice.
-
-    It makes no difference to what is chosen: everything in it follows from what is stored. One for each database.
-    """
-
-    _topics: OrderedDict[TopicKey, TopicSelection] = field(default_factory=OrderedDict)
-    _candidates: dict[TopicKey, Documents] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def take_topic(self, key: TopicKey) -> TopicSelection | None:
-        """Hand a topic out, to one at a time."""
-        with self._lock:
-            return self._topics.pop(key, None)
-
-    def put_topic(self, key: TopicKey, selection: TopicSelection) -> None:
-        """Take a topic back; those of which nobody has asked for longest are forgotten."""
-        with self._lock:
-            self._topics[key] = selection
-            while len(self._topics) > MOST_TOPICS_IN_MEMORY:
-                self._topics.popitem(last=False)
-
-    def candidates(self, keys: Iterable[TopicKey]) -> dict[TopicKey, Documents]:
-        """What is known of the documents from which these topics' runs let choose."""
-        with self._lock:
-            return {key: self._candidates[key] for key in keys if key in self._candidates}
-
-    def keep_candidates(self, candidates: dict[TopicKey, Documents]) -> None:
-        """Keep these, and no others."""
-        with self._lock:
-            self._candidates = candidates
 
 
 @dataclass(frozen=True)
@@ -168,19 +135,19 @@ def choose_next(
 def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: datetime) -> int:
     """Add chosen documents to the pool, each with its reason and what was known, and count them.
 
-    None are added when something has joined the topic's pool since, another version chooses, or the judging has ended:
-    whoever still needs some chooses again. Two who choose at once therefore add no document twice, and never more than
+    None are added when something has joined the topic's pool since, a run was withdrawn or restored, the grade from
+    which documents are relevant has changed, another version chooses, or the judging has ended: whoever still needs
+    some chooses again. Two who choose at once therefore add no document twice, and never more than
     the budget.
     """
     collection = find_collection(session, slug)
     pool = session.get_one(Pool, chosen.pool_id)
     if not lock_for_choices(session, pool, chosen.topic_id, wait=chosen.is_urgent):
         return 0
-    newest = newest_pool(session, collection.id, ADAPTIVE)
-    if newest is not pool or not still_so(session, chosen.topic_id, chosen.knowledge):
+    if newest_pool(session, collection.id, ADAPTIVE) is not pool or not _still_follows(session, pool, chosen):
         return 0
     budget = stored_strategy(pool.strategy, pool.parameters).budget
-    made = sum(choices_made(session, pool.id).values())
+    made = sum(made.total for made in choices_of_strategy(session, pool).values())
     documents = chosen.documents if budget is None else chosen.documents[: max(budget - made, 0)]
     if documents:
         insert_choices(
@@ -193,6 +160,16 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
             at=at,
         )
     return len(documents)
+
+
+def _still_follows(session: Session, pool: Pool, chosen: ChosenDocuments) -> bool:
+    """Whether a choice would come out the same, but for judgements said since; asked behind the locks."""
+    left_out = tuple(run_id for run_id, counts in runs_in_force(session, pool.id).items() if not counts)
+    return (
+        left_out == chosen.runs_left_out
+        and relevant_from_now(session, pool.collection_id) == chosen.relevant_from
+        and still_so(session, chosen.topic_id, chosen.knowledge)
+    )
 
 
 def choices_left(session: Session, slug: str, *, memory: Memory) -> Mapping[str, int]:
@@ -223,35 +200,43 @@ def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, i
     What was chosen for topics that were dropped since is gone; the rest of their shares goes to the others.
     """
     topics = topic_ids(session, version.collection.id, ACCEPTED)
-    made = choices_made(session, version.pool.id)
-    gone = sum(count for topic_id, count in made.items() if topic_id not in topics.values())
-    later = items_of_later_versions(session, version.pool)
+    made = choices_of_strategy(session, version.pool)
+    gone = sum(each.total for topic_id, each in made.items() if topic_id not in topics.values())
+    here = {number: made.get(topic_id, Made(0, 0)) for number, topic_id in topics.items()}
+    # What earlier versions chose is pooled already, but counts as chosen.
     sizes = {
-        number: count_left(documents, later.get(topics[number], []))
-        for number, documents in _candidates(session, version, topics, memory).items()
+        number: one.documents.size + here[number].before
+        for number, one in _candidates(session, version, topics, memory).items()
     }
-    shares = topic_shares(version.strategy, sizes, used=gone)
-    # A share may have shrunk below what was made of it: then there is less for the others than their shares.
-    most = sum(shares.values()) if version.strategy.budget is None else version.strategy.budget - sum(made.values())
-    return {number: max(min(share - made.get(topics[number], 0), most), 0) for number, share in shares.items()}
+    return still_to_choose(version.strategy, sizes, {number: each.total for number, each in here.items()}, used=gone)
 
 
 def _candidates(
     session: Session, version: _Version, topics: Mapping[str, int], memory: Memory
-) -> Mapping[str, Documents]:
-    """Topic number → the documents from which the version could choose when it began."""
+) -> Mapping[str, Candidates]:
+    """Topic number → the documents from which the version can choose, of which those are kept that were known."""
     keys = {topic_id: (version.pool.id, version.runs, topic_id) for topic_id in topics.values()}
     known = memory.candidates(keys.values())
     missing = [topic_id for topic_id, key in keys.items() if key not in known]
     if missing:
-        pooled = items_before_choices(session, version.pool)
-        found = dict.fromkeys((keys[topic_id] for topic_id in missing), candidates(version.strategy, [], []))
-        for topic_id, lists in packed_lists(session, version.runs, missing, most_bytes=None):
-            packed = [(one.run_id, one.documents) for one in lists]
-            found[keys[topic_id]] = candidates(version.strategy, packed, pooled.get(topic_id, []))
-        known |= found
+        found = _first_candidates(session, version, missing)
+        known |= {keys[topic_id]: Candidates(documents, 0) for topic_id, documents in found.items()}
+    read = min((one.last_item_id for one in known.values()), default=0)
+    later, last = items_of_later_versions(session, version.pool, after=read)
+    if missing or later:
+        known = {key: Candidates(without(one.documents, later.get(key[2], [])), last) for key, one in known.items()}
         memory.keep_candidates(known)
     return {number: known[keys[topic_id]] for number, topic_id in topics.items()}
+
+
+def _first_candidates(session: Session, version: _Version, topics: Sequence[int]) -> dict[int, Documents]:
+    """Topic id → the documents from which the version could choose when it began."""
+    pooled = items_before_choices(session, version.pool)
+    found = dict.fromkeys(topics, candidates(version.strategy, [], []))
+    for topic_id, lists in packed_lists(session, version.runs, topics, most_bytes=None):
+        packed = [(one.run_id, one.documents) for one in lists]
+        found[topic_id] = candidates(version.strategy, packed, pooled.get(topic_id, []))
+    return found
 
 
 def _begin(session: Session, version: _Version, topic_id: int, topic_number: str) -> TopicSelection:

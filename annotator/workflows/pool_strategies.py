@@ -6,6 +6,11 @@ from dataclasses import dataclass
 from annotator.errors import Sentence
 from annotator.evaluation.pooling import PARAMETERS, STRATEGIES, Kind
 
+# What a plan is of while nobody has said anything: of a strategy that needs a budget, so many documents a topic.
+USUAL_STRATEGY = "depth"
+USUAL_DEPTH = 10
+USUAL_AMOUNT = 100
+
 
 @dataclass(frozen=True)
 class ParameterHelp:
@@ -31,6 +36,15 @@ class StrategyHelp:
     def sentence(self) -> str:
         """What it does, in one sentence."""
         return self.text.split("\n", 1)[0]
+
+
+def with_usual(name: str, said: Mapping[str, str | int]) -> Mapping[str, str | int]:
+    """Say what a strategy needs and was not told, for a plan; an unknown strategy is left as it is."""
+    needs = STRATEGIES[name].needs if name in STRATEGIES else ()
+    if not needs or any(parameter in said for parameter in needs):
+        return said
+    usual = {"depth": USUAL_DEPTH} if name == USUAL_STRATEGY else {"per_topic": USUAL_AMOUNT}
+    return {**said, **usual}
 
 
 def list_strategies() -> Mapping[str, StrategyHelp]:

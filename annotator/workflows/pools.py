@@ -11,6 +11,7 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.pool_choice import is_adaptive, stored_strategy
 from annotator.evaluation.pooling import explain
 from annotator.storage import (
+    CollectionState,
     Contribution,
     Document,
     Judgement,
@@ -25,6 +26,7 @@ from annotator.storage import (
 from annotator.storage.collection import ACCEPTED, find_collection, topic_ids
 from annotator.storage.pools import all_pools
 from annotator.storage.runs import RunState
+from annotator.storage.selection import choices_of_strategy
 
 LAST_REASONS = 10
 
@@ -77,7 +79,10 @@ class MadeChoice:
 
 @dataclass(frozen=True)
 class SelectionProgress:
-    """How far an adaptive strategy has got: choices made of those it may make, and the last of them, newest first."""
+    """How far an adaptive strategy has got: choices made, in all its versions, of those it may make; the last of them.
+
+    The last choices are those of the newest version, newest first.
+    """
 
     version: int
     strategy: str
@@ -127,25 +132,38 @@ def pool_versions(session: Session, slug: str) -> list[PoolVersion]:
 
 
 def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
-    """The runs that have documents in the pool, also those withdrawn or replaced since, by tag."""
-    # Of an item with one run alone, and nobody else, these are the same.
+    """The runs that have documents in the pool, also those withdrawn or corrected since, by tag.
+
+    What a corrected file gave is no longer told of it alone, nor does it take anything from its correction.
+    """
+    collection_id = find_collection(session, slug).id
+    # Of an item with one run alone, and nobody else, the least run and the greatest are the same.
+    versions = select(Pool.id).where(Pool.collection_id == collection_id)
+    corrected = select(Run.id).where(Run.collection_id == collection_id, Run.replaced_at.is_not(None))
     sole = (
-        select(Contribution.pool_item_id)
+        select(func.min(Contribution.run_id).label("run_id"))
+        .where(Contribution.pool_id.in_(versions))
+        .where(Contribution.run_id.is_(None) | Contribution.run_id.not_in(corrected))
         .group_by(Contribution.pool_item_id)
         .having(func.min(Contribution.run_id) == func.max(Contribution.run_id))
         .having(func.count(Contribution.run_id) == func.count())
         .subquery()
     )
+    alone = select(sole.c.run_id, func.count()).group_by(sole.c.run_id)
+    only = {run_id: count for run_id, count in session.execute(alone)}
+    given = (
+        select(Contribution.run_id, func.count().label("documents"))
+        .where(Contribution.pool_id.in_(versions))
+        .group_by(Contribution.run_id)
+        .subquery()
+    )
     rows = session.execute(
-        select(Run, Team.name, func.count(), func.count(sole.c.pool_item_id))
-        .join(Contribution, Contribution.run_id == Run.id)
+        select(Run, Team.name, given.c.documents)
+        .join(given, given.c.run_id == Run.id)
         .outerjoin(Team, Team.id == Run.team_id)
-        .outerjoin(sole, sole.c.pool_item_id == Contribution.pool_item_id)
-        .where(Run.collection_id == find_collection(session, slug).id)
-        .group_by(Run.id, Team.name)
     )
     found = sorted(rows, key=lambda row: (natural_order(row[0].tag), row[0].id))
-    return [RunInPool(run.tag, team, run.state, items, only) for run, team, items, only in found]
+    return [RunInPool(run.tag, team, run.state, items, only.get(run.id, 0)) for run, team, items in found]
 
 
 def pooled_docnos(session: Session, slug: str, *, version: int | None = None) -> set[tuple[str, str]]:
@@ -165,6 +183,18 @@ def pooled_docnos(session: Session, slug: str, *, version: int | None = None) ->
     return {(number, docno) for number, docno in session.execute(statement)}
 
 
+def may_still_grow(session: Session, slug: str, *, version: int) -> bool:
+    """Whether an adaptive strategy may go on adding documents to a version, or to one before it."""
+    collection = find_collection(session, slug)
+    progress = selection_progress(session, slug)
+    return (
+        progress is not None
+        and collection.state == CollectionState.OPEN
+        and progress.version <= version
+        and progress.made < progress.budget
+    )
+
+
 def export_pool(session: Session, slug: str, *, version: int | None = None) -> bytes:
     """The pool as lines of topic and docno, topics in their natural order and docnos in that of their bytes."""
     pairs = pooled_docnos(session, slug, version=version)
@@ -179,11 +209,11 @@ def selection_progress(session: Session, slug: str) -> SelectionProgress | None:
     if not adaptive:
         return None
     pool = adaptive[-1]
-    made = select(func.count()).select_from(SelectionEvent).where(SelectionEvent.pool_id == pool.id)
+    made = sum(each.total for each in choices_of_strategy(session, pool).values())
     strategy = stored_strategy(pool.strategy, pool.parameters)
     budget = strategy.budget or (strategy.per_topic or 0) * len(topic_ids(session, collection_id, ACCEPTED))
     last = _last_choices(session, pool)
-    return SelectionProgress(pool.version, pool.strategy, session.scalars(made).one(), budget, last)
+    return SelectionProgress(pool.version, pool.strategy, made, budget, last)
 
 
 def _last_choices(session: Session, pool: Pool) -> tuple[MadeChoice, ...]:

@@ -13,13 +13,14 @@ def test_moving_the_depth_shows_everything_at_once(page: Page, server: str) -> N
     requests: list[Request] = []
     page.on("request", lambda request: requests.append(request))  # noqa: PLW0108 - Playwright marks the handler
     slider = page.get_by_role("slider", name="depth")
-    expect(slider).to_have_attribute("aria-valuetext", "3: 8 documents, 0.2 hours")
+    expect(slider).to_have_attribute("aria-valuetext", "3: 12 documents, 0.2 hours")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    # Of topic 1 all first ten of both runs; of topic 2 d10 and another.
-    expect(page.locator("[data-figure=size]")).to_have_text("10")
+    # All of depth 10 is pooled already, and stays.
+    expect(page.locator("[data-figure=size]")).to_have_text("12")
+    expect(page.locator("[data-figure=added]")).to_have_text("0")
     expect(page.get_by_label("Depth", exact=True)).to_have_value("4")
-    expect(page.locator("[data-rows=topics] tr").first.locator("[data-count=size]")).to_have_text("8")
+    expect(page.locator("[data-rows=topics] tr").first.locator("[data-count=size]")).to_have_text("10")
     page.keyboard.press("End")
     expect(page.locator("[data-figure=size]")).to_have_text("12")
     page.get_by_label("Depth", exact=True).fill("1")

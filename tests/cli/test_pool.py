@@ -109,16 +109,19 @@ def test_withdrawn_runs_are_marked_and_pooled_no_more(pooled: CommandLine) -> No
 def test_a_plan_shows_the_curve_the_topics_the_runs_and_the_teams(pooled: CommandLine) -> None:
     curve, topics, runs = pooled.done("pool", "plan", "news", "--depth", "2", "--hours", "0.04").split("\n\n")
     assert [line.split() for line in curve.splitlines()] == [
-        ["DEPTH", "DOCUMENTS", "POOLED", "JUDGED", "HOURS"],
-        ["1", "4", "4", "0", "0.0"],
-        ["2", "5", "5", "0", "0.0"],
-        ["3", "6", "6", "0", "0.1"],
+        # Six documents are pooled, which a lesser depth does not take away.
+        ["DEPTH", "DOCUMENTS", "ADDED", "HOURS"],
+        ["1", "6", "0", "0.1"],
+        ["2", "6", "0", "0.1"],
+        ["3", "6", "0", "0.1"],
     ]
-    assert [line.split() for line in topics.splitlines()[1:]] == [["1", "3", "3", "0"], ["2", "2", "2", "0"]]
+    assert [line.split() for line in topics.splitlines()[1:]] == [["1", "4", "0", "0"], ["2", "2", "0", "0"]]
     assert [line.split()[0] for line in runs.splitlines()[1:]] == ["alpha", "beta"]
     talk = pooled.talk("pool", "plan", "news", "--depth", "2", "--hours", "0.04")
     assert "30 seconds a judgement (nothing is measured yet), 1 a document." in talk
-    assert "0.04 hours are enough up to depth 1." in talk
+    assert "Hours for judging: 0.04. That is enough for none of these pools." in talk
+    talk = pooled.talk("pool", "plan", "news", "--depth", "2", "--hours", "1")
+    assert "Hours for judging: 1. That is enough up to depth 3." in talk
     assert pooled.done("pool", "show", "news").split("\n\n")[0].count("\n") == 1
     planned = json.loads(
         pooled.done("pool", "plan", "news", "--strategy", "hedge", "--budget", "2", "--format", "json")
@@ -127,5 +130,21 @@ def test_a_plan_shows_the_curve_the_topics_the_runs_and_the_teams(pooled: Comman
     assert "of its beginning" in pooled.talk("pool", "plan", "news", "--strategy", "hedge", "--budget", "2")
 
 
-def test_a_plan_without_a_strategy_is_wrong_usage(pooled: CommandLine) -> None:
+def test_what_belongs_to_no_named_strategy_is_wrong_usage(pooled: CommandLine) -> None:
     assert pooled("pool", "plan", "news", "--budget", "3").exit_code == 2
+    assert pooled("pool", "build", "news").exit_code == 2
+
+
+def test_a_plan_has_usual_values_where_nothing_is_said(pooled: CommandLine) -> None:
+    assert pooled.done("pool", "plan", "news").splitlines()[0].split()[0] == "DEPTH"
+    planned = json.loads(pooled.done("pool", "plan", "news", "--strategy", "hedge", "--format", "json"))
+    assert (planned["grows"], planned["amounts"][planned["asked"]]) == ("per_topic", 100)
+
+
+def test_who_exports_a_version_that_still_chooses_is_told(pooled: CommandLine) -> None:
+    pooled.done("pool", "build", "news", "--strategy", "mtf", "--per-topic", "3", "--start-depth", "1")
+    grows = "may still grow: an adaptive strategy goes on choosing documents.\n"
+    assert pooled.talk("pool", "export", "news", "--version", "2") == f"Version 2 {grows}"
+    assert pooled.talk("pool", "export", "news", "--version", "1") == ""
+    pooled.done("collections", "close", "news")
+    assert pooled.talk("pool", "export", "news", "--version", "2") == ""

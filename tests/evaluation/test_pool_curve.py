@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from annotator.evaluation.pool_choice import WHOLE_LIST, ChosenTopic, ListsOfTopics, choose_topics, run_depths
-from annotator.evaluation.pool_curve import LEAST_DEPTHS, POINTS, PoolCurve, Present, curve_of_budgets, curve_of_depths
+from annotator.evaluation.pool_curve import LEAST_DEPTHS, POINTS, PoolCurve, curve_of_budgets, curve_of_depths
 from annotator.evaluation.pooling import Strategy, parse_strategy
 from annotator.evaluation.rankings import encode_documents, encode_scores
 
@@ -69,15 +70,14 @@ def only(chosen: Sequence[ChosenTopic], holders: Sequence[int]) -> list[int]:
 def check(curve: PoolCurve, at: int, chosen: Sequence[ChosenTopic], present: Mapping[int, set[int]]) -> None:
     documents = {topic.id: set(topic.chosen.documents.tolist()) for topic in chosen}
     for row, topic in enumerate(NUMBERS):
-        assert curve.size[row, at] == len(documents.get(topic, set()))
-        assert curve.pooled[row, at] == len(documents.get(topic, set()) & present[topic])
-        assert curve.complete[row, at] == len({one for one in documents.get(topic, set()) & present[topic] if one % 2})
+        assert curve.added[row, at] == len(documents.get(topic, set()) - present[topic])
+    assert not curve.to_come.any()
     assert curve.only_run[:, at].tolist() == only(chosen, range(RUNS))
     assert curve.only_team[:, at].tolist() == only(chosen, TEAMS)
 
 
-def as_present(present: Mapping[int, set[int]]) -> dict[int, Present]:
-    return {topic: Present.of({document: document % 2 == 1 for document in each}) for topic, each in present.items()}
+def as_present(present: Mapping[int, set[int]]) -> dict[int, NDArray[np.int32]]:
+    return {topic: np.array(sorted(each), np.int32) for topic, each in present.items()}
 
 
 @settings(max_examples=20, deadline=None)
@@ -136,9 +136,14 @@ def test_of_an_adaptive_strategy_the_beginning_is_known_and_how_many_come_after(
     strategy = parse_strategy("mtf", {"budget": amount, "start_depth": 2})
     curve = curve_of_budgets(strategy, NUMBERS, reader(lists), TEAMS, as_present(present), docnos_of=docnos_of, seed=1)
     chosen = built(strategy, lists)
-    begun = sum(topic.chosen.documents.size for topic in chosen)
-    retrieved = sum(len({one for ranked in lists[topic] for one in ranked}) for topic in NUMBERS)
-    assert curve.size[:, curve.asked].sum() == min(begun + amount, retrieved)
+    begun = {topic.id: set(topic.chosen.documents.tolist()) for topic in chosen}
+    new = sum(len(documents - present[topic]) for topic, documents in begun.items())
+    left = sum(
+        len({one for ranked in lists[topic] for one in ranked} - present[topic] - begun.get(topic, set()))
+        for topic in NUMBERS
+    )
+    assert curve.to_come[:, curve.asked].sum() == min(amount, left)
+    assert curve.added[:, curve.asked].sum() == new + min(amount, left)
     assert curve.only_run[:, curve.asked].tolist() == only(chosen, range(RUNS))
 
 
@@ -147,4 +152,25 @@ def test_a_curve_has_as_many_points_as_a_screen_shows() -> None:
     strategy = parse_strategy("rrf", {"budget": 12_345})
     curve = curve_of_budgets(strategy, NUMBERS, reader(lists), TEAMS, {}, docnos_of=docnos_of, seed=1)
     assert curve.amounts.size == POINTS
-    assert curve.size.sum(axis=0)[-1] == 4 * len(NUMBERS)
+    assert curve.added.sum(axis=0)[-1] == 4 * len(NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("said", "made", "expected"),
+    [
+        # Two of five in total are chosen: three are left, the shares of three and two being two and none there.
+        ({"budget": 5}, {11: 2}, {11: 1, 12: 2}),
+        # What was chosen of a topic that is gone is spent, too.
+        ({"budget": 5}, {99: 4}, {11: 1, 12: 0}),
+        ({"budget": 5}, {11: 9}, {11: 0, 12: 0}),
+        ({"per_topic": 3}, {11: 2}, {11: 1, 12: 3}),
+    ],
+)
+def test_what_an_adaptive_strategy_has_chosen_before_is_of_its_budget(
+    said: Mapping[str, int], made: Mapping[int, int], expected: Mapping[int, int]
+) -> None:
+    lists = {topic: [list(range(1, 10)), [], [], []] for topic in (11, 12)}
+    topics = {11: "1", 12: "2"}
+    strategy = parse_strategy("mtf", {**said, "start_depth": 0})
+    curve = curve_of_budgets(strategy, topics, reader(lists), TEAMS, {}, docnos_of=docnos_of, seed=1, made=made)
+    assert dict(zip(topics, curve.to_come[:, curve.asked].tolist(), strict=True)) == expected

@@ -13,9 +13,9 @@ from annotator.evaluation.pool_selection import (
     TopicVerdict,
     begin_selection,
     candidates,
-    count_left,
     topic_shares,
     verdicts,
+    without,
 )
 from annotator.evaluation.pooling import parse_strategy
 from annotator.evaluation.rankings import encode_documents
@@ -115,7 +115,7 @@ def test_candidates_are_what_runs_have_and_nobody_has_pooled() -> None:
     found = candidates(strategy, packed(RUNS), [0, 14, 90])
     # The first two of each run are a b, b g, k l; a is 0.
     assert [DOCNOS[number] for number in found.tolist()] == ["b", "g", "k", "l"]
-    assert (count_left(found, []), count_left(found, [0, 1, 99])) == (4, 3)
+    assert (without(found, []).size, without(found, [0, 1, 99]).size) == (4, 3)
     assert candidates(strategy, [], []).size == 0
 
 

@@ -262,7 +262,7 @@ def test_the_same_judgements_give_the_same_choices_whatever_was_asked_in_between
 @pytest.mark.parametrize(
     ("said", "sentence"),
     [
-        ({"name": "mtf"}, "Rank 2 of bm25, with 1 misses since its last hit; no other run has fewer."),
+        ({"name": "mtf"}, "Rank 2 of bm25. Misses since its last hit: 1; no other run has fewer."),
         ({"name": "maxmean"}, "Rank 2 of bm25, whose mean of 0.333 (alpha 1, beta 2) no other run exceeds."),
         # One run: c = 2, and ln(2/2) / 2 = 0 speaks for its second document.
         (

@@ -21,10 +21,9 @@ def test_a_plan_by_hand() -> None:
     # Runs 0 and 1 are of team 0, run 2 of team 1. Depth 1: 1 (runs 0, 2), 2 (run 1). Depth 2: also 3 (runs 0, 1) and
     # 2 again (run 2). Depth 3: also 4 (run 0) and 5 (run 1).
     topic = ranked([[1, 3, 4], [2, 3, 5], [1, 2]])
-    plan = plan_depths([topic], [0, 0, 1], 4, pooled=[np.array([3, 4, 9], np.int32)], judged=[np.array([3], np.int32)])
+    plan = plan_depths([topic], [0, 0, 1], 4, pooled=[np.array([3, 4, 9], np.int32)])
     assert plan.size.tolist() == [[2, 3, 5, 5]]
     assert plan.pooled.tolist() == [[0, 1, 2, 2]]
-    assert plan.judged.tolist() == [[0, 1, 1, 1]]
     # Run 1 alone has 2 at depth 1, but no longer at depth 2, where run 2 has it too.
     assert plan.only_run.tolist() == [[0, 0, 1, 1], [1, 0, 1, 1], [0, 0, 0, 0]]
     # Team 0 alone has 2 at depth 1, 3 at depth 2, and 3, 4 and 5 at depth 3.
@@ -32,10 +31,10 @@ def test_a_plan_by_hand() -> None:
 
 
 def test_a_plan_without_topics_or_runs() -> None:
-    nothing = plan_depths([], [], 3, pooled=[], judged=[])
+    nothing = plan_depths([], [], 3, pooled=[])
     assert (nothing.size.shape, nothing.only_run.shape, nothing.only_team.shape) == ((0, 3), (0, 3), (0, 3))
-    silent = plan_depths([ranked([[], []])], [0, 1], 2, pooled=ranked([[]]), judged=ranked([[7]]))
-    assert silent.size.tolist() == silent.judged.tolist() == [[0, 0]]
+    silent = plan_depths([ranked([[], []])], [0, 1], 2, pooled=ranked([[7]]))
+    assert silent.size.tolist() == silent.pooled.tolist() == [[0, 0]]
     assert silent.only_run.tolist() == silent.only_team.tolist() == [[0, 0], [0, 0]]
 
 
@@ -43,12 +42,12 @@ def test_a_plan_without_topics_or_runs() -> None:
 def test_a_plan_tells_what_pooling_at_each_depth_gives(topics: list[tuple[list[list[int]], set[int]]]) -> None:
     rankings = [ranked(runs) for runs, _ in topics]
     known = ranked([sorted(chosen) for _, chosen in topics])
-    plan = plan_depths(rankings, TEAMS, 10, pooled=known, judged=known)
+    plan = plan_depths(rankings, TEAMS, 10, pooled=known)
     for depth in range(1, 11):
         pools = [depth_pool(runs, depth) for runs in rankings]
         assert plan.size[:, depth - 1].tolist() == [pool.documents.size for pool in pools]
         done = [len(chosen & set(pool.documents.tolist())) for pool, (_, chosen) in zip(pools, topics, strict=True)]
-        assert plan.pooled[:, depth - 1].tolist() == plan.judged[:, depth - 1].tolist() == done
+        assert plan.pooled[:, depth - 1].tolist() == done
         alone_run, alone_team = [0] * 4, [0] * 3
         for pool in pools:
             for document in pool.documents.tolist():

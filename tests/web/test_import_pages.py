@@ -150,7 +150,7 @@ def test_the_pool_is_built_from_the_runs_that_are_ticked(visit: Visit, news: str
     [
         ({"depth": "0"}, "The depth must be a whole number from 1 to 999999999, not “0”."),
         ({"depth": "9" * 30}, "The depth must be a whole number from 1 to 999999999"),
-        ({"depth": "ten"}, "Not a valid integer value."),
+        ({"depth": "ten"}, "Write a whole number."),
         ({"depth": "5", "seed": "-1"}, "A seed is a whole number from 0 to 2^62, not -1."),
         ({"depth": "5", "runs": "none"}, "There is no run “none” in this collection."),
     ],

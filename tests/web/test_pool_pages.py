@@ -19,7 +19,7 @@ def fields(text: str) -> set[str]:
     return set(re.findall(r'<(?:input|select)[^>]* name="([^"]+)"', form[0]))
 
 
-EVERY = {"strategy", "hours", "priority", "runs", "showing", "seed"}
+EVERY = {"strategy", "priority", "runs", "showing", "seed"}
 
 
 @pytest.mark.parametrize("page", ["pool", "pool/plan"])
@@ -37,7 +37,8 @@ def test_only_what_a_strategy_takes_is_asked_for(
 ) -> None:
     answer = visit("ola").get(f"{news}/{page}?strategy={strategy}")
     assert answer.status_code == 200
-    assert fields(answer.text) == EVERY | taken
+    # Building asks for no hours.
+    assert fields(answer.text) == EVERY | taken | ({"hours"} if page == "pool/plan" else set())
 
 
 def test_a_strategy_is_explained_by_its_sentence(visit: Visit, news: str) -> None:
@@ -86,7 +87,7 @@ def test_a_plan_shows_the_pool_its_cost_and_who_brings_what(visit: Visit, news: 
     assert "The pool at depth 2" in said
     figures = dict(re.findall(r'data-figure="(\w+)">([^<]*)<', page.text))
     # Six documents that want two judgements of thirty seconds are six minutes.
-    assert figures == {"size": "6", "pooled": "6", "complete": "0", "hours": "0.1"}
+    assert figures == {"size": "6", "added": "0", "hours": "0.1"}
     assert "Judgements wanted of a document: 2." in said
     assert 'class="budget"' in page.text
     assert "<polyline" in page.text
@@ -96,7 +97,8 @@ def test_a_plan_that_makes_no_sense_is_refused(visit: Visit, news: str) -> None:
     ola = visit("ola")
     for query, sentence in (
         ("depth=0", "The depth must be a whole number"),
-        ("depth=ten", "Not a valid integer value."),
+        ("depth=ten", "Write a whole number."),
+        ("hours=abc", "Write a number, such as 2.5."),
         ("depth=3&hours=-1", "The hours for judging must be 0 or more"),
         ("strategy=none&amount=3", "There is no strategy “none”"),
     ):
@@ -131,7 +133,7 @@ def test_an_adaptive_pool_tells_how_far_it_has_chosen_and_why(visit: Visit, data
     AdaptiveJudge(database, jo).work(most=5)
     page = words(visit("ola").get(f"/collections/{SLUG}/pool"))
     assert "move-to-front, version 1: 4 of 4 choices made." in page
-    assert "misses since its last hit; no other run has fewer." in page
+    assert "no other run has fewer." in page
 
 
 def test_what_search_and_imports_pooled_is_among_the_versions(visit: Visit, news: str, database: Database) -> None:
@@ -147,3 +149,38 @@ def test_a_collection_without_anything_has_the_pages_too(visit: Visit, database:
     ola = visit("ola")
     for page in ("pool", "pool?strategy=none", "pool/plan", "pool.txt"):
         assert ola.get(f"/collections/{SLUG}/{page}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "heading", "enough"),
+    [
+        ("depth=2", "The pool at depth 2", "That is enough up to depth 3."),
+        ("strategy=rrf&amount=2&amount_of=budget", "with 2 documents in total", "up to 4 documents in total."),
+        ("strategy=rrf&amount=2&amount_of=per_topic", "2 documents for each topic", "4 documents for each topic."),
+    ],
+)
+def test_amounts_are_said_in_whole_sentences(visit: Visit, news: str, query: str, heading: str, enough: str) -> None:
+    page = words(visit("ola").get(f"{news}/pool/plan?{query}&hours=9"))
+    assert heading in page
+    assert "Hours for judging: 9. That is enough up to " in page
+    assert enough in page
+    none = words(visit("ola").get(f"{news}/pool/plan?{query}&hours=0"))
+    assert "Hours for judging: 0. That is enough for none of these pools." in none
+
+
+def test_whoever_builds_an_adaptive_pool_learns_how_many_documents_are_to_come(
+    visit: Visit, database: Database
+) -> None:
+    jo, _ = adaptive_news(database, "mtf", {"budget": 4, "start_depth": 1})
+    with database.transaction() as session:
+        member(session, "ola", Role.ORGANISER)
+    AdaptiveJudge(database, jo).work()
+    ola, pool = visit("ola"), f"/collections/{SLUG}/pool"
+    query = "strategy=mtf&amount=6&amount_of=budget&start_depth=1"
+    plan = words(ola.get(f"{pool}/plan?{query}"))
+    assert "Of these, chosen as judgements come 2" in plan
+    assert "Documents that it has chosen before: 4. They count towards the number." in plan
+    answer = ola.post(pool, strategy="mtf", amount="6", amount_of="budget", start_depth="1", showing="random")
+    page = words(ola.get(answer.location))
+    assert "Further documents to be chosen as judgements come: 2." in page
+    assert "move-to-front, version 2: 4 of 6 choices made." in page

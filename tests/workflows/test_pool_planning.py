@@ -1,15 +1,16 @@
 """What a pool would cost: the plan says what building it gives, what is done already, and how long the rest takes."""
 
 import pytest
+from adaptive import AdaptiveJudge, adaptive_news
 from build import NOW, SLUG, build, labels, member, news, pool, run, topic_file
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.storage import Judgement, Pool, PoolItem, Topic
+from annotator.storage import Database, Judgement, Pool, PoolItem, Topic
 from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows.pool_planning import PoolPlan, plan_pool
-from annotator.workflows.pool_strategies import list_strategies
+from annotator.workflows.pool_strategies import list_strategies, with_usual
 from annotator.workflows.runs import withdraw_run
 
 REQUESTS = [
@@ -46,7 +47,7 @@ def test_a_plan_stores_nothing_and_says_what_building_gives(letters: Session, re
         (topic.number, topic.added) for topic in built.topics
     ]
     again = plan(letters, request_)
-    assert again.total.pooled[again.asked] == built.added
+    assert (again.total.added[again.asked], again.total.size[again.asked]) == (0, built.added)
 
 
 def test_a_plan_by_hand(letters: Session) -> None:
@@ -56,8 +57,8 @@ def test_a_plan_by_hand(letters: Session) -> None:
     assert (planned.grows, planned.amounts, planned.asked) == ("depth", (1, 2, 3, 4, 5, 6), 1)
     # Depth 1: a f k and x z. Depth 2: b e l and y w as well. Depth 3: c d m and v. At 4, gamma has only a.
     assert planned.total.size == (5, 10, 14, 14, 14, 14)
-    assert planned.total.pooled == (5, 5, 5, 5, 5, 5)
-    assert planned.total.complete == (2, 2, 2, 2, 2, 2)
+    assert planned.total.added == (0, 5, 9, 9, 9, 9)
+    assert (planned.total.complete, planned.missing) == (2, 3)
     assert [(topic.name, topic.size[:3]) for topic in planned.topics] == [("9", (2, 4, 5)), ("10", (3, 6, 9))]
     only = {run.name: (run.team, run.only[:3]) for run in planned.runs}
     # At depth 3 gamma alone has k l m, w and v, and alpha x and y; z is in both; a b c are alpha's, f e d beta's.
@@ -105,11 +106,12 @@ def test_the_effort_is_measured_when_there_are_fifty_judgements(session: Session
     # Fifty of them: the middle is between the 25th and the 26th.
     assert (effort.seconds, effort.is_measured, effort.judgements_wanted) == (first + 24.5, True, 2)
     planned = plan(session, request)
-    # Each has one of the two judgements it wants, so none is done.
-    assert planned.total.complete[planned.asked] == 0
-    assert planned.hours_at(planned.asked) == pytest.approx(50 * 2 * (first + 24.5) / 3600)
+    # Each has one of the two judgements it wants, so none is done, and each wants one more.
+    assert planned.total.complete == 0
+    assert planned.hours_at(planned.asked) == pytest.approx(50 * (first + 24.5) / 3600)
     labels(session, "kim", f"1 0 {docnos[0]} 1\n", name="kim.txt")
-    assert plan(session, request).total.complete[0] == 1
+    planned = plan(session, request)
+    assert (planned.total.complete, planned.missing) == (1, 49)
 
 
 def test_only_runs_in_force_and_accepted_topics_are_planned(letters: Session) -> None:
@@ -142,7 +144,8 @@ def test_a_plan_can_be_read_by_scripts(letters: Session) -> None:
     as_json = plan(letters, PoolRequest("rrf", {"per_topic": 2}), hours=3).as_json
     assert (as_json["strategy"], as_json["grows"], as_json["hours"]) == ("rrf", "per_topic", 3)
     assert set(as_json) == {
-        *("strategy", "grows", "adaptive", "amounts", "asked", "hours", "effort", "total", "topics", "runs", "teams")
+        *("strategy", "grows", "adaptive", "amounts", "asked", "hours", "effort", "total", "topics", "runs", "teams"),
+        *("to_come", "made", "missing"),
     }
 
 
@@ -163,5 +166,41 @@ def test_a_plan_of_what_is_pooled_counts_each_item_once(letters: Session) -> Non
     labels(letters, "jo", "10 0 a 1\n")
     labels(letters, "kim", "10 0 a 2\n", name="kim.txt")
     planned = plan(letters, PoolRequest("depth", {"depth": 3}))
-    assert planned.total.pooled[2] == letters.scalars(select(func.count()).select_from(PoolItem)).one()
-    assert planned.total.complete[2] == 1
+    assert planned.total.size[2] == letters.scalars(select(func.count()).select_from(PoolItem)).one()
+    assert (planned.total.added[2], planned.total.complete) == (0, 1)
+
+
+def test_what_is_pooled_in_other_ways_stays_and_is_to_be_judged_too(letters: Session) -> None:
+    pool(letters, depth=6)
+    labels(letters, "jo", "10 0 a 1\n")
+    planned = plan(letters, PoolRequest("depth", {"depth": 1}))
+    # 14 documents of the lists; a pool only grows.
+    assert (planned.total.size[0], planned.total.added[0]) == (14, 0)
+    assert planned.hours_at(0) == 13 * 30 / 3600
+
+
+def test_the_plan_of_an_adaptive_strategy_knows_what_it_chose_before(database: Database) -> None:
+    jo, _ = adaptive_news(database, "mtf", {"budget": 4, "start_depth": 1})
+    AdaptiveJudge(database, jo).work()
+    with database.reading() as session:
+        planned = plan(session, PoolRequest("mtf", {"budget": 6, "start_depth": 1}))
+        assert (planned.made, planned.to_come[planned.asked], planned.total.size[planned.asked]) == (4, 2, 3 + 4 + 2)
+        other = plan(session, PoolRequest("hedge", {"budget": 6, "start_depth": 1}))
+        assert (other.made, other.to_come[other.asked]) == (0, 6)
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "told"),
+    [
+        ("depth", {}, {"depth": 10}),
+        ("depth", {"depth": 3}, {"depth": 3}),
+        ("rrf", {"depth": 3}, {"depth": 3, "per_topic": 100}),
+        ("mtf", {"budget": 3}, {"budget": 3}),
+        ("stratified", {}, {}),
+        ("none", {}, {}),
+    ],
+)
+def test_a_plan_has_usual_values_where_nothing_is_said(
+    name: str, said: dict[str, str | int], told: dict[str, str | int]
+) -> None:
+    assert with_usual(name, said) == told

@@ -8,8 +8,10 @@ import pytest
 from adaptive import FIXTURE, AdaptiveJudge, adaptive_news, chosen
 from build import NOW, SLUG, build, labels, member, news, pool, run, topic_file
 from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation import pool_memory
 from annotator.storage import (
     Contribution,
     Database,
@@ -24,7 +26,8 @@ from annotator.storage import (
 )
 from annotator.storage.judging import Decision
 from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows import collection, judging, pool_selection, recording, search_adding
+from annotator.storage.selection import items_of_later_versions
+from annotator.workflows import collection, judging, pool_selection, pools, recording, search_adding
 from annotator.workflows.collection import CollectionChange
 from annotator.workflows.pool_replay import Difference, replay_choices
 from annotator.workflows.pool_selection import Memory
@@ -172,7 +175,7 @@ def test_what_is_remembered_makes_no_difference(database: Database) -> None:
 
 
 def test_no_more_topics_are_remembered_than_fit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_selection, "MOST_TOPICS_IN_MEMORY", 1)
+    monkeypatch.setattr(pool_memory, "MOST_TOPICS_IN_MEMORY", 1)
     jo, _ = adaptive_news(database, runs={"r": {"1": ["a", "b", "c"], "2": ["d", "e", "f"]}})
     judge = AdaptiveJudge(database, jo)
     assert [sorted(judge.work(number)) for number in ("1", "2", "1")] == [["a", "b", "c"], ["d", "e", "f"], []]
@@ -341,6 +344,103 @@ def test_two_choices_that_did_not_know_of_each_other_are_not_both_added(database
         assert pool_selection.add_choices(session, SLUG, first, at=NOW) == 5
     with database.transaction() as session:
         assert pool_selection.add_choices(session, SLUG, second, at=NOW) == 0
+
+
+@pytest.mark.parametrize("change", ["withdraw", "relevant"])
+def test_a_choice_is_not_added_when_runs_or_what_is_relevant_changed_meanwhile(database: Database, change: str) -> None:
+    jo, _ = adaptive_news(database, "mtf", {"budget": 15, "start_depth": 1})
+    with database.reading() as session:
+        chosen_now = pool_selection.choose_next(session, SLUG, "1", jo, memory=Memory())
+    assert chosen_now is not None
+    with database.transaction() as session:
+        if change == "withdraw":
+            withdraw_run(session, SLUG, "A", at=NOW)
+        else:
+            collection.change_collection(session, SLUG, CollectionChange(relevant_from=2))
+    with database.transaction() as session:
+        assert pool_selection.add_choices(session, SLUG, chosen_now, at=NOW) == 0
+    # Whoever needs some chooses again, by what holds now.
+    assert AdaptiveJudge(database, jo).next() is not None
+    with database.transaction() as session:
+        events = session.scalars(select(SelectionEvent)).all()
+        a_run = session.scalars(select(Run.id).where(Run.tag == "A")).one()
+        assert events
+        if change == "withdraw":
+            assert a_run not in {event.reason["run"] for event in events}
+        else:
+            assert {event.reason["relevant_from"] for event in events} == {2}
+
+
+def test_a_choice_is_not_added_when_a_run_is_withdrawn_while_it_waits(postgres_database: Database) -> None:
+    database = postgres_database
+    jo, _ = adaptive_news(database, "mtf", {"budget": 15, "start_depth": 0})
+    with database.reading() as session:
+        chosen_now = pool_selection.choose_next(session, SLUG, "1", jo, memory=Memory())
+    assert chosen_now is not None
+    assert chosen_now.is_urgent
+    added: list[int] = []
+
+    def add() -> None:
+        with database.transaction() as adding:
+            added.append(pool_selection.add_choices(adding, SLUG, chosen_now, at=NOW))
+
+    with database.transaction() as organiser:
+        withdraw_run(organiser, SLUG, "A", at=NOW)
+        organiser.flush()
+        thread = threading.Thread(target=add)
+        thread.start()
+        thread.join(timeout=0.3)
+        assert thread.is_alive()
+    thread.join(timeout=60)
+    assert added == [0]
+
+
+@pytest.mark.parametrize(("counted", "granted"), [("budget", 8), ("per_topic", 4)])
+def test_building_again_for_a_late_run_grants_no_new_budget(database: Database, counted: str, granted: int) -> None:
+    lists = {"r": {"1": list("abcdefgh"), "2": list("hgfedcba")}}
+    jo, _ = adaptive_news(database, "mtf", {counted: granted, "start_depth": 1}, lists)
+    judge = AdaptiveJudge(database, jo)
+    assert len(judge.work("1", most=1)) == 1
+    with database.transaction() as session:
+        made = len(chosen(session, "1"))
+        assert made == 4
+        run(session, "late", {"1": list("onmlkj"), "2": list("jklmno")})
+        assert build(session, PoolRequest("mtf", {counted: granted, "start_depth": 1})).version == 2
+        left = pool_selection.choices_left(session, SLUG, memory=Memory())
+    assert left == {"1": 4 - made, "2": 4}
+    for number in ("1", "2"):
+        judge.work(number)
+    with database.transaction() as session:
+        assert (len(chosen(session, "1")), len(chosen(session, "2"))) == (4, 4)
+        build(session, PoolRequest("mtf", {counted: granted + 2, "start_depth": 1}))
+        further = pool_selection.choices_left(session, SLUG, memory=Memory())
+        assert further == ({"1": 1, "2": 1} if counted == "budget" else {"1": 2, "2": 2})
+        progress = pools.selection_progress(session, SLUG)
+        assert progress is not None
+        assert (progress.version, progress.made) == (3, 8)
+
+
+def test_what_is_left_to_choose_is_remembered_and_only_new_items_are_read(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adaptive_news(database, "mtf", {"per_topic": 90, "start_depth": 1})
+    memory = Memory()
+    read: list[int] = []
+
+    def counted(session: Session, version: Pool, *, after: int) -> tuple[dict[int, list[int]], int]:
+        found, last = items_of_later_versions(session, version, after=after)
+        read.append(sum(map(len, found.values())))
+        return found, last
+
+    monkeypatch.setattr(pool_selection, "items_of_later_versions", counted)
+    left = []
+    for name, docno in (("one", "o"), ("two", "n"), ("three", "n")):
+        with database.transaction() as session:
+            labels(session, name, f"1 0 {docno} 1\n", name=name, add_to_pool=True)
+            left += [pool_selection.choices_left(session, SLUG, memory=each)["1"] for each in (memory, Memory())]
+    assert left == [11, 11, 10, 10, 10, 10]
+    # What is remembered reads o, n and nothing; what remembers nothing reads all of them each time.
+    assert read == [1, 1, 1, 2, 0, 2]
 
 
 def test_a_choice_is_not_added_when_an_older_judgement_was_not_stored_yet(postgres_database: Database) -> None:

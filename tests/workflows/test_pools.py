@@ -4,12 +4,14 @@ import pytest
 from build import NOW, SLUG, labels, member, news, pool, pooled_news, run, topic_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Contribution, Database, PoolItem, Run
+from annotator.storage.collection import find_collection
 from annotator.storage.judging import Decision
+from annotator.storage.runs import RunState
 from annotator.workflows import judging, pools, recording
 from annotator.workflows.pool_building import TopicGrowth
 from annotator.workflows.pools import TopicProgress
@@ -154,3 +156,37 @@ def test_a_deeper_pool_contains_the_shallower_and_the_order_of_upload_does_not_m
         pool(session, depth=depth + 1, slug="up")
         assert pools.pooled_docnos(session, "up") >= shallow
         session.rollback()
+
+
+def test_a_corrected_run_takes_nothing_from_its_correction(session: Session) -> None:
+    news(session)
+    topic_file(session)
+    run(session, "alpha", {"1": ["a", "b"]})
+    run(session, "beta", {"1": ["b", "c"]})
+    # In another collection they stand alone, too, and count for nothing here.
+    news(session, "other")
+    topic_file(session, slug="other")
+    run(session, "alpha", {"1": ["a"]}, slug="other")
+    pool(session, slug="other")
+    pool(session)
+    session.execute(
+        update(Run)
+        .where(Run.tag == "alpha", Run.collection_id == find_collection(session, SLUG).id)
+        .values(replaced_at=NOW)
+    )
+    run(session, "alpha", {"1": ["a", "d"]})
+    pool(session)
+    counted = [(one.tag, one.state, one.items, one.only) for one in pools.runs_in_pool(session, SLUG)]
+    assert counted == [
+        # b is now beta's alone, a and d the correction's.
+        ("alpha", RunState.REPLACED, 2, 0),
+        ("alpha", RunState.IN_FORCE, 2, 2),
+        ("beta", RunState.IN_FORCE, 2, 2),
+    ]
+
+
+def test_versions_are_counted_through_an_index(sqlite_database: Database) -> None:
+    with sqlite_database.engine.connect() as connection:
+        counting = "EXPLAIN QUERY PLAN SELECT count(*) FROM pool_item WHERE first_pool_id = 1"
+        plan = " ".join(row[3] for row in connection.execute(text(counting)))
+    assert "ix_pool_item_first_pool_id" in plan

@@ -94,7 +94,7 @@ def explain(reason: Mapping[str, float], run: str) -> Sentence:
     if "misses" in reason:
         values["misses"] = int(reason["misses"])
         return Sentence(
-            "Rank %(rank)d of %(run)s, with %(misses)d misses since its last hit; no other run has fewer.", values
+            "Rank %(rank)d of %(run)s. Misses since its last hit: %(misses)d; no other run has fewer.", values
         )
     if "alpha" in reason:
         values |= {name: f"{reason[name]:g}" for name in ("alpha", "beta")}

@@ -1,4 +1,4 @@
-"""What a depth-k pool would cost and bring, for every k at once: sizes, what is done already, who adds what."""
+"""What a depth-k pool would cost and bring, for every k at once: sizes, what is there already, who adds what."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,6 @@ class DepthPlan:
 
     size: Counts  # topics x depths: documents in the pool
     pooled: Counts  # topics x depths: of these, in the pool already
-    judged: Counts  # topics x depths: of these, judged already
     only_run: Counts  # runs x depths: documents, over all topics, that no other run puts in
     only_team: Counts  # teams x depths: documents, over all topics, that no other team puts in
 
@@ -92,23 +91,21 @@ def plan_depths(
     limit: int,
     *,
     pooled: Sequence[Documents],
-    judged: Sequence[Documents],
 ) -> DepthPlan:
     """Plan the pools of depth 1 to `limit`.
 
     `topics` has for each topic every run's document numbers, best first, none where a run leaves the topic out; `teams`
-    the team of each run, from 0; `pooled` and `judged` the documents of each topic that are.
+    the team of each run, from 0; `pooled` the documents of each topic that are.
     """
     longest = max((ranked.size for rankings in topics for ranked in rankings), default=0)
     entries = _Entries(teams, limit, longest)
-    size, inside, done = (np.zeros((len(topics), limit), np.int64) for _ in range(3))
+    size, inside = (np.zeros((len(topics), limit), np.int64) for _ in range(2))
     found: list[_Entrants] = []
     for topic, rankings in enumerate(topics):
         entries.load(rankings)
         new = entries.entrants()
         size[topic] = _growth(new.rank, limit)
         inside[topic] = _growth(new.rank[entries.among(new.document, pooled[topic])], limit)
-        done[topic] = _growth(new.rank[entries.among(new.document, judged[topic])], limit)
         found.append(new)
     run, begin, elsewhere, rivals = (
         np.concatenate([NONE, *(getattr(new, name) for new in found)]).astype(np.intp)
@@ -116,7 +113,7 @@ def plan_depths(
     )
     only_run = _sponsored(run, begin, elsewhere, len(teams), limit)
     only_team = _sponsored(entries.teams[run], begin, rivals, max(teams, default=-1) + 1, limit)
-    return DepthPlan(size, inside, done, only_run, only_team)
+    return DepthPlan(size, inside, only_run, only_team)
 
 
 def _growth(ranks: Documents, limit: int) -> Counts:
