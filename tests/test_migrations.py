@@ -141,6 +141,29 @@ def test_the_migrations_go_down_to_nothing_and_up_again(config: Config, database
     command.check(config)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE topic SET state = 'draft' WHERE number = '1'",
+        "UPDATE topic SET state = 'dropped' WHERE number = '1'",
+        "UPDATE run SET withdrawn_at = uploaded_at WHERE tag = 'alpha'",
+        "UPDATE run SET replaced_at = uploaded_at WHERE tag = 'alpha'",
+    ],
+)
+def test_what_would_count_again_in_older_tables_keeps_the_newer_ones(
+    config: Config, database: Database, statement: str
+) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        session.execute(text(statement))
+    command.downgrade(config, "0002")
+    with pytest.raises(ConflictError, match=r"The tables stay as they were: in the older ones (1.*0|0.*1) withdrawn"):
+        command.downgrade(config, "0001")
+    upgrade_schema(database)
+    with database.reading() as session:
+        assert session.scalar(text("SELECT count(*) FROM run WHERE withdrawn_by_team")) == 0
+
+
 def test_the_migrations_are_one_line_and_the_last_file_is_its_end(config: Config) -> None:
     scripts = ScriptDirectory.from_config(config)
     assert scripts.get_heads() == [newest_version()]

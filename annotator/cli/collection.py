@@ -161,14 +161,17 @@ def change(
 @command.command("release")
 @click.argument("slug")
 @click.option("--take-back", is_flag=True, help="Show participants no scores any more.")
+@click.option("--early", is_flag=True, help="Release them although runs are still taken.")
 @on_installation
-def release(installation: Installation, slug: str, *, take_back: bool) -> None:
-    """Let participants see the scores of their own runs, and of no others."""
+def release(installation: Installation, slug: str, *, take_back: bool, early: bool) -> None:
+    """Let participants see the scores of their own runs that came before, and of no others."""
+    if take_back and early:
+        raise click.UsageError("Give --take-back or --early, not both.")
     with installation.database.transaction() as session:
         if take_back:
             submissions.take_scores_back(session, slug)
         else:
-            submissions.release_scores(session, slug, at=datetime.now(UTC))
+            submissions.release_scores(session, slug, at=datetime.now(UTC), early=early)
     click.echo(f"Participants of {slug} see {'no scores' if take_back else 'the scores of their runs'}.", err=True)
 
 

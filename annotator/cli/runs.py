@@ -13,7 +13,7 @@ from annotator.cli.progress import watched
 from annotator.cli.tables import show_table
 from annotator.settings import Settings
 from annotator.storage import RunType
-from annotator.workflows import runs
+from annotator.workflows import runs, sent_files
 from annotator.workflows.run_files import USUAL_MOST_DOCUMENTS, ReadRun, check_run_files
 from annotator.workflows.runs import CheckedRun, RunDetails, Sender
 
@@ -53,7 +53,7 @@ def command() -> None:
 def check(
     settings: Settings, words: Sequence[str], topics: str | None, most_documents: int | None, *, tag_from_file: bool
 ) -> None:
-    """Say everything that is wrong or strange about files of runs, and store nothing.
+    """Say everything that is wrong or strange about files of runs, of each of them, and store nothing.
 
     Either for a collection, `check SLUG RUN...`, or before they are sent, with nothing but a file of topics and
     without any database: `check --topics FILE RUN...`.
@@ -63,14 +63,15 @@ def check(
             raise click.UsageError("Standard input (-) can be given once.")
         topic_file = read_file(topics)
         with watched(read_files(words)) as files:
-            read = check_run_files(
+            at_home = check_run_files(
                 files,
                 topic_file,
                 most_documents=most_documents or USUAL_MOST_DOCUMENTS,
                 tag_from_file=tag_from_file,
                 unpacked_limit=settings.unpacked_limit,
             )
-        _show_read(read)
+        _show_read(at_home.runs)
+        at_home.problems.refuse_if_any()
         return
     if most_documents is not None:
         raise click.UsageError("A collection has its own --most-documents: give it with --topics alone.")
@@ -82,9 +83,18 @@ def check(
 
 @on_installation
 def _check_in_collection(installation: Installation, slug: str, paths: Sequence[str], *, tag_from_file: bool) -> None:
-    _show_read(
-        _checked(installation, slug, paths, Sender(None, organises=True, replaces=True), tag_from_file=tag_from_file)
-    )
+    sender = Sender(None, organises=True, replaces=True)
+    with watched(read_files(paths)) as given, installation.database.reading() as session:
+        checked = runs.check_each_run(
+            session,
+            slug,
+            given,
+            sender=sender,
+            tag_from_file=tag_from_file,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
+    _show_read(checked.runs)
+    checked.problems.refuse_if_any()
 
 
 @command.command("import")
@@ -111,7 +121,15 @@ def import_files(
 ) -> None:
     """Import runs: all of the files, or none when there is anything wrong with one of them."""
     sender = Sender(team, organises=True, replaces=replace)
-    checked = _checked(installation, slug, files, sender, tag_from_file=tag_from_file)
+    with watched(read_files(files)) as given, installation.database.reading() as session:
+        checked = runs.check_runs(
+            session,
+            slug,
+            given,
+            sender=sender,
+            tag_from_file=tag_from_file,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
     with installation.database.transaction() as session:
         receipts = runs.store_runs(
             session,
@@ -157,8 +175,8 @@ def show_all(installation: Installation, slug: str, team: str | None, *, every: 
 def show(installation: Installation, slug: str, tag: str, version: int | None) -> None:
     """Show the receipt of a run and its warnings."""
     with installation.database.reading() as session:
-        receipt = runs.receipt_of(session, slug, tag, version=version)
-        view = runs.show_run(session, slug, tag, version=version)
+        receipt = sent_files.receipt_of(session, slug, tag, version=version)
+        view = sent_files.show_run(session, slug, tag, version=version)
     show_table(
         ["NAME", "VALUE"],
         [
@@ -177,6 +195,8 @@ def show(installation: Installation, slug: str, tag: str, version: int | None) -
             ["pooled", receipt.pooled],
             ["sent", receipt.uploaded_at],
             ["sent by", receipt.uploaded_by],
+            ["withdrawn", receipt.withdrawn_at],
+            ["withdrawn by", receipt.withdrawn_by],
             *(["warning", str(warning)] for warning in view.warnings),
         ],
     )
@@ -239,25 +259,13 @@ def restore(installation: Installation, slug: str, tag: str) -> None:
 def export(installation: Installation, slug: str, tag: str, version: int | None, output: str | None) -> None:
     """Give a run's file back, byte for byte as it was sent."""
     with installation.database.reading() as session:
-        file = runs.original_file(session, slug, tag, version=version)
+        file = sent_files.original_file(session, slug, tag, version=version)
     write_or_print(output, file.content)
 
 
-def _checked(
-    installation: Installation, slug: str, paths: Sequence[str], sender: Sender, *, tag_from_file: bool
-) -> list[CheckedRun]:
-    with watched(read_files(paths)) as given, installation.database.reading() as session:
-        return runs.check_runs(
-            session,
-            slug,
-            given,
-            sender=sender,
-            tag_from_file=tag_from_file,
-            unpacked_limit=installation.settings.unpacked_limit,
-        )
-
-
 def _show_read(read: Sequence[CheckedRun | ReadRun]) -> None:
+    if not read:
+        return  # what is wrong with each of the files follows
     show_table(
         ["TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE"],
         [

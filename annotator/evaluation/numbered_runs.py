@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
 from annotator.evaluation.docno_hashes import has_equals, words_of_docnos
 from annotator.evaluation.docno_numbers import DocnoNumbers, Numbers, Positions
 from annotator.evaluation.matching.ranks import ranks_of
 from annotator.evaluation.parsed_runs import NumberedRun, Origin, ParsedRun
 from annotator.evaluation.run_columns import Collected, Piece, collect
-from annotator.evaluation.run_lines import DOCNO, RANK, SCORE, read_lines
+from annotator.evaluation.run_lines import DOCNO, RANK, SCORE, UNKNOWN_TOPIC, read_lines
 from annotator.evaluation.run_scores import Scores, scores_of, whole_numbers_of
 from annotator.evaluation.table_tokens import Tokens, UnusualError, words_of
 
@@ -19,7 +19,14 @@ CHUNK_BYTES = 1 << 21  # most runs are one then, and calls for each chunk cost m
 
 
 def read_numbered_run(
-    name: str, text: bytes, problems: Problems, numbers: DocnoNumbers, *, topics: Collection[str], tag: str | None
+    name: str,
+    text: bytes,
+    problems: Problems,
+    numbers: DocnoNumbers,
+    *,
+    topics: Collection[str],
+    tag: str | None,
+    unknown_topic: Sentence = UNKNOWN_TOPIC,
 ) -> NumberedRun | None:
     """Read a run as `parse_run` does, which means the same; documents get their numbers from `numbers`."""
     known = frozenset(topics)
@@ -27,7 +34,7 @@ def read_numbered_run(
         collected = collect(text, known, tag, partial(_columns, numbers), chunk_bytes=CHUNK_BYTES)
         return _ranked(collected, numbers)
     except UnusualError:
-        parsed = read_lines(name, text, problems, known, tag)
+        parsed = read_lines(name, text, problems, known, tag, unknown_topic)
         return None if parsed is None else _numbered(parsed, numbers)
 
 

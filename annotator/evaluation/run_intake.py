@@ -1,5 +1,6 @@
 """Takes in files of runs one after the other: what each says, what is wrong with it, and what is strange about it."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from annotator.evaluation.numbered_runs import read_numbered_run
 from annotator.evaluation.parsed_runs import NumberedRun
 from annotator.evaluation.rankings import encode_documents, encode_scores
 from annotator.evaluation.run_format import first_tag_of
+from annotator.evaluation.run_lines import UNKNOWN_TOPIC
 from annotator.evaluation.run_warnings import warnings_of, warnings_of_corpus
 from annotator.evaluation.unpacking import unpack_into
 
@@ -24,7 +26,8 @@ DOCUMENTS_AT_ONCE = 50_000
 class RunRules:
     """What a run of a collection is held to: the topics it may answer and those it should, and how long lists may be.
 
-    `refused_tags` are the tags it cannot have, each with the reason.
+    `refused_tags` are the tags it cannot have, each with the reason; `checksums` of files that are stored already, by
+    tag; `unknown_topic` is what is told of any other topic.
     """
 
     topics: frozenset[str]
@@ -33,6 +36,8 @@ class RunRules:
     unpacked_limit: int
     tag_from_file: bool = False
     refused_tags: Mapping[str, Sentence] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    unknown_topic: Sentence = UNKNOWN_TOPIC
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,19 +66,27 @@ class RunIntake:
             return None
         given = tag_of(name) if self.rules.tag_from_file else None
         line, first_tag = first_tag_of(text)
-        is_free = self._tag_is_free(name, line, given or first_tag)
-        run = read_numbered_run(name, text, self.problems, self.documents, topics=self.rules.topics, tag=given)
+        is_free = self._tag_is_free(name, content, line, given or first_tag)
+        run = read_numbered_run(
+            name,
+            text,
+            self.problems,
+            self.documents,
+            topics=self.rules.topics,
+            tag=given,
+            unknown_topic=self.rules.unknown_topic,
+        )
         if run is None or not is_free:
             return None
         warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
         return ReadRun(name, run, tuple(warnings))
 
-    def _tag_is_free(self, name: str, line: int, tag: str) -> bool:
+    def _tag_is_free(self, name: str, content: bytes, line: int, tag: str) -> bool:
         """Note a tag that the run cannot have, or that another of these files has."""
         before = self.problems.total
         if not tag:
             return True  # a line too short to have one, which the reading of the run notes
-        refusal = self.rules.refused_tags.get(tag)
+        refusal = self._refusal(content, tag)
         if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
             refusal = Sentence(
                 "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
@@ -84,6 +97,13 @@ class RunIntake:
             self.problems.add(name, line, refusal.template, **refusal.values)
         self._files.setdefault(tag, name)
         return self.problems.total == before
+
+    def _refusal(self, content: bytes, tag: str) -> Sentence | None:
+        """Say why the tag cannot be used, if so; that the very file is stored already comes first."""
+        checksum = self.rules.checksums.get(tag)
+        if checksum is not None and checksum == checksum_of(content):
+            return Sentence("This very file is stored already, as the run %(tag)s.", {"tag": tag})
+        return self.rules.refused_tags.get(tag)
 
 
 class DocumentIds:
@@ -139,6 +159,11 @@ class DocumentIds:
         bounds = run.begins.tolist()
         for topic, begin, end in zip(run.topics, bounds, bounds[1:], strict=False):
             yield topic, encode_documents(ids[begin:end]), encode_scores(run.scores[begin:end])
+
+
+def checksum_of(content: bytes) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def tag_of(file_name: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
 from annotator.evaluation.parsed_runs import Origin, ParsedList, ParsedRun
 from annotator.evaluation.run_scores import NO_NUMBER
 from annotator.evaluation.table_lines import check_words, data_lines, shown
@@ -18,6 +18,9 @@ TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
 WHOLE_NUMBER = re.compile(rb"[0-9]{1,8}")  # as `whole_numbers_of` reads ranks
 DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+# What is told of a topic that is none of those given.
+UNKNOWN_TOPIC = Sentence("The collection has no topic %(topic)s.")
 
 
 @dataclass
@@ -38,6 +41,7 @@ class _Reading:
     problems: Problems
     topics: AbstractSet[str] | None
     tag: str | None
+    unknown_topic: Sentence
     tags: dict[bytes, int] = field(default_factory=dict)  # with the line that has it first
     entries: dict[bytes, _Entries] = field(default_factory=dict)
     lines: int = 0
@@ -90,7 +94,7 @@ class _Reading:
         if topic not in self.entries:
             self.entries[topic] = _Entries()
             if self.topics is not None and topic.decode() not in self.topics:
-                self.problems.add(self.name, line, "The collection has no topic %(topic)s.", topic=shown(topic))
+                self.problems.add(self.name, line, self.unknown_topic.template, topic=shown(topic))
 
     def note_duplicates(self) -> None:
         for topic, entries in self.entries.items():
@@ -128,11 +132,16 @@ def note_duplicate(problems: Problems, name: str, line: int, topic: bytes, docno
 
 
 def read_lines(
-    name: str, text: bytes, problems: Problems, topics: AbstractSet[str] | None, tag: str | None
+    name: str,
+    text: bytes,
+    problems: Problems,
+    topics: AbstractSet[str] | None,
+    tag: str | None,
+    unknown_topic: Sentence = UNKNOWN_TOPIC,
 ) -> ParsedRun | None:
     """Return the run, or None when anything is wrong: first what single lines have, then documents that come twice."""
     before = problems.total
-    reading = _Reading(name, problems, topics, tag)
+    reading = _Reading(name, problems, topics, tag, unknown_topic)
     for line, columns in data_lines(name, text, problems):
         reading.take(line, columns)
     reading.note_duplicates()

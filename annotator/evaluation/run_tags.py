@@ -1,7 +1,7 @@
 """Which tags a sender of runs may use: new ones, and those of runs that another file is to correct."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from annotator.errors import Sentence
 
@@ -10,7 +10,7 @@ from annotator.errors import Sentence
 class Sender:
     """Who sends runs: a team, or an organiser for a team or for none.
 
-    A team corrects a run of its own by sending another file with its tag; an organiser only when `replaces` says so.
+    A run that is there, for a team one of its own, is corrected only when `replaces` says so.
     """
 
     team: str | None
@@ -20,36 +20,72 @@ class Sender:
 
 @dataclass(frozen=True)
 class TagHolder:
-    """The run that has a tag at present, by the id of its row."""
+    """The run that has a tag at present, by the id of its row and the checksum of its file."""
 
     tag: str
     run_id: int
     team: str | None
+    checksum: str
     withdrawn: bool
+    withdrawn_by_team: bool
 
 
-def sort_tags(sender: Sender, holders: Iterable[TagHolder]) -> tuple[dict[str, int], dict[str, Sentence]]:
-    """Return the runs that the sender would correct, by tag, and the tags they cannot use, with the reason."""
-    corrected: dict[str, int] = {}
-    refused: dict[str, Sentence] = {}
+@dataclass(frozen=True)
+class SortedTags:
+    """The tags that are taken.
+
+    `corrected` has the id of each run that the sender would correct, `refused` why another tag cannot be used, and
+    `checksums` those of the files that are the sender's to know: the same file again would change nothing.
+    """
+
+    corrected: dict[str, int] = field(default_factory=dict)
+    refused: dict[str, Sentence] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+
+
+def sort_tags(sender: Sender, holders: Iterable[TagHolder]) -> SortedTags:
+    """Sort the tags that are taken by what the sender may do with them."""
+    tags = SortedTags()
     for holder in holders:
         refusal = _refusal(sender, holder)
         if refusal is None:
-            corrected[holder.tag] = holder.run_id
+            tags.corrected[holder.tag] = holder.run_id
         else:
-            refused[holder.tag] = refusal
-    return corrected, refused
+            tags.refused[holder.tag] = refusal
+        if refusal is None or (_is_own(sender, holder) and not holder.withdrawn):
+            tags.checksums[holder.tag] = holder.checksum
+    return tags
 
 
 def _refusal(sender: Sender, holder: TagHolder) -> Sentence | None:
-    may_correct = sender.replaces if sender.organises else holder.team is not None and holder.team == sender.team
-    if not may_correct:
-        return Sentence("The tag %(tag)s is taken by another run.", {"tag": holder.tag})
-    if sender.organises and sender.team not in {None, holder.team}:
-        return Sentence("The tag %(tag)s is that of a run of another team.", {"tag": holder.tag})
-    if holder.withdrawn and not sender.organises:
+    if sender.organises:
+        return _refusal_of_organiser(sender, holder)
+    tag = {"tag": holder.tag}
+    if not _is_own(sender, holder):
+        return Sentence("The tag %(tag)s is taken by another run.", tag)
+    if holder.withdrawn and not holder.withdrawn_by_team:
+        return Sentence("The organisers have withdrawn the run %(tag)s. Take another tag.", tag)
+    if holder.withdrawn:
         return Sentence(
-            "Your team has withdrawn the run %(tag)s. Restore it before you correct it, or take another tag.",
-            {"tag": holder.tag},
+            "Your team has withdrawn the run %(tag)s. Restore it before you correct it, or take another tag.", tag
+        )
+    if not sender.replaces:
+        return Sentence(
+            "Your team has a run %(tag)s already. Tick “Correct runs that are there” to replace it, or take another "
+            "tag.",
+            tag,
         )
     return None
+
+
+def _refusal_of_organiser(sender: Sender, holder: TagHolder) -> Sentence | None:
+    if not sender.replaces:
+        return Sentence("The tag %(tag)s is taken by another run.", {"tag": holder.tag})
+    if sender.team not in {None, holder.team}:
+        return Sentence("The tag %(tag)s is that of a run of another team.", {"tag": holder.tag})
+    return None
+
+
+def _is_own(sender: Sender, holder: TagHolder) -> bool:
+    """Tell whether it is the team's own run; to organisers, all are."""
+    return sender.organises or (holder.team is not None and holder.team == sender.team)

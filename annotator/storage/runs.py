@@ -65,6 +65,10 @@ class Run(Base):
     warnings: Mapped[list[dict[str, Any]]] = mapped_column(JSON, default=list)
     # A withdrawn run is neither pooled nor scored any more; what it gave to a pool stays there, marked.
     withdrawn_at: Mapped[datetime | None]
+    # Who withdrew it; None for a run in force and for whoever did it by a command.
+    withdrawn_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
+    # Whether its team did: what an organiser withdrew is not the team's to restore.
+    withdrawn_by_team: Mapped[bool] = mapped_column(default=False)
     # When a corrected file took its place.
     replaced_at: Mapped[datetime | None]
 

@@ -4,10 +4,10 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, aliased
 
-from annotator.errors import NotFoundError
+from annotator.errors import NotFoundError, Sentence
 from annotator.storage.accounts import Team, User
 from annotator.storage.pools import PoolRun
 from annotator.storage.runs import RankedList, Run, RunFile, RunState, RunType
@@ -36,6 +36,8 @@ class SentRun:
     uploaded_by: str | None
     uploaded_at: datetime
     withdrawn_at: datetime | None
+    withdrawn_by: str | None
+    withdrawn_by_team: bool
     replaced_at: datetime | None
 
     @property
@@ -44,22 +46,22 @@ class SentRun:
         return self.version > 1
 
 
+@dataclass(frozen=True)
+class Receipt(SentRun):
+    """What was stored of one run, for whoever sent it."""
+
+    bytes: int  # of the file as it was sent
+    sentences: tuple[Sentence, ...]  # its warnings
+
+
 def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> list[SentRun]:
     """Every file of a collection's runs, or of one tag, in the order in which they came."""
-    lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
-    pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
-    statement = (
-        select(Run, Team.name, User.name, lists, pooled)
-        .outerjoin(Team, Team.id == Run.team_id)
-        .outerjoin(User, User.id == Run.uploaded_by_id)
-        .where(Run.collection_id == collection_id)
-        .order_by(Run.id)
-    )
+    statement = _selected().where(Run.collection_id == collection_id).order_by(Run.id)
     if tag is not None:
         statement = statement.where(Run.tag == tag)
     versions: Counter[str] = Counter()
     sent = []
-    for run, team, user, topics, is_pooled in session.execute(statement):
+    for run, team, user, withdrawn_by, topics, is_pooled in session.execute(statement):
         versions[run.tag] += 1
         sent.append(
             SentRun(
@@ -80,10 +82,25 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
                 uploaded_by=user,
                 uploaded_at=run.uploaded_at,
                 withdrawn_at=run.withdrawn_at,
+                withdrawn_by=withdrawn_by,
+                withdrawn_by_team=run.withdrawn_by_team,
                 replaced_at=run.replaced_at,
             )
         )
     return sent
+
+
+def _selected() -> Select[Run, str, str, str, int, bool]:
+    """Select runs with team, sender, who withdrew them, how many lists they have, and whether they are pooled."""
+    lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
+    pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
+    withdrawer = aliased(User)
+    return (
+        select(Run, Team.name, User.name, withdrawer.name, lists, pooled)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .outerjoin(User, User.id == Run.uploaded_by_id)
+        .outerjoin(withdrawer, withdrawer.id == Run.withdrawn_by_id)
+    )
 
 
 def find_sent_run(

@@ -28,15 +28,20 @@ def checklist(
     progress: Sequence[TopicProgress],
     *,
     missing: int,
+    has_deadline: bool,
 ) -> list[Step]:
-    """The steps from an empty collection to judged ones, in order; `missing` documents of the pool have no text."""
+    """The steps from an empty collection to judged ones, in order.
+
+    `missing` documents of the pool have no text; `has_deadline` once it is said until when participants send runs.
+    """
     items = sum(topic.items for topic in progress)
     complete = sum(topic.complete for topic in progress)
     steps = (
         (gettext("Import the topics"), "topics.show", counts.topics > 0),
         (gettext("Write guidelines for the judges"), "guidelines.show", guidelines.number > 0),
+        (gettext("Say until when participants send runs"), "submissions.show", counts.runs > 0 or has_deadline),
         (gettext("Upload the runs"), "runs.show", counts.runs > 0),
-        (gettext("Build the pool"), "pools.show", items > 0),
+        (gettext("Plan the pool and build it"), "pool_plan.show", items > 0),
         (gettext("Import the texts of the pooled documents"), "documents.show", items > 0 and not missing),
         (gettext("Appoint judges"), "members.show", any(member.role == Role.JUDGE for member in members)),
         (gettext("Have the pool judged"), "pools.show", 0 < items == complete),

@@ -184,6 +184,7 @@ def _organisers_view(slug: str) -> str:
             members.list_members(session, slug),
             progress,
             missing=len(documents.missing_documents(session, slug)),
+            has_deadline=the_place().collection.submissions_until is not None,
         )
     return render_template("collection/overview.html", counts=counts, progress=progress, steps=steps)
 

@@ -8,13 +8,13 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, now, the_person, the_place
+from annotator.web.context import database, now, the_person
 from annotator.web.downloads import BYTES, download
 from annotator.web.language import gettext
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
-from annotator.workflows import runs, submissions
-from annotator.workflows.runs import RunView
+from annotator.workflows import runs, sent_files, submissions
+from annotator.workflows.sent_files import RunView
 
 blueprint = Blueprint("run", __name__)
 
@@ -30,7 +30,9 @@ def receipt(slug: str) -> ResponseReturnValue:
         else:
             every = runs.list_runs(session, slug, team=own_team(), every=True)
             wanted = [(run.tag, run.version) for run in every if run.uploaded_at == _moment(at)]
-        receipts = [runs.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted]
+        receipts = [
+            sent_files.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted
+        ]
     if not receipts:
         raise NotFoundError("Nothing was sent at that moment.")
     return render_template("runs/receipt.html", receipts=receipts)
@@ -52,8 +54,7 @@ def change(slug: str) -> ResponseReturnValue:
     form = DetailsForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            if not the_place().organises:
-                submissions.check_may_change(session, slug, at=now())
+            submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=now())
             runs.change_run(session, slug, _tag(), details=form.details(), team=own_team())
     if form.refused:
         return _page(slug, _run(slug), form), form.status
@@ -67,9 +68,8 @@ def withdraw(slug: str) -> ResponseReturnValue:
     """Pool and score a run (`?tag=`) no more; its file stays, and what it gave to the pool."""
     at = now()
     with database().transaction() as session:
-        if not the_place().organises:
-            submissions.check_may_change(session, slug, at=at)
-        runs.withdraw_run(session, slug, _tag(), at=at, team=own_team())
+        submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
+        runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
     flash(gettext("The run %(tag)s is withdrawn. It can be restored.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
@@ -79,8 +79,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
 def restore(slug: str) -> ResponseReturnValue:
     """Let a withdrawn run (`?tag=`) count again."""
     with database().transaction() as session:
-        if not the_place().organises:
-            submissions.check_may_send(session, slug, the_person().id, at=now())
+        submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
         runs.restore_run(session, slug, _tag(), team=own_team())
     flash(gettext("The run %(tag)s is in force again.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
@@ -91,7 +90,7 @@ def restore(slug: str) -> ResponseReturnValue:
 def original(slug: str) -> ResponseReturnValue:
     """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
     with database().reading() as session:
-        file = runs.original_file(session, slug, _tag(), version=_version(), team=own_team())
+        file = sent_files.original_file(session, slug, _tag(), version=_version(), team=own_team())
     return download(file.content, file.name, BYTES)
 
 
@@ -114,7 +113,7 @@ def _moment(text: str) -> datetime | None:
 
 def _run(slug: str) -> RunView:
     with database().reading() as session:
-        return runs.show_run(session, slug, _tag(), team=own_team())
+        return sent_files.show_run(session, slug, _tag(), team=own_team())
 
 
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:

@@ -1,7 +1,6 @@
 """Runs: check files of them, send them, list them."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -17,7 +16,7 @@ from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
 from annotator.web.uploads import input_files
 from annotator.workflows import members, runs, submissions
-from annotator.workflows.runs import CheckedRun, RunDetails, Sender
+from annotator.workflows.runs import CheckedFiles, CheckedRun, RunDetails, Sender
 
 blueprint = Blueprint("runs", __name__)
 
@@ -30,7 +29,7 @@ class RunsForm(DetailsForm):
         [FileRequired()],
         description=lazy_gettext(
             "Six columns a line (topic, Q0, docno, rank, score, tag), one run a file, also gzipped. Order is by score; "
-            "the rank column is not read."
+            "ranks that contradict it get a warning."
         ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose runs they are; may stay empty."))
@@ -45,7 +44,7 @@ class RunsForm(DetailsForm):
     )
     replaces = BooleanField(
         lazy_gettext("Correct runs that are there"),
-        description=lazy_gettext("A file whose tag is taken takes the place of that run, whose file is kept."),
+        description=lazy_gettext("A file with the tag of such a run takes its place; the older file is kept."),
     )
 
     def details(self) -> RunDetails:
@@ -68,12 +67,14 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/check")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def check(slug: str) -> ResponseReturnValue:
-    """Say what is wrong with files of runs, or what they would become, and store nothing."""
+    """Say of each file what is wrong with it, or what it would become, and store nothing."""
     form = RunsForm()
     checked: Sequence[CheckedRun] = ()
     if form.validate():
         with form.guard():
-            checked = _checked(slug, form)
+            looked_at = _checked(slug, form)
+            checked = looked_at.runs
+            looked_at.problems.refuse_if_any()
     return _list(slug, form, checked), form.status if form.refused else 200
 
 
@@ -85,13 +86,16 @@ def upload(slug: str) -> ResponseReturnValue:
     form = RunsForm()
     if form.validate():
         with form.guard():
-            _refuse_sender(slug, arrived_at)
+            with database().reading() as session:
+                submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=arrived_at)
             checked = _checked(slug, form)
+            checked.problems.refuse_if_any()
             with database().transaction() as session:
+                submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=arrived_at)
                 runs.store_runs(
                     session,
                     slug,
-                    checked,
+                    checked.runs,
                     details=form.details(),
                     uploaded_by_id=the_person().id,
                     uploaded_at=arrived_at,
@@ -101,16 +105,9 @@ def upload(slug: str) -> ResponseReturnValue:
     return redirect(url_for("run.receipt", slug=slug, at=arrived_at.isoformat()), 303)
 
 
-def _refuse_sender(slug: str, at: datetime) -> None:
-    """Refuse before anything is read what comes too late or before the terms are accepted."""
-    if not the_place().organises:
-        with database().reading() as session:
-            submissions.check_may_send(session, slug, the_person().id, at=at)
-
-
-def _checked(slug: str, form: RunsForm) -> list[CheckedRun]:
+def _checked(slug: str, form: RunsForm) -> CheckedFiles:
     with database().reading() as session:
-        return runs.check_runs(
+        return runs.check_each_run(
             session,
             slug,
             input_files(form.files.data),

@@ -1,10 +1,11 @@
 """Submissions: their rules for organisers; terms to accept and scores to see for participants."""
 
 from dataclasses import replace
+from datetime import datetime
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import HiddenField, IntegerField, StringField, TextAreaField
+from wtforms import BooleanField, HiddenField, IntegerField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, NotFoundError
@@ -13,7 +14,7 @@ from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import leaderboard, submissions
+from annotator.workflows import leaderboard, runs, submissions
 from annotator.workflows.leaderboard import Leaderboard
 from annotator.workflows.submissions import SubmissionChange
 
@@ -47,6 +48,18 @@ class RulesForm(Form):
     )
 
 
+class ReleaseForm(Form):
+    """Whether scores are released although runs are still taken."""
+
+    early = BooleanField(
+        lazy_gettext("Release the scores early, while runs are still taken"),
+        description=lazy_gettext(
+            "Only runs uploaded before the release get scores. Before the deadline a team could otherwise try out runs "
+            "until the scores tell the grades."
+        ),
+    )
+
+
 class AcceptanceForm(Form):
     """Which terms a participant has read."""
 
@@ -57,13 +70,7 @@ class AcceptanceForm(Form):
 @collection_page(Role.ORGANISER)
 def show(_slug: str) -> ResponseReturnValue:
     """The rules for submissions."""
-    present = the_place().collection
-    form = RulesForm(
-        until=submissions.write_deadline(present.submissions_until),
-        terms=present.terms,
-        most_documents=present.most_documents,
-    )
-    return render_template("submissions/rules.html", form=form)
+    return _rules_page(_present_rules(), ReleaseForm(formdata=None))
 
 
 @blueprint.post("/collections/<slug>/submissions")
@@ -83,7 +90,7 @@ def change(slug: str) -> ResponseReturnValue:
                 ),
             )
     if form.refused:
-        return render_template("submissions/rules.html", form=form), form.status
+        return _rules_page(form, ReleaseForm(formdata=None)), form.status
     flash(gettext("The rules for submissions are stored."))
     return redirect(url_for(".show", slug=slug), 303)
 
@@ -92,8 +99,12 @@ def change(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def release(slug: str) -> ResponseReturnValue:
     """Let participants see the scores of their own runs."""
-    with database().transaction() as session:
-        submissions.release_scores(session, slug, at=now())
+    form = ReleaseForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.release_scores(session, slug, at=now(), early=form.early.data)
+    if form.refused:
+        return _rules_page(_present_rules(), form), form.status
     flash(gettext("Participants see the scores of their own runs now."))
     return redirect(url_for(".show", slug=slug), 303)
 
@@ -133,24 +144,47 @@ def accept(slug: str) -> ResponseReturnValue:
 @collection_page(Role.PARTICIPANT)
 def scores(slug: str) -> ResponseReturnValue:
     """The scores of the participant's own runs, once the organiser has released them."""
-    board, nothing_yet = None, None
-    if the_place().collection.scores_released_at is not None:
+    board, nothing_yet, too_late = None, None, 0
+    released_at = the_place().collection.scores_released_at
+    if released_at is not None:
         try:
-            board = _own_scores(slug)
+            board, too_late = _own_scores(slug, released_at)
         except ConflictError as refusal:
             nothing_yet = refusal.sentence
     helps = leaderboard.measure_help(board.measures) if board else {}
-    return render_template("submissions/scores.html", board=board, nothing_yet=nothing_yet, helps=helps)
+    return render_template(
+        "submissions/scores.html", board=board, nothing_yet=nothing_yet, too_late=too_late, helps=helps
+    )
 
 
-def _own_scores(slug: str) -> Leaderboard:
-    """The leaderboard without the rows of others; every run is scored, whoever asks, so that all see one state."""
+def _own_scores(slug: str, released_at: datetime) -> tuple[Leaderboard, int]:
+    """The leaderboard without the runs of others and those that came after the release; how many these are.
+
+    Every run is scored, whoever asks, so that all see one state.
+    """
     team = the_place().team
     if team is None:
         raise NotFoundError("You belong to no team in this collection.")
     with database().reading() as session:
         board = leaderboard.build_leaderboard(session, slug)
-    return replace(board, rows=tuple(row for row in board.rows if row.team == team))
+        sent = runs.list_runs(session, slug, team=team)
+    in_time = {run.tag for run in sent if run.uploaded_at < released_at}
+    own_rows = tuple(row for row in board.rows if row.team == team and row.tag in in_time)
+    return replace(board, rows=own_rows), len(sent) - len(in_time)
+
+
+def _present_rules() -> RulesForm:
+    present = the_place().collection
+    return RulesForm(
+        formdata=None,
+        until=submissions.write_deadline(present.submissions_until),
+        terms=present.terms,
+        most_documents=present.most_documents,
+    )
+
+
+def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:
+    return render_template("submissions/rules.html", form=form, releasing=releasing)
 
 
 def _terms_page(slug: str, form: AcceptanceForm) -> str:

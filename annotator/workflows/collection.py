@@ -141,12 +141,13 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
         _store_scale(session, collection.id, change.scale)
     if change.judgements_wanted is not None:
         topics = select(Topic.id).where(Topic.collection_id == collection.id)
+        # What is in more hands than are wanted now goes back; a judgement that still comes is stored as late. That is
+        # done before the items change: whoever gives something back locks assignments first, and then their items.
+        too_many = select(PoolItem.id).where(PoolItem.topic_id.in_(topics), PoolItem.taken > change.judgements_wanted)
+        give_back(session, Assignment.pool_item_id.in_(too_many))
         session.execute(
             update(PoolItem).where(PoolItem.topic_id.in_(topics)).values(judgements_wanted=change.judgements_wanted)
         )
-        # What is in more hands than are wanted now goes back; a judgement that still comes is stored as late.
-        too_many = select(PoolItem.id).where(PoolItem.topic_id.in_(topics), PoolItem.taken > PoolItem.judgements_wanted)
-        give_back(session, Assignment.pool_item_id.in_(too_many))
 
 
 def close_collection(session: Session, slug: str) -> None:

@@ -13,7 +13,7 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.storage import Document, PoolItem, Topic
+from annotator.storage import ACCEPTED, Document, PoolItem, Topic
 from annotator.storage.collection import find_collection, lock_collection, lock_open_collection
 from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
 from annotator.storage.judging import reopen_for_text
@@ -124,12 +124,12 @@ def index_collection(session: Session, slug: str) -> int:
 
 
 def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
-    """The documents of the pool that have no text, by docno: what an organiser still has to import."""
+    """The documents without text that are pooled for accepted topics, by docno: what is still to be imported."""
     rows = session.execute(
         select(Document.docno, Topic.number)
         .join(PoolItem, PoolItem.document_id == Document.id)
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Document.collection_id == find_collection(session, slug).id, Document.body.is_(None))
+        .where(Document.collection_id == find_collection(session, slug).id, Document.body.is_(None), ACCEPTED)
         .order_by(Document.docno)
     )
     topics: dict[str, list[str]] = {}

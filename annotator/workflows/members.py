@@ -58,7 +58,7 @@ def add_member(
 
 def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
     """Take a role away; what a judge still holds goes back to the queue, what was judged stays."""
-    collection = find_collection(session, slug)
+    collection = lock_collection(session, slug)
     user = find_user(session, name)
     membership = _membership(session, collection.id, user.id, role)
     if membership is None:

@@ -1,14 +1,23 @@
 """Checks files of runs against a file of topics, without any database: at home, before they are sent."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
 from annotator.evaluation.run_intake import ReadRun as ReadRun  # for commands, which import workflows
 from annotator.evaluation.run_intake import RunIntake, RunRules
 from annotator.evaluation.topic_formats import parse_topics
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage.collection import USUAL_MOST_DOCUMENTS as USUAL_MOST_DOCUMENTS
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """The runs that were read without a problem, and what is wrong with the other files."""
+
+    runs: list[ReadRun]
+    problems: Problems
 
 
 def check_run_files(
@@ -18,10 +27,10 @@ def check_run_files(
     most_documents: int,
     tag_from_file: bool = False,
     unpacked_limit: int,
-) -> list[ReadRun]:
-    """Read runs as `check_runs` does for a collection with these topics and without a corpus.
+) -> ReadFiles:
+    """Read runs as `check_each_run` does for a collection with these topics and without a corpus.
 
-    Raises `FileRefusedError` with everything wrong with the topics, or else with any of the runs.
+    Raises `FileRefusedError` with everything wrong with the topics.
     """
     problems = Problems()
     text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
@@ -35,8 +44,8 @@ def check_run_files(
             most_documents=most_documents,
             unpacked_limit=unpacked_limit,
             tag_from_file=tag_from_file,
+            unknown_topic=Sentence("The file of topics has no topic %(topic)s."),
         )
     )
     read = [intake.read(file.name, file.content) for file in files]
-    intake.problems.refuse_if_any()
-    return [run for run in read if run is not None]
+    return ReadFiles([run for run in read if run is not None], intake.problems)

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
-from annotator.storage import Collection, Membership, Role
+from annotator.storage import Collection, CollectionState, Membership, Role, Team
 from annotator.storage.collection import find_collection, find_open_collection, lock_collection, lock_open_collection
 
 LONGEST_TERMS = 100_000
@@ -107,10 +107,17 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
         )
 
 
-def release_scores(session: Session, slug: str, *, at: datetime) -> None:
-    """Let participants see the scores of their own runs; releasing twice keeps the first moment."""
+def release_scores(session: Session, slug: str, *, at: datetime, early: bool = False) -> None:
+    """Let participants see the scores of their own runs; releasing twice keeps the first moment.
+
+    Raises `ConflictError` while runs are still taken, unless `early`: who may send runs and see what they score can
+    find out the grades.
+    """
     collection = lock_collection(session, slug)
-    collection.scores_released_at = collection.scores_released_at or at
+    if collection.scores_released_at is None:
+        if not early and collection.state == CollectionState.OPEN:
+            _refuse_early_release(collection, at)
+        collection.scores_released_at = at
 
 
 def take_scores_back(session: Session, slug: str) -> None:
@@ -146,22 +153,56 @@ def sender_state(session: Session, slug: str, user_id: int, *, now: datetime) ->
     return SenderState(_is_late(collection, now), _must_accept(session, collection, user_id))
 
 
-def check_may_send(session: Session, slug: str, user_id: int, *, at: datetime) -> None:
-    """Refuse the runs of a participant who is late or has not accepted the terms.
+def check_may_send(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse the runs of a participant who is late, has not accepted the terms or has left the team.
 
-    Raises `ConflictError` from the deadline on and in a closed collection, `NotAllowedError` for terms not accepted.
+    An organiser has no team (None) and is bound by none of it. For the transaction that stores runs: until it ends,
+    nothing of that changes. Raises `ConflictError` from the deadline
+    on and in a closed collection, `NotAllowedError` for terms not accepted and for another team.
     """
-    check_may_change(session, slug, at=at)
-    if _must_accept(session, find_collection(session, slug), user_id):
-        raise NotAllowedError("Accept the terms of the task before you send runs.")
+    _refuse_sender(session, lock_open_collection(session, slug), user_id, team, at)
 
 
-def check_may_change(session: Session, slug: str, *, at: datetime) -> None:
-    """Refuse a participant's changes of runs after the deadline, by `ConflictError`.
+def foresee_sending(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse the same before anything is read, without keeping others waiting."""
+    _refuse_sender(session, find_open_collection(session, slug), user_id, team, at)
+
+
+def check_may_change(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse a participant's changes of runs after the deadline, or of a team they have left, for the transaction.
 
     Terms are no matter here: who does not want to accept new ones can still withdraw.
     """
-    collection = find_open_collection(session, slug)
+    _refuse_change(session, lock_open_collection(session, slug), user_id, team, at)
+
+
+def _refuse_early_release(collection: Collection, at: datetime) -> None:
+    if collection.submissions_until is None:
+        raise ConflictError(
+            "Runs are taken at any time, so teams could try out runs until the scores tell them the grades. Set a "
+            "deadline first, close the collection, or say that the scores are released early."
+        )
+    if not _is_late(collection, at):
+        raise ConflictError(
+            "Runs are taken before %(moment)s, so teams could try out runs until the scores tell them the grades. Wait "
+            "for the deadline, close the collection, or say that the scores are released early.",
+            moment=write_deadline(collection.submissions_until),
+        )
+
+
+def _refuse_sender(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+    _refuse_change(session, collection, user_id, team, at)
+    if team is not None and _must_accept(session, collection, user_id):
+        raise NotAllowedError("Accept the terms of the task before you send runs.")
+
+
+def _refuse_change(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+    if team is None:
+        return
+    membership = _participation(session, collection.id, user_id)
+    own_team = None if membership is None else session.get(Team, membership.team_id)
+    if own_team is None or own_team.name != team:
+        raise NotAllowedError("You are not in the team %(team)s any more.", team=team)
     if _is_late(collection, at):
         raise ConflictError(
             "The deadline has passed: runs were taken, and could be changed, before %(moment)s.",

@@ -3,6 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
+from annotator.errors import ConflictError
+
 revision = "0002"
 down_revision = "0001"
 branch_labels = None
@@ -96,6 +98,9 @@ def _widen_run() -> None:
         run.add_column(sa.Column("priority", sa.Integer(), nullable=False, server_default="1"))
         run.add_column(sa.Column("warnings", sa.JSON(), nullable=False, server_default="[]"))
         run.add_column(sa.Column("withdrawn_at", sa.DateTime(timezone=True), nullable=True))
+        run.add_column(sa.Column("withdrawn_by_id", sa.Integer(), nullable=True))
+        run.add_column(sa.Column("withdrawn_by_team", sa.Boolean(), nullable=False, server_default=sa.false()))
+        run.create_foreign_key(op.f("fk_run_withdrawn_by_id_user"), "user", ["withdrawn_by_id"], ["id"])
         run.add_column(sa.Column("replaced_at", sa.DateTime(timezone=True), nullable=True))
         run.drop_constraint(op.f("uq_run_collection_id_tag"), type_="unique")
     op.create_index(
@@ -114,6 +119,7 @@ def _widen_pool() -> None:
     with op.batch_alter_table("pool_item") as pool_item:
         pool_item.add_column(sa.Column("stratum", sa.Integer(), nullable=True))
         pool_item.add_column(sa.Column("rate", sa.Double(), nullable=True))
+    op.create_index(op.f("ix_pool_item_first_pool_id"), "pool_item", ["first_pool_id"])
     with op.batch_alter_table("pool_run") as pool_run:
         pool_run.alter_column("depth", existing_type=sa.Integer(), nullable=True)
     with op.batch_alter_table("contribution") as contribution:
@@ -123,7 +129,8 @@ def _widen_pool() -> None:
 
 
 def downgrade() -> None:
-    """Fails, and changes nothing, while runs have corrections: the older tables hold one run a tag."""
+    """Changes nothing and raises `ConflictError` when that would change what counts."""
+    _refuse_what_older_tables_cannot_say()
     with op.batch_alter_table("topic") as topic:
         topic.drop_column("reason")
         topic.drop_column("state")
@@ -138,6 +145,20 @@ def downgrade() -> None:
         op.drop_table(table)
 
 
+def _refuse_what_older_tables_cannot_say() -> None:
+    """They know no state of a topic or run: all of them would count."""
+    count = op.get_bind().scalar
+    topics = count(sa.text("SELECT count(*) FROM topic WHERE state <> 'accepted'"))
+    runs = count(sa.text("SELECT count(*) FROM run WHERE withdrawn_at IS NOT NULL OR replaced_at IS NOT NULL"))
+    if topics or runs:
+        raise ConflictError(
+            "The tables stay as they were: in the older ones %(topics)d draft or dropped topics and %(runs)d withdrawn "
+            "or corrected runs would count.",
+            topics=topics,
+            runs=runs,
+        )
+
+
 def _narrow_pool() -> None:
     with op.batch_alter_table("contribution") as contribution:
         contribution.drop_constraint(op.f("fk_contribution_searched_by_id_user"), type_="foreignkey")
@@ -146,6 +167,7 @@ def _narrow_pool() -> None:
     op.execute("UPDATE pool_run SET depth = 0 WHERE depth IS NULL")
     with op.batch_alter_table("pool_run") as pool_run:
         pool_run.alter_column("depth", existing_type=sa.Integer(), nullable=False)
+    op.drop_index(op.f("ix_pool_item_first_pool_id"), table_name="pool_item")
     with op.batch_alter_table("pool_item") as pool_item:
         pool_item.drop_column("rate")
         pool_item.drop_column("stratum")
@@ -157,5 +179,9 @@ def _narrow_run() -> None:
     op.drop_index("uq_run_tag", table_name="run")
     with op.batch_alter_table("run") as run:
         run.create_unique_constraint(op.f("uq_run_collection_id_tag"), ["collection_id", "tag"])
-        for name in ("replaced_at", "withdrawn_at", "warnings", "priority", "run_type"):
+        run.drop_constraint(op.f("fk_run_withdrawn_by_id_user"), type_="foreignkey")
+        for name in (
+            *("replaced_at", "withdrawn_by_team", "withdrawn_by_id", "withdrawn_at"),
+            *("warnings", "priority", "run_type"),
+        ):
             run.drop_column(name)

@@ -155,7 +155,24 @@ def test_runs_are_sent_from_a_phone_by_keyboard_alone(phone: Page, server: str, 
     sign_in(phone, server, "pat", RUNS)
     phone.get_by_label("Files of runs").set_input_files(run_file("one"))
     phone.get_by_label("Files of runs").focus()
-    for key in ("Tab", "ArrowDown", "Tab", "2", "Tab", "b", "y", "Space", "h", "a", "n", "d", "Tab", "Tab", "Enter"):
+    for key in (
+        "Tab",
+        "ArrowDown",
+        "Tab",
+        "2",
+        "Tab",
+        "b",
+        "y",
+        "Space",
+        "h",
+        "a",
+        "n",
+        "d",
+        "Tab",
+        "Tab",
+        "Tab",
+        "Enter",
+    ):
         phone.keyboard.press(key)
     phone.wait_for_url(RECEIPT)
     width, room = phone.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")

@@ -93,7 +93,11 @@ def test_rules_that_cannot_be_are_refused_and_nothing_else_changes(news: Command
 
 def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")
-    assert news.talk("collections", "release", "news") == "Participants of news see the scores of their runs.\n"
+    assert news.refused("collections", "release", "news")[0].startswith("Runs are taken at any time")
+    assert news("collections", "release", "news", "--early", "--take-back").exit_code == 2
+    assert (
+        news.talk("collections", "release", "news", "--early") == "Participants of news see the scores of their runs.\n"
+    )
     assert ["scores", "released", "-"] not in news.table("collections", "show", "news")
     assert news.talk("collections", "release", "news", "--take-back") == "Participants of news see no scores.\n"
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")

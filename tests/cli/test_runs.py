@@ -29,8 +29,11 @@ def test_a_run_is_checked_at_home_with_topics_alone_and_no_database(
         "alpha.run: warning: Topics with more than 1 documents: 1; the longest list has 2; first lines past that: 2.",
     ]
     write_run("beta", ["3 a"])
-    [problem, _] = home.refused("runs", "check", "alpha.run", "beta.run", "--topics", "topics.tsv")
-    assert problem == "beta.run:1: The collection has no topic 3."
+    both = home("runs", "check", "alpha.run", "beta.run", "--topics", "topics.tsv")
+    assert both.exit_code == 1
+    assert both.stdout.splitlines()[-1].split()[0] == "alpha"
+    assert [line.partition(" ")[0] for line in both.stderr.splitlines()] == ["alpha.run:", "beta.run:1:", "Nothing"]
+    assert "beta.run:1: The file of topics has no topic 3." in both.stderr
     assert not Path("none.sqlite").exists()
 
 
@@ -63,6 +66,16 @@ def test_warnings_are_told_when_checking_and_importing_and_shown_later(news: Com
     shown = news.done("runs", "show", "news", "odd+tag")
     assert shown.count("\nwarning") == 2
     assert "Ranks are not read" in shown
+
+
+def test_each_file_is_told_of_when_some_are_bad(news: CommandLine) -> None:
+    write_run("alpha", ["1 a"])
+    write_run("beta", ["3 a"])
+    both = news("runs", "check", "news", "beta.run", "alpha.run")
+    assert both.exit_code == 1
+    assert both.stdout.splitlines()[-1].split()[0] == "alpha"
+    assert "beta.run:1: The collection has no topic 3." in both.stderr
+    assert "alpha.run: warning: Topics that the run leaves out: 1 of 2 (2)." in both.stderr
 
 
 def test_runs_are_imported_all_or_none(news: CommandLine) -> None:

@@ -83,6 +83,7 @@ def test_the_checklist_marks_the_step_that_comes_next(visit: Visit, database: Da
     page = words(ola.get(f"/collections/{SLUG}"))
     assert "Import the topics done" in page
     assert "Write guidelines for the judges comes next" in page
+    assert "Say until when participants send runs open" in page
     assert page.count("comes next") == 2  # the heading and one step
 
 

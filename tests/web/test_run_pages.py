@@ -1,18 +1,22 @@
 """Runs by page: sent, receipted, corrected, changed, withdrawn; for a participant those of their team, in time."""
 
 import hashlib
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from build import NOW, SLUG, labels, member, pool, run, run_text
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 from visiting import Visit, Visitor, file, hidden, words
 from werkzeug.test import TestResponse
 
-from annotator.storage import Database, Role
+from annotator.storage import Database, Role, Topic, TopicState
 from annotator.web import run as run_page
 from annotator.web import runs as runs_page
 from annotator.web import senders
-from annotator.workflows import runs, submissions
+from annotator.workflows import collection, members, runs, submissions
 from annotator.workflows.submissions import Deadline, SubmissionChange
 
 GOOD = run_text("gamma", {"1": ["a", "f"], "2": ["b"]})
@@ -31,9 +35,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     return moments
 
 
+def change_rules(session: Session, *, until: datetime | None = None, terms: str = "") -> None:
+    submissions.change_submissions(session, SLUG, SubmissionChange(Deadline(until), terms))
+
+
 def set_rules(database: Database, *, until: datetime | None = None, terms: str = "") -> None:
     with database.transaction() as session:
-        submissions.change_submissions(session, SLUG, SubmissionChange(Deadline(until), terms))
+        change_rules(session, until=until, terms=terms)
 
 
 def send(visitor: Visitor, news: str, content: bytes = GOOD, **fields: object) -> TestResponse:
@@ -59,7 +67,7 @@ def test_runs_are_checked_then_stored_then_given_back_byte_for_byte(
     assert answer.status_code == 303
     page = words(ola.get(answer.location))
     assert "has stored these runs: 1." in page
-    assert "blue gamma by hand 2 manual 2 3" in words(ola.get(f"{news}/runs"))
+    assert "blue gamma by hand manual 2 2 3" in words(ola.get(f"{news}/runs"))
     back = ola.get(f"{news}/runs/file?tag=gamma")
     assert back.data == GOOD
     assert back.headers["Content-Disposition"] == "attachment; filename=gamma.run"
@@ -70,14 +78,17 @@ def test_a_receipt_names_the_file_by_its_checksum_who_sent_it_and_what_it_has(
 ) -> None:
     pat = visit("pat")
     files = [file("gamma.run", GOOD), file("delta.run", run_text("delta", {"1": ["a"], "2": ["a"]}))]
-    answer = pat.post(f"{news}/runs", files=files)
+    answer = pat.post(f"{news}/runs", files=files, run_type="manual", priority="3", description="by hand")
     for address in (answer.location, f"{news}/runs/receipt?tag=gamma", f"{news}/runs/receipt?tag=gamma&version=1"):
         page = words(pat.get(address))
         assert f"SHA-256 of the file {hashlib.sha256(GOOD).hexdigest()}" in page
         assert (
-            f"Team red Uploaded {clock[-1]:%Y-%m-%d %H:%M} UTC By pat File gamma.run Bytes {len(GOOD)} Topics 2" in page
+            f"Team red Version 1 Type manual Priority 3 Uploaded {clock[-1]:%Y-%m-%d %H:%M} UTC By pat File gamma.run "
+            f"Bytes {len(GOOD)} Topics 2" in page
         )
         assert "Documents and lines 3" in page
+        assert "Description by hand" in page
+        assert "Warnings for gamma.run Documents that are not in the corpus: 1; lines with them: 1;" in page
     both = words(pat.get(answer.location))
     assert "has stored these runs: 2." in both
     assert both.index("delta.run") < both.index("gamma.run")
@@ -95,7 +106,7 @@ def test_warnings_are_counted_in_lists_and_told_in_full_when_checked_and_later(v
         assert "Topics that the run leaves out: 1 of 2 (2)." in page
         assert "Documents that share their score with another of their topic: 2" in page
     assert "Warnings: 2" in later
-    assert "gamma 1 1 2 2 no" in words(pat.get(f"{news}/runs"))
+    assert "gamma 1 1 2 2 20" in words(pat.get(f"{news}/runs"))
 
 
 def test_a_participant_sends_and_sees_runs_of_their_own_team_only(visit: Visit, news: str, database: Database) -> None:
@@ -150,20 +161,108 @@ def test_a_corrected_file_takes_the_place_of_the_old_one_which_is_kept(
 ) -> None:
     pat = visit("pat")
     send(pat, news, description="by hand", run_type="manual", priority="3")
-    checked = pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER))
+    checked = pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER), replaces="y")
     assert "corrects the run that is there" in words(checked)
-    answer = send(pat, news, BETTER)
+    answer = send(pat, news, BETTER, replaces="y")
     assert "It corrects an earlier file, which is kept." in words(pat.get(answer.location))
     assert sent(database) == [("gamma", 1, "red", "replaced"), ("gamma", 2, "red", "in force")]
-    assert "gamma by hand 3 manual" in words(pat.get(f"{news}/runs"))
+    assert "gamma by hand manual 3" in words(pat.get(f"{news}/runs"))
     every = words(pat.get(f"{news}/runs?show=all"))
-    assert "gamma by hand corrected on" in every
-    assert "gamma by hand in force" in every
+    assert "gamma by hand manual corrected on" in every
+    assert "gamma by hand manual in force" in every
     assert pat.get(f"{news}/runs/file?tag=gamma").data == BETTER
     assert pat.get(f"{news}/runs/file?tag=gamma&version=1").data == GOOD
     assert hashlib.sha256(GOOD).hexdigest() in pat.get(f"{news}/runs/receipt?tag=gamma&version=1").text
     for version in ("3", "0", "-1", "x", "9" * 30):
         assert pat.get(f"{news}/runs/file?tag=gamma&version={version}").status_code == 404
+
+
+def test_a_team_replaces_no_run_of_its_own_by_accident(visit: Visit, news: str, database: Database) -> None:
+    pat = visit("pat")
+    send(pat, news)
+    answer = send(pat, news, BETTER)
+    assert answer.status_code == 422
+    assert "Your team has a run gamma already. Tick “Correct runs that are there” to replace it," in words(answer)
+    assert "Correct runs that are there" in words(pat.get(f"{news}/runs"))
+    for answer in (send(pat, news), send(pat, news, replaces="y")):
+        assert "This very file is stored already, as the run gamma." in words(answer)
+    assert sent(database) == [("gamma", 1, "red", "in force")]
+
+
+def test_good_files_are_told_of_beside_bad_ones(visit: Visit, news: str, database: Database) -> None:
+    files = [file("gamma.run", GOOD), file("bad.run", "1 Q0 a 1 high bad\n")]
+    answer = visit("pat").post(f"{news}/runs/check", files=files)
+    assert answer.status_code == 422
+    page = words(answer)
+    assert "bad.run:1 The score high is not a finite decimal number" in page
+    assert "Nothing is wrong with the other files" in page
+    assert "gamma.run gamma 2 3 1" in page
+    assert "Warnings for gamma.run" in page
+    assert sent(database) == []
+
+
+def test_what_an_organiser_withdrew_only_organisers_restore(visit: Visit, news: str, database: Database) -> None:
+    pat, ola = visit("pat"), visit("ola")
+    send(pat, news)
+    ola.post(f"{news}/runs/withdraw?tag=gamma")
+    page = pat.get(f"{news}/runs/run?tag=gamma")
+    assert "The organisers have withdrawn it. Only they can restore it." in words(page)
+    assert "Restore the run" not in page.text
+    assert "Restore the run" not in pat.get(f"{news}/runs?show=all").text
+    assert "gamma withdrawn by the organisers on" in words(pat.get(f"{news}/runs?show=all"))
+    assert "Withdrawn by ola" in words(ola.get(f"{news}/runs/run?tag=gamma"))
+    assert pat.post(f"{news}/runs/restore?tag=gamma").status_code == 403
+    answer = send(pat, news, BETTER, replaces="y")
+    assert "The organisers have withdrawn the run gamma. Take another tag." in words(answer)
+    assert sent(database) == [("gamma", 1, "red", "withdrawn")]
+    assert ola.post(f"{news}/runs/restore?tag=gamma").status_code == 303
+    assert sent(database) == [("gamma", 1, "red", "in force")]
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "status"),
+    [
+        (lambda session: change_rules(session, until=EARLY), 409),
+        (lambda session: change_rules(session, terms="Pay."), 403),
+        (lambda session: members.remove_member(session, SLUG, "pat", Role.PARTICIPANT), 403),
+        (lambda session: runs.withdraw_run(session, SLUG, "gamma", at=NOW), 422),
+        (lambda session: collection.close_collection(session, SLUG), 409),
+    ],
+)
+@pytest.mark.usefixtures("clock")
+def test_what_changes_while_files_are_read_is_looked_at_again_before_they_are_stored(
+    visit: Visit,
+    news: str,
+    database: Database,
+    monkeypatch: pytest.MonkeyPatch,
+    meanwhile: Callable[[Session], None],
+    status: int,
+) -> None:
+    pat = visit("pat")
+    send(pat, news)
+    check_each_run = runs.check_each_run
+
+    def check_then_change(*given: Any, **named: Any) -> runs.CheckedFiles:  # noqa: ANN401 - passed on
+        checked = check_each_run(*given, **named)
+        with database.transaction() as session:
+            meanwhile(session)
+        return checked
+
+    monkeypatch.setattr(runs, "check_each_run", check_then_change)
+    assert send(pat, news, BETTER, replaces="y").status_code == status
+    assert [version for _, version, _, _ in sent(database)] == [1]
+
+
+def test_a_participant_cannot_tell_a_draft_from_no_topic(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        session.scalars(select(Topic).where(Topic.number == "2")).one().state = TopicState.DRAFT
+    told = [
+        words(send(visit("pat"), news, run_text("gamma", {number: ["a"]}))).replace(f"topic {number}", "topic N")
+        for number in ("2", "9")
+    ]
+    assert "The collection has no topic N." in told[0]
+    assert told[0] == told[1]
+    assert send(visit("ola"), news).status_code == 303
 
 
 def test_an_organiser_corrects_a_run_only_when_they_say_so(visit: Visit, news: str, database: Database) -> None:
@@ -180,7 +279,7 @@ def test_priority_type_and_description_are_changed(visit: Visit, news: str, data
     page = f"{news}/runs/run?tag=gamma"
     assert pat.post(page, priority="2", run_type="automatic", description="BM25", team="blue").status_code == 303
     assert "The changes are stored." in words(pat.get(page))
-    assert "gamma BM25 2 automatic" in words(pat.get(f"{news}/runs"))
+    assert "gamma BM25 automatic 2" in words(pat.get(f"{news}/runs"))
     for priority in ("0", "100", "first", ""):
         answer = pat.post(page, priority=priority, run_type="manual", description="kept on the page")
         assert answer.status_code == 422
@@ -231,7 +330,7 @@ def test_participants_send_and_change_until_the_deadline_and_organisers_after_it
     ]
     assert [answer.status_code for answer in refused] == [409] * 4
     assert all(TOO_LATE in words(answer) for answer in refused)
-    assert pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER)).status_code == 200
+    assert pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER), replaces="y").status_code == 200
     assert sent(database) == [("gamma", 1, "red", "in force")]
     assert "Send runs" in words(ola.get(f"{news}/runs"))
     assert send(ola, news, BETTER, replaces="y").status_code == 303
@@ -295,8 +394,8 @@ def test_a_withdrawn_run_has_no_score(visit: Visit, news: str, database: Databas
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
     pat = visit("pat")
-    visit("ola").post(f"{news}/submissions/release")
     send(pat, news)
+    visit("ola").post(f"{news}/submissions/release", early="y")
     assert "gamma" in words(pat.get(f"{news}/scores"))
     pat.get(pat.post(f"{news}/runs/withdraw?tag=gamma").location)
     assert "gamma" not in words(pat.get(f"{news}/scores"))

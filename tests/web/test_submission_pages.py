@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from build import NOW, SLUG, labels, run
-from visiting import Visit, hidden, words
+from build import NOW, SLUG, labels, run, run_text
+from visiting import Visit, file, hidden, words
 
 from annotator.storage import Database
 from annotator.workflows import submissions
@@ -123,7 +123,7 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     before = words(pat.get(f"{scored}/scores"))
     assert "The organisers have not released the scores yet." in before
     assert "reds" not in before
-    ola.post(f"{scored}/submissions/release")
+    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
     page = pat.get(f"{scored}/scores")
     # a stands second: nDCG 1 / log2(3), AP and RR 1/2, P@10 1/10; both documents are judged.
     assert "reds 0.6309 0.5000 0.1000 0.5000 1.0000" in words(page)
@@ -135,8 +135,26 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     assert "reds" not in words(pat.get(f"{scored}/scores"))
 
 
+def test_scores_are_released_while_runs_are_taken_only_when_ticked(
+    visit: Visit, scored: str, database: Database
+) -> None:
+    pat, ola = visit("pat"), visit("ola")
+    answer = ola.post(f"{scored}/submissions/release")
+    assert answer.status_code == 409
+    assert "Runs are taken at any time, so teams could try out runs" in words(answer)
+    assert "Release the scores early" in words(answer)
+    set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
+    assert "Runs are taken before 2999-05-01 00:00 UTC, so teams" in words(ola.post(f"{scored}/submissions/release"))
+    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
+    assert pat.post(f"{scored}/runs", files=file("oracle.run", run_text("oracle", {"1": ["a"]}))).status_code == 303
+    page = words(pat.get(f"{scored}/scores"))
+    assert "reds 0.6309" in page
+    assert "oracle" not in page
+    assert "have no scores here: 1." in page
+
+
 def test_released_scores_without_grades_or_runs_say_so(visit: Visit, news: str, database: Database) -> None:
-    visit("ola").post(f"{news}/submissions/release")
+    visit("ola").post(f"{news}/submissions/release", early="y")
     pat = visit("pat")
     assert "Nothing is judged yet" in words(pat.get(f"{news}/scores"))
     with database.transaction() as session:

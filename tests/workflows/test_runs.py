@@ -9,13 +9,13 @@ from build import LIMIT, NOW, SLUG, checked_run, document_file, member, news, po
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
+from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.rankings import decode_documents, decode_scores
 from annotator.files import InputFile
-from annotator.storage import Collection, Contribution, Document, RankedList, Run, RunType, Topic, TopicState
+from annotator.storage import Collection, Contribution, Document, RankedList, Role, Run, RunType, Topic, TopicState
 from annotator.storage.documents import docnos_of
 from annotator.storage.runs import RunState
-from annotator.workflows import runs
+from annotator.workflows import runs, sent_files
 from annotator.workflows.collection import close_collection
 from annotator.workflows.run_files import check_run_files
 from annotator.workflows.runs import RunDetails, Sender
@@ -23,6 +23,7 @@ from annotator.workflows.runs import RunDetails, Sender
 ORGANISER = Sender(None, organises=True)
 REPLACING = Sender(None, organises=True, replaces=True)
 RED = Sender("red", organises=False)
+RED_REPLACING = Sender("red", organises=False, replaces=True)
 LATER = NOW + timedelta(hours=1)
 
 
@@ -115,8 +116,8 @@ def test_a_run_is_given_back_byte_for_byte(two_topics: Session, *, packed: bool)
     [receipt] = stored(two_topics, check(two_topics, InputFile("folder/r.run", content)))
     assert (receipt.tag, receipt.file_name, receipt.bytes) == ("r", "r.run", len(content))
     assert receipt.checksum == hashlib.sha256(content).hexdigest()
-    assert runs.receipt_of(two_topics, SLUG, "r") == receipt
-    assert runs.original_file(two_topics, SLUG, "r") == InputFile("r.run", content)
+    assert sent_files.receipt_of(two_topics, SLUG, "r") == receipt
+    assert sent_files.original_file(two_topics, SLUG, "r") == InputFile("r.run", content)
 
 
 def test_a_receipt_tells_what_was_stored_and_who_sent_it(two_topics: Session) -> None:
@@ -133,7 +134,7 @@ def test_a_receipt_tells_what_was_stored_and_who_sent_it(two_topics: Session) ->
     assert (receipt.team, receipt.uploaded_by, receipt.uploaded_at) == ("red", "pat", NOW)
     assert (receipt.topics, receipt.retrieved, receipt.warnings, receipt.corrects) == (2, 3, 1, False)
     assert (receipt.description, receipt.run_type, receipt.priority) == ("BM25", RunType.MANUAL, 3)
-    assert runs.receipt_of(two_topics, SLUG, "r", team="red") == receipt
+    assert sent_files.receipt_of(two_topics, SLUG, "r", team="red") == receipt
 
 
 def test_every_problem_of_every_file_is_told_and_nothing_stored(two_topics: Session) -> None:
@@ -235,7 +236,7 @@ def test_a_priority_lies_between_1_and_99(two_topics: Session, priority: int) ->
 def test_a_team_corrects_its_run_and_the_older_file_is_kept(two_topics: Session) -> None:
     first = send(two_topics, "r", ["a", "b"], details=RunDetails("red", "BM25", RunType.AUTOMATIC, 2))
     pool(two_topics, depth=1)
-    [checked] = check(two_topics, InputFile("r2.run", run_text("r", {"1": ["c"]})), sender=RED)
+    [checked] = check(two_topics, InputFile("r2.run", run_text("r", {"1": ["c"]})), sender=RED_REPLACING)
     assert checked.corrects
     [second] = stored(two_topics, [checked], team="red")
     assert (first.corrects, second.corrects, second.version, second.pooled) == (False, True, 2, False)
@@ -248,12 +249,12 @@ def test_a_team_corrects_its_run_and_the_older_file_is_kept(two_topics: Session)
         (2, RunState.IN_FORCE, None, False),
     ]
     assert lists_of(two_topics, "r") == {"1": ["c"]}
-    assert runs.original_file(two_topics, SLUG, "r", version=1).content == run_text("r", {"1": ["a", "b"]})
-    assert runs.original_file(two_topics, SLUG, "r").name == "r2.run"
-    assert runs.receipt_of(two_topics, SLUG, "r", version=1).checksum == first.checksum
+    assert sent_files.original_file(two_topics, SLUG, "r", version=1).content == run_text("r", {"1": ["a", "b"]})
+    assert sent_files.original_file(two_topics, SLUG, "r").name == "r2.run"
+    assert sent_files.receipt_of(two_topics, SLUG, "r", version=1).checksum == first.checksum
     assert two_topics.scalar(select(func.count()).select_from(Contribution)) == 1
     with pytest.raises(NotFoundError, match="has no version 3; its newest is 2"):
-        runs.original_file(two_topics, SLUG, "r", version=3)
+        sent_files.original_file(two_topics, SLUG, "r", version=3)
 
 
 def test_a_tag_of_another_team_or_of_none_is_taken_whoevers_it_is(two_topics: Session) -> None:
@@ -278,8 +279,8 @@ def test_an_organiser_corrects_only_when_asked_to(two_topics: Session) -> None:
 
 def test_a_run_that_was_corrected_since_the_check_is_not_corrected_again(two_topics: Session) -> None:
     send(two_topics, "r", ["a"])
-    checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["b"]})), sender=RED)
-    send(two_topics, "r", ["c"])
+    checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["b"]})), sender=RED_REPLACING)
+    send(two_topics, "r", ["c"], sender=RED_REPLACING)
     with pytest.raises(FileRefusedError):
         stored(two_topics, checked, team="red")
     assert lists_of(two_topics, "r") == {"1": ["c"]}
@@ -291,7 +292,7 @@ def test_a_run_is_withdrawn_and_restored(two_topics: Session) -> None:
     assert runs.list_runs(two_topics, SLUG) == []
     [row] = runs.list_runs(two_topics, SLUG, every=True)
     assert (row.state, row.withdrawn_at) == (RunState.WITHDRAWN, LATER)
-    assert runs.original_file(two_topics, SLUG, "r").content == run_text("r", {"1": ["a"]})
+    assert sent_files.original_file(two_topics, SLUG, "r").content == run_text("r", {"1": ["a"]})
     with pytest.raises(ConflictError, match="withdrawn already"):
         runs.withdraw_run(two_topics, SLUG, "r", at=LATER)
     again = InputFile("r.run", run_text("r", {"1": ["b"]}))
@@ -321,9 +322,9 @@ def test_a_team_sees_and_changes_only_its_own(two_topics: Session) -> None:
         lambda: runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="blue"),
         lambda: runs.restore_run(two_topics, SLUG, "r", team="blue"),
         lambda: runs.change_run(two_topics, SLUG, "r", details=RunDetails(priority=2), team="blue"),
-        lambda: runs.show_run(two_topics, SLUG, "r", team="blue"),
-        lambda: runs.receipt_of(two_topics, SLUG, "r", team="blue"),
-        lambda: runs.original_file(two_topics, SLUG, "r", team="blue"),
+        lambda: sent_files.show_run(two_topics, SLUG, "r", team="blue"),
+        lambda: sent_files.receipt_of(two_topics, SLUG, "r", team="blue"),
+        lambda: sent_files.original_file(two_topics, SLUG, "r", team="blue"),
     ):
         with pytest.raises(NotFoundError, match=sentence):
             change()
@@ -335,10 +336,10 @@ def test_a_team_sees_and_changes_only_its_own(two_topics: Session) -> None:
 def test_what_is_said_of_a_run_is_changed_and_the_rest_left(two_topics: Session) -> None:
     send(two_topics, "r", ["a"], details=RunDetails("red", "BM25"))
     runs.change_run(two_topics, SLUG, "r", details=RunDetails(run_type=RunType.MANUAL, priority=99))
-    row = runs.show_run(two_topics, SLUG, "r").row
+    row = sent_files.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.run_type, row.priority) == ("red", "BM25", RunType.MANUAL, 99)
     runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", description=""))
-    row = runs.show_run(two_topics, SLUG, "r").row
+    row = sent_files.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.priority) == ("blue", "", 99)
 
 
@@ -353,7 +354,7 @@ def test_a_closed_collection_keeps_its_runs_as_they_are(two_topics: Session) -> 
     ):
         with pytest.raises(ConflictError, match="is closed"):
             change()
-    assert runs.original_file(two_topics, SLUG, "r").name == "r.run"
+    assert sent_files.original_file(two_topics, SLUG, "r").name == "r.run"
 
 
 def test_warnings_are_kept_with_their_values_apart(two_topics: Session) -> None:
@@ -363,7 +364,7 @@ def test_warnings_are_kept_with_their_values_apart(two_topics: Session) -> None:
         "Documents that share their score with another of their topic",
     ]
     stored(two_topics, checked)
-    view = runs.show_run(two_topics, SLUG, "r")
+    view = sent_files.show_run(two_topics, SLUG, "r")
     assert view.warnings == checked[0].warnings
     assert (view.row.warnings, len(view.versions)) == (2, 1)
 
@@ -398,14 +399,79 @@ def test_a_collection_says_how_many_documents_a_topic_may_have(two_topics: Sessi
 def test_runs_are_checked_at_home_with_a_file_of_topics() -> None:
     topics = InputFile("topics.tsv", b"1\tfirst\n2\tsecond\n")
     good = InputFile("good.run", run_text("good", {"1": ["a", "b"]}))
-    [read] = check_run_files([good], topics, most_documents=1, unpacked_limit=LIMIT)
+    [read] = check_run_files([good], topics, most_documents=1, unpacked_limit=LIMIT).runs
     assert (read.parsed.tag, read.file_name, len(read.warnings)) == ("good", "good.run", 2)
     bad = InputFile("bad.run", run_text("good", {"3": ["a"]}))
-    with pytest.raises(FileRefusedError) as refusal:
-        check_run_files([good, bad], topics, most_documents=1, unpacked_limit=LIMIT)
-    assert [str(problem) for problem in refusal.value.problems] == [
+    both = check_run_files([good, bad], topics, most_documents=1, unpacked_limit=LIMIT)
+    assert [(run.file_name, len(run.warnings)) for run in both.runs] == [("good.run", 2)]
+    assert [str(problem) for problem in both.problems.by_file()] == [
         "bad.run:1: The tag good is also the tag of good.run.",
-        "bad.run:1: The collection has no topic 3.",
+        "bad.run:1: The file of topics has no topic 3.",
     ]
     with pytest.raises(FileRefusedError, match="Problems found: 1"):
         check_run_files([good], InputFile("t", b"no tab\n"), most_documents=1, unpacked_limit=LIMIT)
+
+
+def test_a_team_corrects_only_when_it_says_so_and_never_by_the_same_file(two_topics: Session) -> None:
+    send(two_topics, "r", ["a"])
+    again = InputFile("again.run", run_text("r", {"1": ["b"]}))
+    [unticked] = problems_of(two_topics, again, sender=RED)
+    assert unticked.startswith("again.run:1: Your team has a run r already. Tick “Correct runs that are there”")
+    same = InputFile("same.run", run_text("r", {"1": ["a"]}))
+    for sender in (RED, RED_REPLACING, ORGANISER, REPLACING):
+        assert problems_of(two_topics, same, sender=sender)[0] == (
+            "same.run:1: This very file is stored already, as the run r."
+        )
+    blue = Sender("blue", organises=False, replaces=True)
+    assert problems_of(two_topics, same, sender=blue) == ["same.run:1: The tag r is taken by another run."]
+    assert send(two_topics, "r", ["b"], sender=RED_REPLACING).version == 2
+    assert send(two_topics, "r", ["a"], sender=RED_REPLACING).version == 3
+
+
+def test_what_an_organiser_withdrew_is_not_the_teams_to_restore(two_topics: Session) -> None:
+    ola = member(two_topics, "ola", Role.ORGANISER)
+    send(two_topics, "r", ["a"])
+    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, by_id=ola)
+    [row] = runs.list_runs(two_topics, SLUG, every=True)
+    assert (row.withdrawn_by, row.withdrawn_by_team) == ("ola", False)
+    with pytest.raises(NotAllowedError, match="Only they can restore it"):
+        runs.restore_run(two_topics, SLUG, "r", team="red")
+    again = InputFile("r.run", run_text("r", {"1": ["b"]}))
+    assert problems_of(two_topics, again, sender=RED_REPLACING) == [
+        "r.run:1: The organisers have withdrawn the run r. Take another tag."
+    ]
+    runs.restore_run(two_topics, SLUG, "r")
+    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="red")
+    runs.restore_run(two_topics, SLUG, "r", team="red")
+    [row] = runs.list_runs(two_topics, SLUG)
+    assert (row.withdrawn_at, row.withdrawn_by, row.withdrawn_by_team) == (None, None, False)
+
+
+def test_a_run_that_was_withdrawn_since_the_check_is_not_corrected(two_topics: Session) -> None:
+    send(two_topics, "r", ["a"])
+    checked = check(two_topics, InputFile("r.run", run_text("r", {"1": ["b"]})), sender=RED_REPLACING)
+    runs.withdraw_run(two_topics, SLUG, "r", at=LATER)
+    with pytest.raises(FileRefusedError) as refusal:
+        stored(two_topics, checked, team="red")
+    assert [str(problem) for problem in refusal.value.problems] == [
+        "r.run: The organisers have withdrawn the run r. Take another tag."
+    ]
+
+
+def test_drafts_are_unknown_topics_to_participants_alone(two_topics: Session) -> None:
+    file = InputFile("r.run", run_text("r", {"1": ["a"], "2": ["a"]}))
+    checked = check(two_topics, file, sender=RED)
+    two_topics.scalars(select(Topic).where(Topic.number == "2")).one().state = TopicState.DRAFT
+    assert problems_of(two_topics, file, sender=RED) == ["r.run:2: The collection has no topic 2."]
+    with pytest.raises(FileRefusedError):
+        stored(two_topics, checked, team="red")
+    stored(two_topics, check(two_topics, file))
+
+
+def test_each_file_is_told_of_when_some_are_bad(two_topics: Session) -> None:
+    good, bad = InputFile("good.run", run_text("good", {"1": ["a"]})), InputFile("bad.run", b"1 Q0 a 1 high bad\n")
+    both = runs.check_each_run(two_topics, SLUG, [bad, good], sender=RED, unpacked_limit=LIMIT)
+    assert [(run.file_name, len(run.warnings)) for run in both.runs] == [("good.run", 1)]
+    assert [problem.file for problem in both.problems.by_file()] == ["bad.run"]
+    none = runs.check_each_run(two_topics, SLUG, [bad], sender=RED, unpacked_limit=LIMIT)
+    assert (none.runs, none.problems.total) == ([], 1)

@@ -85,26 +85,26 @@ def test_a_deadline_is_written_as_it_is_read(at: datetime | None) -> None:
 
 
 def test_runs_are_taken_before_the_deadline_and_no_longer(session: Session, pat: int) -> None:
-    submissions.check_may_send(session, SLUG, pat, at=LATER)
+    submissions.check_may_send(session, SLUG, pat, team="red", at=LATER)
     change(session, until=NOW)
-    submissions.check_may_send(session, SLUG, pat, at=NOW - timedelta(microseconds=1))
+    submissions.check_may_send(session, SLUG, pat, team="red", at=NOW - timedelta(microseconds=1))
     too_late = pytest.raises(ConflictError, match=r"deadline has passed: .* before 2026-03-01 09:00 UTC")
     with too_late:
-        submissions.check_may_send(session, SLUG, pat, at=NOW)
+        submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
     with too_late:
-        submissions.check_may_change(session, SLUG, at=NOW)
+        submissions.check_may_change(session, SLUG, pat, team="red", at=NOW)
     assert submissions.sender_state(session, SLUG, pat, now=NOW) == SenderState(
         deadline_passed=True, must_accept_terms=False
     )
     submissions.change_submissions(session, SLUG, SubmissionChange(Deadline(None)))
-    submissions.check_may_send(session, SLUG, pat, at=LATER)
+    submissions.check_may_send(session, SLUG, pat, team="red", at=LATER)
 
 
 def test_a_closed_collection_takes_nothing_whatever_its_deadline(session: Session, pat: int) -> None:
     change(session, until=LATER)
     collection.close_collection(session, SLUG)
     with pytest.raises(ConflictError, match="is closed"):
-        submissions.check_may_send(session, SLUG, pat, at=NOW)
+        submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
     with pytest.raises(ConflictError, match="is closed"):
         change(session, until=NOW)
 
@@ -113,13 +113,13 @@ def test_terms_are_accepted_once_before_a_run_is_sent(session: Session, pat: int
     change(session, terms=" Cite the task.\n")
     assert submissions.sender_state(session, SLUG, pat, now=NOW).must_accept_terms
     with pytest.raises(NotAllowedError, match="Accept the terms"):
-        submissions.check_may_send(session, SLUG, pat, at=NOW)
+        submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
     accept(session, pat)
     accept(session, pat, LATER)
     shown = submissions.show_terms(session, SLUG, pat)
     assert (shown.text, shown.accepted_at) == ("Cite the task.", NOW)
     assert submissions.sender_state(session, SLUG, pat, now=NOW).may_send
-    submissions.check_may_send(session, SLUG, pat, at=NOW)
+    submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
     [row] = members.list_members(session, SLUG)
     assert row.terms_accepted_at == NOW
 
@@ -129,7 +129,7 @@ def test_each_person_of_a_team_accepts_for_themselves(session: Session, pat: int
     change(session, terms="Cite the task.")
     accept(session, pat)
     with pytest.raises(NotAllowedError):
-        submissions.check_may_send(session, SLUG, quin, at=NOW)
+        submissions.check_may_send(session, SLUG, quin, team="red", at=NOW)
 
 
 def test_changed_terms_are_accepted_again_and_unchanged_ones_are_not(session: Session, pat: int) -> None:
@@ -141,14 +141,14 @@ def test_changed_terms_are_accepted_again_and_unchanged_ones_are_not(session: Se
     change(session, terms="Cite the task.")
     accept(session, pat)
     change(session, terms="Cite the task.\n", until=LATER)
-    submissions.check_may_send(session, SLUG, pat, at=NOW)
+    submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
     change(session, terms="Cite the task twice.")
     with pytest.raises(NotAllowedError):
-        submissions.check_may_send(session, SLUG, pat, at=NOW)
-    submissions.check_may_change(session, SLUG, at=NOW)  # so that they can withdraw instead
+        submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
+    submissions.check_may_change(session, SLUG, pat, team="red", at=NOW)  # so that they can withdraw instead
     assert submissions.show_terms(session, "other", pat).accepted_at == NOW
     change(session, terms="")
-    submissions.check_may_send(session, SLUG, pat, at=NOW)
+    submissions.check_may_send(session, SLUG, pat, team="red", at=NOW)
 
 
 def test_only_the_terms_that_were_read_can_be_accepted(session: Session, pat: int) -> None:
@@ -197,7 +197,31 @@ def test_what_is_not_given_stays(session: Session) -> None:
 def test_scores_are_released_once_and_taken_back_also_when_the_collection_is_closed(session: Session) -> None:
     collection.close_collection(session, SLUG)
     submissions.release_scores(session, SLUG, at=NOW)
-    submissions.release_scores(session, SLUG, at=LATER)
+    submissions.release_scores(session, SLUG, at=LATER)  # keeps the first moment
     assert collection.show_collection(session, SLUG).scores_released_at == NOW
     submissions.take_scores_back(session, SLUG)
     assert collection.show_collection(session, SLUG).scores_released_at is None
+
+
+@pytest.mark.usefixtures("pat")
+def test_scores_are_released_from_the_deadline_on_or_early_when_it_is_said(session: Session) -> None:
+    with pytest.raises(ConflictError, match="Runs are taken at any time"):
+        submissions.release_scores(session, SLUG, at=NOW)
+    change(session, until=LATER)
+    with pytest.raises(ConflictError, match="Runs are taken before 2026-03-01 10:00 UTC"):
+        submissions.release_scores(session, SLUG, at=LATER - timedelta(microseconds=1))
+    assert collection.show_collection(session, SLUG).scores_released_at is None
+    submissions.release_scores(session, SLUG, at=NOW, early=True)
+    assert collection.show_collection(session, SLUG).scores_released_at == NOW
+    submissions.take_scores_back(session, SLUG)
+    submissions.release_scores(session, SLUG, at=LATER)
+    assert collection.show_collection(session, SLUG).scores_released_at == LATER
+
+
+def test_who_left_the_team_neither_sends_nor_changes_its_runs(session: Session, pat: int) -> None:
+    members.remove_member(session, SLUG, "pat", Role.PARTICIPANT)
+    members.add_member(session, SLUG, "pat", Role.PARTICIPANT, team="blue", added_at=NOW)
+    for check in (submissions.check_may_send, submissions.foresee_sending, submissions.check_may_change):
+        check(session, SLUG, pat, team="blue", at=NOW)
+        with pytest.raises(NotAllowedError, match="You are not in the team red any more"):
+            check(session, SLUG, pat, team="red", at=NOW)
