@@ -26,7 +26,7 @@ demo: $(VENV)/installed-to-run
 
 # Skipped tests are listed last, each by its name and with its reason.
 test: $(VENV)/installed-to-test
-	$(BIN)/python -m pytest -q -n 2 -rs --no-fold-skipped
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal -rs --no-fold-skipped
 
 lint: $(VENV)/installed-to-test
 	$(BIN)/ruff check .

@@ -330,10 +330,10 @@ def fill(session: Session, slug: str, lists: Sequence[tuple[str, Sequence[str]]]
 @given(lists=LISTS, seed=st.integers(0, 9))
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_seed_gives_the_same_pool_in_whatever_order_runs_were_uploaded(
-    database: Database, name: str, lists: list[list[str]], seed: int
+    sqlite_database: Database, name: str, lists: list[list[str]], seed: int
 ) -> None:
     sent = [(f"r{index}", ranking) for index, ranking in enumerate(lists)]
-    with database.engine.connect() as connection, Session(connection) as session:
+    with sqlite_database.engine.connect() as connection, Session(connection) as session:
         for slug, order in (("up", sent), ("down", sent[::-1])):
             fill(session, slug, order)
             build(session, request(name), slug=slug, seed=seed)
@@ -358,10 +358,10 @@ def priorities(session: Session, slug: str) -> dict[str, int]:
 @given(lists=LISTS, amount=st.integers(1, 6))
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_deeper_pool_contains_the_shallower(
-    database: Database, name: str, lists: list[list[str]], amount: int
+    sqlite_database: Database, name: str, lists: list[list[str]], amount: int
 ) -> None:
     parameter = "depth" if name == "depth" else "start_depth" if name in ADAPTIVE else "budget"
-    with database.engine.connect() as connection, Session(connection) as session:
+    with sqlite_database.engine.connect() as connection, Session(connection) as session:
         for slug, more in (("shallow", 0), ("deep", 1)):
             fill(session, slug, [(f"r{index}", ranking) for index, ranking in enumerate(lists)])
             build(session, PoolRequest(name, {**SAID[name], parameter: amount + more}), slug=slug)
@@ -373,10 +373,10 @@ def test_a_deeper_pool_contains_the_shallower(
 @given(lists=LISTS, gone=st.lists(st.sampled_from(DOCNOS), unique=True, min_size=1))
 @settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_withdrawn_run_changes_nothing_of_a_pool(
-    database: Database, name: str, lists: list[list[str]], gone: list[str]
+    sqlite_database: Database, name: str, lists: list[list[str]], gone: list[str]
 ) -> None:
     sent = [(f"r{index}", ranking) for index, ranking in enumerate(lists)]
-    with database.engine.connect() as connection, Session(connection) as session:
+    with sqlite_database.engine.connect() as connection, Session(connection) as session:
         fill(session, "without", sent)
         fill(session, "with", [*sent, ("gone", gone)])
         runs.withdraw_run(session, "with", "gone", at=NOW)
