@@ -1,5 +1,6 @@
 """The root of the command line: the nouns, the options that hold for all of them, and how a refusal is told."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from errno import EPIPE
@@ -77,6 +78,8 @@ class Root(click.Group):
             if error.filename is not None or error.errno == EPIPE:
                 raise
             click.echo(f"Standard output cannot be written: {error.strerror}.", err=True)
+            # What is left in the buffer would fail again when Python ends, with a status of its own.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(REFUSED)
 
 
