@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from errno import EPIPE
+from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from importlib import import_module
 from typing import Any
 
@@ -13,6 +13,8 @@ from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.settings import Settings
 
 REFUSED = 1
+# What writing says when there is no more room, or the device fails.
+CANNOT_WRITE = frozenset({EDQUOT, EFBIG, EIO, ENOSPC})
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,8 @@ class Root(click.Group):
             click.echo(refusal, err=True)
             ctx.exit(REFUSED)
         except OSError as error:
-            # Files are opened by name; what has none is standard output. A reader who left (EPIPE) is click's to tell.
-            if error.filename is not None or error.errno == EPIPE:
+            # Files are opened by name; what has none is standard output.
+            if error.filename is not None or error.errno not in CANNOT_WRITE:
                 raise
             click.echo(f"Standard output cannot be written: {error.strerror}.", err=True)
             # What is left in the buffer would fail again when Python ends, with a status of its own.
