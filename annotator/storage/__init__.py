@@ -8,6 +8,7 @@ from annotator.storage.collection import (
     CollectionState,
     Grade,
     GuidelineVersion,
+    JudgingMode,
     QuickLook,
     Topic,
     TopicState,
@@ -15,7 +16,8 @@ from annotator.storage.collection import (
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import Document
-from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile
+from annotator.storage.judge_desk import Evidence, QualifyingAnswer, QualifyingItem, Question, TopicMark, TopicNote
+from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile, Purpose
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 from annotator.storage.search import DocumentWords
@@ -34,14 +36,20 @@ __all__ = [
     "Database",
     "Document",
     "DocumentWords",
+    "Evidence",
     "Grade",
     "GuidelineVersion",
     "Judgement",
+    "JudgingMode",
     "LabelFile",
     "Membership",
     "Pool",
     "PoolItem",
     "PoolRun",
+    "Purpose",
+    "QualifyingAnswer",
+    "QualifyingItem",
+    "Question",
     "QuickLook",
     "RankedList",
     "Role",
@@ -53,6 +61,8 @@ __all__ = [
     "Stratum",
     "Team",
     "Topic",
+    "TopicMark",
+    "TopicNote",
     "TopicState",
     "User",
 ]

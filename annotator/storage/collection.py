@@ -33,6 +33,13 @@ class TopicState(StrEnum):
     DROPPED = "dropped"
 
 
+class JudgingMode(StrEnum):
+    """How the work is shared out: any judge draws from any topic, or each topic has an owner who judges all of it."""
+
+    SHARED = "shared"
+    OWNED = "owned"
+
+
 class Collection(Base):
     __tablename__ = "collection"
 
@@ -55,6 +62,14 @@ class Collection(Base):
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # Whether judges may search the corpus and add what they find to the pool.
     judges_search: Mapped[bool] = mapped_column(default=False)
+    judging_mode: Mapped[str] = mapped_column(default=JudgingMode.SHARED)
+    # Of each topic, in percent: what a second judge sees, too, and what a judge sees again after a day.
+    overlap_share: Mapped[int] = mapped_column(default=0)
+    reshow_share: Mapped[int] = mapped_column(default=0)
+    # How many documents of each topic every judge sees.
+    common_items: Mapped[int] = mapped_column(default=0)
+    # The percentage of the training that a judge must get right before real work; None: no training is asked for.
+    pass_mark: Mapped[int | None]
     added_at: Mapped[datetime]
 
 
@@ -93,6 +108,8 @@ class Topic(Base):
     state: Mapped[str] = mapped_column(default=TopicState.ACCEPTED)
     # Why it was dropped, in the organiser's words.
     reason: Mapped[str] = mapped_column(default="")
+    # Who judges all of it where topics are owned.
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
 
 
 # Topics that count: what is pooled, drawn, settled into qrels, averaged and compared between judges.

@@ -1,11 +1,10 @@
 """Who is to look at what, and what they said. Judgements are appended: the latest of a judge counts, all are kept."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
 
 from sqlalchemy import (
     ColumnElement,
@@ -21,10 +20,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from annotator.storage.accounts import User
-from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.columns import Base
-from annotator.storage.documents import Document, chunks
+from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
 
 # For how long a judge holds a document; each document they judge renews it.
@@ -32,11 +29,26 @@ LEASE = timedelta(minutes=30)
 
 
 class AssignmentState(StrEnum):
-    """Where an assignment is: in a judge's hands, judged, or given back to the queue."""
+    """Where an assignment is: in a judge's hands, put off by them, judged, or given back to the queue."""
 
     LIVE = "live"
+    LATER = "later"
     DONE = "done"
     RETURNED = "returned"
+
+
+class Purpose(StrEnum):
+    """Why a judge was given a document; they cannot tell."""
+
+    FIRST = "first"
+    # Beyond the judgements that every item of the topic wants.
+    OVERLAP = "overlap"
+    COMMON = "common"
+    TEST = "test"
+    # The judge's own document once more, for self-agreement: what is said of it replaces nothing.
+    RE_SHOWN = "re-shown"
+    # Nobody was shown it: it carries the judgement of an item with the same text.
+    CARRIED = "carried"
 
 
 class CannotJudge(StrEnum):
@@ -57,15 +69,23 @@ class Assignment(Base):
             "pool_item_id",
             "judge_id",
             unique=True,
-            sqlite_where=text("state <> 'returned'"),
-            postgresql_where=text("state <> 'returned'"),
+            sqlite_where=text("state <> 'returned' AND purpose <> 're-shown'"),
+            postgresql_where=text("state <> 'returned' AND purpose <> 're-shown'"),
+        ),
+        Index(
+            "uq_assignment_reshown",
+            "pool_item_id",
+            "judge_id",
+            unique=True,
+            sqlite_where=text("state <> 'returned' AND purpose = 're-shown'"),
+            postgresql_where=text("state <> 'returned' AND purpose = 're-shown'"),
         ),
         Index("ix_assignment_judge", "judge_id", "state"),
         Index(
             "ix_assignment_lease",
             "lease_until",
-            sqlite_where=text("state = 'live'"),
-            postgresql_where=text("state = 'live'"),
+            sqlite_where=text("state IN ('live', 'later')"),
+            postgresql_where=text("state IN ('live', 'later')"),
         ),
     )
 
@@ -73,8 +93,11 @@ class Assignment(Base):
     pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"))
     judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
     state: Mapped[str]
+    purpose: Mapped[str] = mapped_column(default=Purpose.FIRST)
     drawn_at: Mapped[datetime]
     lease_until: Mapped[datetime]
+    # When the judge last said “later”; it stays known after the document has gone back.
+    put_off_at: Mapped[datetime | None]
 
 
 class Judgement(Base):
@@ -105,11 +128,18 @@ class Judgement(Base):
     seconds: Mapped[float | None]
     guideline_version_id: Mapped[int | None] = mapped_column(ForeignKey("guideline_version.id"))
     judged_at: Mapped[datetime]
+    # When the server got it; `judged_at` is that less the time it waited in the browser.
+    received_at: Mapped[datetime]
+    # The browser's tab, and the number of the judgement in it: their order, whatever a clock says.
+    tab: Mapped[str] = mapped_column(default="")
+    sequence: Mapped[int | None]
     # Whether the lease had already gone to somebody else.
     late: Mapped[bool] = mapped_column(default=False)
-    # Whether this is the judge's latest word on the item.
+    # Whether this is the judge's latest word on the item; never what was said of it when it was shown again.
     current: Mapped[bool] = mapped_column(default=True)
     replaces_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
+    # The judgement of the item with the same text that this one repeats.
+    carried_from_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
 
 
 class LabelFile(Base):
@@ -207,52 +237,6 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     for item_id, count in sorted(Counter(assignment.pool_item_id for assignment in live).items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
     return len(live)
-
-
-class GradeRow(NamedTuple):
-    """A judge's present grade of a pool item."""
-
-    pool_item_id: int
-    topic_id: int
-    document_id: int
-    judge: str
-    grade: int
-
-
-def current_grades(session: Session, collection_id: int, judge: str | None = None) -> list[GradeRow]:
-    """Every judge's present grades of accepted topics, or one judge's; what could not be judged is not among them."""
-    statement = (
-        select(Judgement.pool_item_id, PoolItem.topic_id, PoolItem.document_id, User.name, Judgement.grade)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .join(User, User.id == Judgement.judge_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.current, Judgement.grade.is_not(None))
-    )
-    if judge is not None:
-        statement = statement.where(User.name == judge)
-    return [
-        GradeRow(item_id, topic_id, document_id, name, grade)
-        for item_id, topic_id, document_id, name, grade in session.execute(statement)
-        if grade is not None
-    ]
-
-
-def named_grades(session: Session, collection_id: int, judge: str | None = None) -> Iterator[tuple[str, str, int]]:
-    """Topic number, docno and grade of every present judgement of accepted topics, from the tables by name."""
-    statement = (
-        select(Topic.number, Document.docno, Judgement.grade)
-        .select_from(Judgement)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .join(Document, Document.id == PoolItem.document_id)
-        .join(User, User.id == Judgement.judge_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.current, Judgement.grade.is_not(None))
-    )
-    if judge is not None:
-        statement = statement.where(User.name == judge)
-    for number, docno, grade in session.execute(statement):
-        if grade is not None:
-            yield number, docno, grade
 
 
 def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
+from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import BigInteger, ForeignKey, Index, Table, UniqueConstraint, func, select, text
@@ -85,6 +86,19 @@ class PoolItem(Base):
             sqlite_where=text("taken < judgements_wanted"),
             postgresql_where=text("taken < judgements_wanted"),
         ),
+        Index(
+            "ix_pool_item_for_everyone",
+            "topic_id",
+            "priority",
+            sqlite_where=text("for_everyone"),
+            postgresql_where=text("for_everyone"),
+        ),
+        Index(
+            "ix_pool_item_duplicate_of_id",
+            "duplicate_of_id",
+            sqlite_where=text("duplicate_of_id IS NOT NULL"),
+            postgresql_where=text("duplicate_of_id IS NOT NULL"),
+        ),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -94,11 +108,21 @@ class PoolItem(Base):
     # The order of showing within the topic; tells nothing of ranks.
     priority: Mapped[int] = mapped_column(BigInteger)
     judgements_wanted: Mapped[int]
-    # Assignments live or done: never above `judgements_wanted` by drawing.
+    # Assignments in somebody's hands or done: never above `judgements_wanted` by drawing, but for items for everyone.
     taken: Mapped[int] = mapped_column(default=0)
     # Where a sample put it: the number of its stratum, and the share of that stratum that was drawn.
     stratum: Mapped[int | None]
     rate: Mapped[float | None]
+    # Drawn by the pool's seed when it joined, from 0 to 2^31 - 1: what is overlap, for everyone or shown again.
+    lot: Mapped[int] = mapped_column(default=0)
+    # Wants one judgement more than others, by another judge; counted in `judgements_wanted`.
+    is_overlap: Mapped[bool] = mapped_column(default=False)
+    # Every judge of the topic sees it: one of the common set, or a test question.
+    for_everyone: Mapped[bool] = mapped_column(default=False)
+    # A test question: the grade that the organiser knows to be right.
+    known_grade: Mapped[int | None]
+    # The item of the topic that has the very same text: its judgements are carried over, and this one is not shown.
+    duplicate_of_id: Mapped[int | None] = mapped_column(ForeignKey("pool_item.id"))
 
 
 class SelectionEvent(Base):
@@ -237,12 +261,24 @@ def add_pool_items(
 
 def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
     """Store items that no earlier version has."""
+    items = list(items)
+    numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
+    docnos = docnos_of(session, {item.document_id for item in items})
     columns = ("topic_id", "document_id", "first_pool_id", "priority", "judgements_wanted", "taken", "stratum", "rate")
     rows = (
-        (item.topic_id, item.document_id, pool.id, item.priority, judgements_wanted, 0, item.stratum, item.rate)
+        (
+            *(item.topic_id, item.document_id, pool.id, item.priority, judgements_wanted, 0, item.stratum, item.rate),
+            *(_lot(pool.seed, numbers[item.topic_id], docnos[item.document_id]), False, False),
+        )
         for item in items
     )
-    insert_rows(session, POOL_ITEMS, columns, rows, at_once=ROWS_AT_ONCE)
+    insert_rows(session, POOL_ITEMS, (*columns, "lot", "is_overlap", "for_everyone"), rows, at_once=ROWS_AT_ONCE)
+
+
+def _lot(seed: int, topic: str, docno: str) -> int:
+    """The lot of an item: the same whenever and with whatever else it joins the pool, and apart from its priority."""
+    digest = blake2b(f"{seed}\0{topic}\0{docno}\0lot".encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 1
 
 
 def insert_contributions(session: Session, pool: Pool, contributions: Iterable[NewContribution]) -> None:

@@ -11,7 +11,7 @@ from annotator.evaluation.agreement import Kappa, band, kappa_of_grades
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import DROPPED
 from annotator.storage.collection import find_collection, scale_of, topic_ids
-from annotator.storage.judging import current_grades
+from annotator.storage.grades import current_grades
 
 
 @dataclass(frozen=True)

@@ -289,6 +289,7 @@ def _append(
             "grade": row.grade,
             "note": "",
             "judged_at": judged_at,
+            "received_at": judged_at,
             "late": False,
             "current": True,
             "replaces_id": replaced.get(item),

@@ -28,7 +28,7 @@ from annotator.storage import ACCEPTED, DROPPED, IN_FORCE, Collection, Document,
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
-from annotator.storage.judging import current_grades
+from annotator.storage.grades import current_grades
 
 FINGERPRINT_DIGITS = 12
 

@@ -20,7 +20,7 @@ from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of
-from annotator.storage.judging import current_grades
+from annotator.storage.grades import current_grades
 
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")

@@ -19,7 +19,7 @@ from annotator.storage import ACCEPTED, DROPPED, Collection, Judgement, PoolItem
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
-from annotator.storage.judging import GradeRow, current_grades, named_grades
+from annotator.storage.grades import GradeRow, current_grades, named_grades
 from annotator.storage.pools import all_pools
 
 

@@ -206,6 +206,7 @@ def _append(
             seconds=None if decision.seconds is None else min(max(decision.seconds, 0.0), LONGEST_SECONDS),
             guideline_version_id=guideline_version_id,
             judged_at=judged_at,
+            received_at=judged_at,
             late=late,
             replaces_id=replaced.id if replaced else None,
         )
