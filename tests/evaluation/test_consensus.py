@@ -2,11 +2,23 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.consensus import POLICIES, settle, settle_all, settle_each
+from annotator.evaluation.consensus import (
+    NAMED_POLICIES,
+    POLICIES,
+    Opinion,
+    disputed_items,
+    parse_policy,
+    settle,
+    settle_all,
+    settle_each,
+    settle_opinions,
+)
+
+at_leisure = settings(max_examples=60, deadline=None)  # time is not what these test, and machines are busy
 
 JUDGEMENTS = st.lists(st.tuples(st.integers(0, 6), st.integers(-2, 4)), max_size=40)
 
@@ -42,6 +54,7 @@ def test_plain_pairs_are_settled_as_arrays_are() -> None:
     assert settle_each("lowest", []) == {}
 
 
+@at_leisure
 @given(st.sampled_from(sorted(POLICIES)), JUDGEMENTS)
 def test_settling_all_at_once_agrees_with_one_at_a_time(policy: str, judgements: list[tuple[int, int]]) -> None:
     columns = np.array(judgements, np.int64).reshape(-1, 2)
@@ -51,11 +64,13 @@ def test_settling_all_at_once_agrees_with_one_at_a_time(policy: str, judgements:
     }
 
 
+@at_leisure
 @given(st.sampled_from(sorted(POLICIES)), st.lists(st.integers(-2, 4), min_size=1))
 def test_the_settled_grade_is_one_that_a_judge_gave(policy: str, grades: list[int]) -> None:
     assert settle(policy, grades) in grades
 
 
+@at_leisure
 @given(st.sampled_from(sorted(POLICIES)), st.integers(-2, 4), st.integers(1, 5))
 def test_judges_who_agree_are_followed(policy: str, grade: int, judges: int) -> None:
     assert settle(policy, [grade] * judges) == grade
@@ -71,6 +86,158 @@ def test_no_grade_at_all_is_refused() -> None:
         settle("majority", [])
 
 
+# Jo owns the topic, Kim came second, Lou third, and Ada decides.
+JO, KIM, LOU = Opinion(1, 0, "Jo", 1, by_owner=True), Opinion(1, 2, "Kim", 2), Opinion(1, 1, "Lou", 3)
+ADA = Opinion(1, 3, "Ada", 4, adjudicates=True)
+
+
+@pytest.mark.parametrize(
+    ("policy", "of_two", "of_three", "adjudicated"),
+    [
+        # Jo 0 and Kim 2; then Lou 1; then Ada 3. Relevant from 2.
+        ("owner", 0, 0, 0),
+        ("majority", 0, 1, 1),  # the third judge settles the tie; of two, the lower
+        ("median", 0, 1, 1),
+        ("lowest", 0, 0, 0),
+        ("highest", 2, 2, 3),
+        ("any-relevant", 2, 2, 2),  # the middle of 2; of 2 and 3
+        ("all-relevant", 0, 0, 0),  # the middle of 0; of 0 and 1, the lower
+        ("judge:Kim", 2, 2, 2),
+        ("judge:Lou", None, 1, 1),
+        ("adjudicated-else-owner", 0, 0, 3),
+        ("adjudicated-else-majority", 0, 1, 3),
+        ("adjudicated-else-median", 0, 1, 3),
+        ("adjudicated-else-lowest", 0, 0, 3),
+        ("adjudicated-else-highest", 2, 2, 3),
+        ("adjudicated-else-any-relevant", 2, 2, 3),
+        ("adjudicated-else-all-relevant", 0, 0, 3),
+    ],
+)
+def test_a_policy_hears_whom_it_says(policy: str, of_two: int | None, of_three: int, adjudicated: int) -> None:
+    stages = [[JO, KIM], [JO, KIM, LOU], [JO, KIM, LOU, ADA]]
+    found = [settle_opinions(parse_policy(policy), opinions, 2).get(1) for opinions in stages]
+    assert found == [of_two, of_three, adjudicated]
+
+
+@pytest.mark.parametrize(
+    ("grades", "settled"),
+    [
+        ([0, 2, 2], 2),  # the third judge makes a majority
+        ([2, 2, 0], 2),  # the third judge is outvoted
+        ([2, 0, 1], 1),
+        ([0, 0, 2, 2], 2),
+        ([2, 2, 0, 0], 0),
+        ([1, 1, 0, 2, 2], 1),  # the third judge's 0 is not among those given most often
+    ],
+)
+def test_of_a_tie_the_third_judge_decides_if_what_they_gave_is_tied(grades: list[int], settled: int) -> None:
+    opinions = [Opinion(7, grade, f"judge {place}", place) for place, grade in enumerate(grades, 1)]
+    assert settle_opinions(parse_policy("majority"), opinions, 1) == {7: settled}
+    assert settle_opinions(parse_policy("majority"), opinions[::-1], 1) == {7: settled}
+
+
+def test_items_on_which_nobody_is_heard_are_left_out() -> None:
+    opinions = [JO, KIM, Opinion(2, 1, "Kim", 1)]
+    assert settle_opinions(parse_policy("owner"), opinions, 1) == {1: 0}
+    assert settle_opinions(parse_policy("judge:Nobody"), opinions, 1) == {}
+    assert settle_opinions(parse_policy("adjudicated-else-owner"), [ADA, Opinion(2, 1, "Kim")], 1) == {1: 3}
+
+
+@pytest.mark.parametrize(
+    ("grades", "union", "intersection"),
+    [
+        ([0, 0, 3], 3, 0),
+        ([1, 0, 1], 1, 0),
+        ([1, 2, 3], 2, 2),  # all find it relevant: the middle
+        ([0, 0], 0, 0),
+        ([1, 3], 1, 1),
+        ([0, 1, 3], 1, 0),
+    ],
+)
+def test_union_and_intersection_of_the_relevant_sets(grades: list[int], union: int, intersection: int) -> None:
+    opinions = [Opinion(7, grade, f"judge {place}") for place, grade in enumerate(grades)]
+    found = [settle_opinions(parse_policy(f"{which}-relevant"), opinions, 1)[7] for which in ("any", "all")]
+    assert found == [union, intersection]
+
+
+def test_items_in_dispute_are_those_that_differ_and_that_nobody_has_decided() -> None:
+    opinions = [
+        JO,
+        KIM,
+        Opinion(2, 2, "Jo"),
+        Opinion(2, 3, "Kim"),
+        Opinion(3, 1, "Jo"),
+        Opinion(3, 1, "Kim"),
+        Opinion(4, 0, "Jo"),
+    ]
+    assert disputed_items(opinions) == {1, 2}
+    assert disputed_items(opinions, relevant_from=2) == {1}
+    assert disputed_items([*opinions, ADA]) == {2}
+    assert disputed_items([]) == set()
+
+
+@pytest.mark.parametrize("name", ["vote", "judge:", "adjudicated-else-", "adjudicated-else-judge:Kim", ""])
+def test_an_unknown_name_of_a_policy_is_refused(name: str) -> None:
+    with pytest.raises(InvalidValueError, match=r"the policies are: owner, majority, median, .*, and judge:NAME\."):
+        parse_policy(name)
+
+
+OPINIONS = st.lists(
+    st.builds(
+        Opinion,
+        st.integers(0, 4),
+        st.integers(0, 3),
+        st.sampled_from(["Jo", "Kim", "Lou"]),
+        st.integers(0, 3),
+        st.booleans(),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+EVERY_POLICY = st.sampled_from([*NAMED_POLICIES, "judge:Kim"])
+
+
+@at_leisure
+@given(EVERY_POLICY, OPINIONS)
+def test_every_policy_chooses_a_grade_that_was_given_to_the_item(name: str, opinions: list[Opinion]) -> None:
+    settled = settle_opinions(parse_policy(name), opinions, 2)
+    given_grades = {(opinion.item, opinion.grade) for opinion in opinions}
+    assert settled.items() <= given_grades
+
+
+@at_leisure
+@given(EVERY_POLICY, OPINIONS)
+def test_every_policy_settles_an_item_by_its_own_opinions(name: str, opinions: list[Opinion]) -> None:
+    policy = parse_policy(name)
+    alone = {
+        item: grade
+        for wanted in {opinion.item for opinion in opinions}
+        for item, grade in settle_opinions(policy, [each for each in opinions if each.item == wanted], 2).items()
+    }
+    assert settle_opinions(policy, opinions, 2) == alone
+
+
+@at_leisure
+@given(OPINIONS)
+def test_relevance_follows_any_and_all(opinions: list[Opinion]) -> None:
+    union, intersection = (settle_opinions(parse_policy(f"{which}-relevant"), opinions, 2) for which in ("any", "all"))
+    for item in {opinion.item for opinion in opinions}:
+        relevant = [opinion.grade >= 2 for opinion in opinions if opinion.item == item]
+        assert (union[item] >= 2, intersection[item] >= 2) == (any(relevant), all(relevant))
+
+
+@at_leisure
+@given(st.sampled_from(sorted(POLICIES)), OPINIONS)
+def test_where_nobody_knows_who_was_third_opinions_are_settled_as_grades_are(
+    name: str, opinions: list[Opinion]
+) -> None:
+    placeless = [opinion._replace(place=0) for opinion in opinions]
+    settled = settle_opinions(parse_policy(name), placeless, 2)
+    assert settled == settle_each(name, [(opinion.item, opinion.grade) for opinion in opinions])
+
+
 def test_every_policy_says_in_a_sentence_what_it_does() -> None:
-    assert all(str(policy.sentence).endswith(".") for policy in POLICIES.values())
-    assert len({str(policy.sentence) for policy in POLICIES.values()}) == len(POLICIES)
+    policies = [*NAMED_POLICIES.values(), parse_policy("judge:Kim")]
+    assert all(str(policy.sentence).endswith(".") for policy in [*policies, *POLICIES.values()])
+    assert len({str(policy.sentence) for policy in policies}) == len(policies)
+    assert str(policies[-1].sentence) == "The grades of one judge, Kim, alone."

@@ -1,0 +1,120 @@
+"""Agreement of judges: kappa and its kin, Krippendorff's alpha, intervals, and words for them.
+
+`code_labels` takes judgements as plain columns, and `report` measures them whole. Below it, every statistic stands by
+itself: of two judges from their confusion matrix, of many from the count of each grade an item was given. What has no
+value says why (`Undefined`); it is never 0, 1 or NaN.
+"""
+
+from annotator.evaluation.agreement.bands import BANDS_ARE_CONVENTIONS, Band, band
+from annotator.evaluation.agreement.bootstrap import BootstrapInterval, alpha_interval, kappa_interval
+from annotator.evaluation.agreement.chance import (
+    coefficients,
+    cohen_chance,
+    gwet_chance,
+    scott_chance,
+    uniform_chance,
+)
+from annotator.evaluation.agreement.confusion import binary_confusions, confusion_matrix
+from annotator.evaluation.agreement.kappa import (
+    cohen_kappa,
+    kappa_of_confusion,
+    kappa_of_grades,
+    kappas_of_confusions,
+)
+from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
+from annotator.evaluation.agreement.labels import Labels, code_labels, grade_counts
+from annotator.evaluation.agreement.many_judges import (
+    conger_kappa,
+    fleiss_kappa,
+    fleiss_kappa_of_unequal,
+    gwet_ac,
+    overlap_of_all,
+    uniform_kappa,
+)
+from annotator.evaluation.agreement.report import (
+    AgreementOfAll,
+    AgreementOfJudge,
+    AgreementOfPair,
+    AgreementOfTopic,
+    AgreementOnGrade,
+    Moment,
+    agreement_of_all,
+    agreement_of_judges,
+    agreement_of_pairs,
+    agreement_of_topics,
+    agreement_on_grades,
+    interval_of_all,
+    interval_of_pair,
+    running_alpha,
+    running_kappa,
+)
+from annotator.evaluation.agreement.results import Coefficient, Figure, Kappa, SentenceEnum, Undefined
+from annotator.evaluation.agreement.shares import (
+    agreement_on_grade,
+    mean_difference,
+    negative_agreement,
+    overlap,
+    positive_agreement,
+    same_grade,
+)
+from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
+
+__all__ = [
+    "BANDS_ARE_CONVENTIONS",
+    "AgreementOfAll",
+    "AgreementOfJudge",
+    "AgreementOfPair",
+    "AgreementOfTopic",
+    "AgreementOnGrade",
+    "Band",
+    "BootstrapInterval",
+    "Coefficient",
+    "Figure",
+    "Kappa",
+    "Labels",
+    "Level",
+    "Moment",
+    "SentenceEnum",
+    "Undefined",
+    "Weighting",
+    "Weights",
+    "agreement_of_all",
+    "agreement_of_judges",
+    "agreement_of_pairs",
+    "agreement_of_topics",
+    "agreement_on_grade",
+    "agreement_on_grades",
+    "alpha_interval",
+    "band",
+    "binary_confusions",
+    "code_labels",
+    "coefficients",
+    "cohen_chance",
+    "cohen_kappa",
+    "confusion_matrix",
+    "conger_kappa",
+    "fleiss_kappa",
+    "fleiss_kappa_of_unequal",
+    "grade_counts",
+    "gwet_ac",
+    "gwet_chance",
+    "interval_of_all",
+    "interval_of_pair",
+    "kappa_interval",
+    "kappa_of_confusion",
+    "kappa_of_grades",
+    "kappas_of_confusions",
+    "krippendorff_alpha",
+    "mean_difference",
+    "negative_agreement",
+    "overlap",
+    "overlap_of_all",
+    "positive_agreement",
+    "running_alpha",
+    "running_kappa",
+    "same_grade",
+    "scott_chance",
+    "uniform_chance",
+    "uniform_kappa",
+    "weights_of_agreement",
+]

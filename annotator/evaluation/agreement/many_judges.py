@@ -1,0 +1,94 @@
+"""Agreement beyond chance of many judges: Fleiss' kappa, and Gwet's, Brennan and Prediger's and Conger's coefficients.
+
+`counts`, (items, grades), says how many judges gave an item which grade. Any of them may have graded any of the items;
+those with one grade tell only how frequent grades are. After Gwet, Handbook of Inter-Rater Reliability, 4th edition.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.agreement.chance import beyond_chance, gwet_disagreement
+from annotator.evaluation.agreement.labels import Labels, grade_counts
+from annotator.evaluation.agreement.results import Coefficient, Figure, Undefined
+from annotator.evaluation.agreement.weights import Weighting, Weights
+
+
+def fleiss_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
+    """Compute Fleiss' kappa (1971) over the items with two grades or more; all must have the same number.
+
+    With two judges it is Scott's pi, not Cohen's kappa.
+    """
+    shared = counts[counts.sum(axis=1) > 1]
+    if np.unique(shared.sum(axis=1)).size > 1:
+        return Coefficient(None, Undefined.UNEQUAL_NUMBERS)
+    return fleiss_kappa_of_unequal(shared, weights)
+
+
+def fleiss_kappa_of_unequal(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
+    """Extend Fleiss' kappa to items with different numbers of judges, each item weighing the same."""
+    weights = weights or Weighting.NONE.of(counts.shape[1])
+    share = _mean_shares(counts)
+    return _coefficient(counts, float(share @ weights.disagreement @ share), weights)
+
+
+def gwet_ac(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
+    """Compute Gwet's AC1, with weights AC2: it stays near the raw agreement when one grade prevails."""
+    weights = weights or Weighting.NONE.of(counts.shape[1])
+    return _coefficient(counts, float(gwet_disagreement(_mean_shares(counts), weights)), weights)
+
+
+def uniform_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:
+    """Take every grade of the scale as equally likely by chance: Randolph's kappa, Brennan and Prediger's of many."""
+    weights = weights or Weighting.NONE.of(counts.shape[1])
+    return _coefficient(counts, float(weights.disagreement.mean()), weights)
+
+
+def conger_kappa(labels: Labels, weights: Weights | None = None) -> Coefficient:
+    """Compute Conger's kappa (1980), Cohen's for many judges: by chance each draws grades by their own frequencies."""
+    weights = weights or Weighting.NONE.of(len(labels.grades))
+    size, judges = len(labels.grades), len(labels.judges)
+    given = np.bincount(labels.judge * size + labels.grade, minlength=judges * size).reshape(judges, size)
+    share = given / np.maximum(given.sum(axis=1, keepdims=True), 1)
+    together = share.sum(axis=0)
+    with_oneself = ((share @ weights.disagreement) * share).sum()
+    of_others = float(together @ weights.disagreement @ together - with_oneself)
+    return _coefficient(grade_counts(labels), of_others / max(judges * (judges - 1), 1), weights)
+
+
+def overlap_of_all(labels: Labels, first_relevant: int) -> Figure:
+    """Documents relevant to all judges, divided by those relevant to any, of those graded by all (Voorhees 2000)."""
+    counts = grade_counts(labels)
+    of_all = counts[counts.sum(axis=1) == len(labels.judges)]
+    relevant = of_all[:, first_relevant:].sum(axis=1)
+    if not of_all.size:
+        return Figure(None, Undefined.NO_DOCUMENT_OF_ALL)
+    if not relevant.any():
+        return Figure(None, Undefined.NOTHING_RELEVANT)
+    return Figure(int((relevant == len(labels.judges)).sum()) / int((relevant > 0).sum()))
+
+
+def _mean_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The share of each grade in an item, averaged over items with any."""
+    graded = counts[counts.sum(axis=1) > 0]
+    shares: NDArray[np.float64] = (graded / graded.sum(axis=1, keepdims=True)).sum(axis=0) / max(len(graded), 1)
+    return shares
+
+
+def _coefficient(counts: NDArray[np.int64], by_chance: float, weights: Weights) -> Coefficient:
+    shared = counts[counts.sum(axis=1) > 1]
+    if not len(shared):
+        return Coefficient(None, Undefined.NO_SHARED_DOCUMENT)
+    judges = shared.sum(axis=1)
+    differing = ((shared @ weights.disagreement) * shared).sum(axis=1) / (judges * (judges - 1))
+    measured = beyond_chance(differing.mean(keepdims=True), np.array([by_chance]), weights)
+    shares = float(measured.observed[0]), float(measured.expected[0])
+    if not np.isnan(measured.value[0]):
+        return Coefficient(float(measured.value[0]), None, *shares)
+    return Coefficient(None, _reason(counts), *shares)
+
+
+def _reason(counts: NDArray[np.int64]) -> Undefined:
+    if counts.shape[1] == 1:
+        return Undefined.SHORT_SCALE
+    given = np.count_nonzero(counts.any(axis=0))
+    return Undefined.SINGLE_GRADE_OF_ALL if given == 1 else Undefined.WEIGHTS_ALIKE

@@ -1,0 +1,273 @@
+"""The whole report from one set of labels: all judges together, by pair, topic, judge and grade, and over time."""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.agreement.bootstrap import BootstrapInterval, alpha_interval, kappa_interval
+from annotator.evaluation.agreement.chance import (
+    coefficients,
+    cohen_chance,
+    gwet_chance,
+    scott_chance,
+    uniform_chance,
+)
+from annotator.evaluation.agreement.kappa import kappas_of_confusions
+from annotator.evaluation.agreement.krippendorff import (
+    Level,
+    alphas_of_coincidences,
+    coincidences_by_place,
+)
+from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items
+from annotator.evaluation.agreement.many_judges import (
+    conger_kappa,
+    fleiss_kappa,
+    gwet_ac,
+    overlap_of_all,
+    uniform_kappa,
+)
+from annotator.evaluation.agreement.results import Coefficient, Figure, Kappa, Undefined
+from annotator.evaluation.agreement.shares import (
+    mean_difference,
+    negative_agreement,
+    overlap,
+    positive_agreement,
+    same_grade,
+)
+from annotator.evaluation.agreement.weights import Weighting
+
+MOST_POINTS = 200  # of a line over time: more would not be seen
+_GRADE_NOT_GIVEN = Figure(None, Undefined.GRADE_NOT_GIVEN)
+# One judge against all others is computed as two judges are, but not told so.
+_REASON_OF_ONE = {Undefined.NO_OVERLAP: Undefined.ALONE, Undefined.SINGLE_GRADE: Undefined.SINGLE_GRADE_OF_ALL}
+
+
+@dataclass(frozen=True)
+class AgreementOfAll:
+    """All judges together."""
+
+    judgements: int
+    items: int
+    items_shared: int  # graded by two judges or more: only these say something of agreement
+    alpha: dict[Level, Coefficient]
+    fleiss: Coefficient
+    conger: Coefficient
+    gwet: Coefficient
+    uniform: Coefficient
+    overlap: Figure  # of the relevant sets, over items that every judge graded
+
+
+@dataclass(frozen=True)
+class AgreementOfPair:
+    """Two judges, by name, on the documents both graded."""
+
+    first: str
+    second: str
+    kappa: Kappa
+    scott: Coefficient
+    gwet: Coefficient  # AC1, weighted AC2
+    uniform: Coefficient  # PABAK, of more than two grades Brennan and Prediger's
+    same: Figure  # share of documents with the same grade: raw agreement
+    positive: Figure
+    negative: Figure
+    overlap: Figure
+    difference: Figure  # mean of the first judge's grade less the second's: below 0 the first is the stricter
+
+
+@dataclass(frozen=True)
+class AgreementOfTopic:
+    """One topic, over its items graded by two judges or more.
+
+    `same` is, of every grade given to them, the share of the item's other judges who gave the same, on average.
+    """
+
+    topic: str
+    items_shared: int
+    alpha: Coefficient
+    same: Figure
+
+
+@dataclass(frozen=True)
+class AgreementOfJudge:
+    """One judge against all others: every pair of a grade of theirs with another judge's of the same document.
+
+    The pairs of one document are not independent, so that no interval follows from their number. `difference` below 0
+    says that this judge is stricter than the others.
+    """
+
+    judge: str
+    pairs: int
+    kappa: Coefficient
+    difference: Figure
+
+
+@dataclass(frozen=True)
+class AgreementOnGrade:
+    """One grade: whenever a judge gave it to a shared item, the share of its other judges who did, too, on average."""
+
+    grade: int
+    same: Figure
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A value as it stood after so many documents."""
+
+    items: int
+    value: float | None
+
+
+def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE) -> AgreementOfAll:
+    """Measure all judges together; `first_relevant` is the place in the scale of the least relevant grade."""
+    counts, weights = grade_counts(labels), weighting.of(len(labels.grades))
+    together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)
+    alpha = {level: alphas_of_coincidences(together, labels.grades, level)[0] for level in Level}
+    by_chance = (
+        fleiss_kappa(counts, weights),
+        conger_kappa(labels, weights),
+        gwet_ac(counts, weights),
+        uniform_kappa(counts, weights),
+    )
+    missing = _nothing_to_compare(labels)
+    if missing is not None:
+        alpha = dict.fromkeys(alpha, Coefficient(None, missing))
+        by_chance = (Coefficient(None, missing),) * 4
+    shared = int(np.count_nonzero(counts.sum(axis=1) > 1))
+    relevant_sets = overlap_of_all(labels, first_relevant) if missing is None else Figure(None, missing)
+    return AgreementOfAll(labels.item.size, labels.items, shared, alpha, *by_chance, relevant_sets)
+
+
+def agreement_of_pairs(
+    labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE
+) -> list[AgreementOfPair]:
+    """Measure every two judges, in the order of their names."""
+    confusions, weights = labels.pair_confusions, weighting.of(len(labels.grades))
+    columns = zip(
+        combinations(labels.judges, 2),
+        kappas_of_confusions(confusions, weights),
+        coefficients(confusions, weights, scott_chance),
+        coefficients(confusions, weights, gwet_chance),
+        coefficients(confusions, weights, uniform_chance),
+        same_grade(confusions),
+        positive_agreement(confusions, first_relevant),
+        negative_agreement(confusions, first_relevant),
+        overlap(confusions, first_relevant),
+        mean_difference(confusions, labels.grades),
+        strict=True,
+    )
+    return [AgreementOfPair(*names, *figures) for names, *figures in columns]
+
+
+def agreement_of_topics(labels: Labels, level: Level = Level.ORDINAL) -> list[AgreementOfTopic]:
+    """Measure each topic by itself, in the order of `labels.topics`."""
+    size = len(labels.topics)
+    counts, topic = grade_counts(labels), topic_of_items(labels)
+    shared = counts.sum(axis=1) > 1
+    coincidences = coincidences_by_place(counts[shared], topic[shared], size)
+    alphas = alphas_of_coincidences(coincidences, labels.grades, level)
+    pairs = coincidences.sum(axis=(1, 2)).tolist()
+    same = np.trace(coincidences, axis1=1, axis2=2).tolist()
+    items = np.bincount(topic[shared], minlength=size).tolist()
+    return [
+        AgreementOfTopic(
+            name,
+            items[place],
+            alphas[place],
+            Figure(same[place] / pairs[place]) if items[place] else Figure(None, Undefined.NO_SHARED_DOCUMENT),
+        )
+        for place, name in enumerate(labels.topics)
+    ]
+
+
+def agreement_of_judges(labels: Labels, weighting: Weighting = Weighting.NONE) -> list[AgreementOfJudge]:
+    """Measure each judge against all others, in the order of their names."""
+    confusions, size = labels.pair_confusions, len(labels.grades)
+    against_others = np.zeros((len(labels.judges), size, size), np.int64)
+    first, second = np.triu_indices(len(labels.judges), 1)  # the order of `combinations`
+    np.add.at(against_others, first, confusions)
+    np.add.at(against_others, second, confusions.transpose(0, 2, 1))
+    kappas = coefficients(against_others, weighting.of(size), cohen_chance)
+    differences = mean_difference(against_others, labels.grades)
+    pairs = against_others.sum(axis=(1, 2)).tolist()
+    return [
+        AgreementOfJudge(
+            name,
+            count,
+            replace(kappa, reason=kappa.reason and _REASON_OF_ONE.get(kappa.reason, kappa.reason)),
+            difference if count else Figure(None, Undefined.ALONE),
+        )
+        for name, count, kappa, difference in zip(labels.judges, pairs, kappas, differences, strict=True)
+    ]
+
+
+def agreement_on_grades(labels: Labels) -> list[AgreementOnGrade]:
+    """Measure each grade of the scale by itself, in order, of any number of judges."""
+    counts = grade_counts(labels)
+    together = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)[0]
+    given, same = together.sum(axis=1).tolist(), together.diagonal().tolist()
+    return [
+        AgreementOnGrade(grade, Figure(same[place] / given[place]) if given[place] else _GRADE_NOT_GIVEN)
+        for place, grade in enumerate(labels.grades)
+    ]
+
+
+def interval_of_all(labels: Labels, level: Level = Level.ORDINAL, *, seed: int) -> BootstrapInterval:
+    """Bootstrap alpha of all judges by topic."""
+    return alpha_interval(grade_counts(labels), topic_of_items(labels), labels.grades, level, seed=seed)
+
+
+def interval_of_pair(
+    labels: Labels, first: str, second: str, weighting: Weighting = Weighting.NONE, *, seed: int
+) -> BootstrapInterval:
+    """Bootstrap kappa of two judges, by name, by topic."""
+    one, other = _shared_by(labels, first, second)
+    topics, weights = labels.topic[one], weighting.of(len(labels.grades))
+    return kappa_interval(labels.grade[one], labels.grade[other], topics, weights, seed=seed)
+
+
+def running_kappa(
+    labels: Labels, first: str, second: str, weighting: Weighting = Weighting.NONE, points: int = MOST_POINTS
+) -> list[Moment]:
+    """Kappa of two judges, by name, over the documents both had graded by then."""
+    one, other = _shared_by(labels, first, second)
+    size = len(labels.grades)
+    in_time = np.argsort(np.maximum(labels.moment[one], labels.moment[other]))
+    cells = (labels.grade[one] * size + labels.grade[other])[in_time]
+    segment, ends = _segments(cells.size, points)
+    met = np.bincount(segment * size**2 + cells, minlength=ends.size * size**2)
+    confusions = met.reshape(ends.size, size, size).cumsum(axis=0)
+    kappas = kappas_of_confusions(confusions, weighting.of(size))
+    return [Moment(kappa.n, kappa.value) for kappa in kappas]
+
+
+def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MOST_POINTS) -> list[Moment]:
+    """Alpha of all judges over the documents that had all their present grades by then."""
+    counts, finished = grade_counts(labels), np.zeros(labels.items, np.intp)
+    np.maximum.at(finished, labels.item, labels.moment)
+    in_time = np.argsort(finished)
+    counts = counts[in_time][counts[in_time].sum(axis=1) > 1]
+    segment, ends = _segments(len(counts), points)
+    coincidences = coincidences_by_place(counts, segment, ends.size).cumsum(axis=0)
+    alphas = alphas_of_coincidences(coincidences, labels.grades, level)
+    return [Moment(items, alpha.value) for items, alpha in zip(ends.tolist(), alphas, strict=True)]
+
+
+def _nothing_to_compare(labels: Labels) -> Undefined | None:
+    if not labels.item.size:
+        return Undefined.NO_JUDGEMENT
+    return Undefined.ONE_JUDGE if len(labels.judges) == 1 else None
+
+
+def _shared_by(labels: Labels, first: str, second: str) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The entries of two judges of the items both graded, in the order of items."""
+    of_first, of_second = (np.flatnonzero(labels.judge == labels.judges.index(name)) for name in (first, second))
+    _, one, other = np.intersect1d(labels.item[of_first], labels.item[of_second], return_indices=True)
+    return of_first[one], of_second[other]
+
+
+def _segments(size: int, points: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Cut so many entries into at most so many segments: the segment of every entry, and where each ends."""
+    ends = np.unique(np.linspace(0, size, min(size, points) + 1).astype(np.intp))[1:]
+    return np.searchsorted(ends, np.arange(size), side="right"), ends

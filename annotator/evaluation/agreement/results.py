@@ -1,0 +1,90 @@
+"""What a statistic of agreement comes to: a value, or the reason why there is none."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import Sentence
+
+
+class SentenceEnum(Enum):
+    """A choice whose values are sentences, ready to be translated."""
+
+    @property
+    def sentence(self) -> Sentence:
+        """What it says."""
+        sentence: Sentence = self.value
+        return sentence
+
+
+class Undefined(SentenceEnum):
+    """Why a statistic has no value."""
+
+    NO_JUDGEMENT = Sentence("Nobody has graded anything yet.")
+    ONE_JUDGE = Sentence("Only one judge has graded anything.")
+    NO_OVERLAP = Sentence("The two judges have graded no document in common.")
+    NO_SHARED_DOCUMENT = Sentence("No document has been graded by two judges.")
+    ALONE = Sentence("No other judge has graded a document that this judge graded.")
+    NO_DOCUMENT_OF_ALL = Sentence("No document has been graded by every one of the judges.")
+    SINGLE_GRADE = Sentence(
+        "Both judges gave one and the same grade to every document, so chance explains all agreement."
+    )
+    SINGLE_GRADE_OF_ALL = Sentence(
+        "All judges gave one and the same grade to every document that two of them graded, so chance explains all "
+        "agreement."
+    )
+    WEIGHTS_ALIKE = Sentence("By these weights all grades that were given agree fully, so there is nothing to measure.")
+    SHORT_SCALE = Sentence("The scale has a single grade, so there is nothing to agree on.")
+    UNEQUAL_NUMBERS = Sentence(
+        "Fleiss' kappa needs the same number of judges for every document; Krippendorff's alpha does not."
+    )
+    NOTHING_RELEVANT = Sentence("No judge graded any of the documents compared as relevant.")
+    EVERYTHING_RELEVANT = Sentence("Every judge graded all of the documents compared as relevant.")
+    GRADE_NOT_GIVEN = Sentence("No document that two judges graded has this grade.")
+    NO_SPREAD = Sentence(
+        "There is no interval: the judges agree always or never, or one of them gave a single grade, and from that "
+        "no spread can be estimated."
+    )
+    NO_RESAMPLE = Sentence("There is no interval: in too few of the resamples does the value exist.")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic. `value` is None exactly when `reason` says why."""
+
+    value: float | None
+    reason: Undefined | None = None
+
+
+@dataclass(frozen=True)
+class Coefficient(Figure):
+    """Agreement beyond chance, at most 1: `observed` and `expected` agreement are shares from 0 to 1.
+
+    A single grade given by all leaves both known and still no value.
+    """
+
+    observed: float | None = None
+    expected: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Kappa:
+    """Cohen's kappa of two judges, with everything needed to read it.
+
+    `observed` and `expected` are shares from 0 to 1, `value` lies between -1 and 1. `value` is None exactly when
+    `reason` says why. `standard_error` and `interval` are None as well when they would be 0 wide or undefined, and
+    `interval_reason` says why: kappa is 1 or -1, or one judge used a single grade.
+    """
+
+    n: int  # documents both have graded
+    confusion: NDArray[np.int64]  # rows: first judge, columns: second judge, in the order of the scale
+    observed: float | None
+    expected: float | None
+    value: float | None
+    reason: Undefined | None
+    standard_error: float | None = None
+    standard_error_by_chance: float | None = None  # when kappa is truly 0: what a test against chance divides by
+    interval: tuple[float, float] | None = None  # 95 %, kept within -1 and 1
+    interval_reason: Undefined | None = None
