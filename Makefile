@@ -2,6 +2,7 @@
 #
 #   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
 #   make test    all tests
+#   make faults  servers and browsers killed, networks cut, in full length (make test has it short): 15 minutes
 #   make lint    style, types, spelling
 #   make wheel   dist/annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
@@ -18,15 +19,18 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EDITABLE := --build-constraint constraints.txt --editable .
 
-.PHONY: demo test lint wheel translations lock
+.PHONY: demo test faults lint wheel translations lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed-to-run
 	$(BIN)/annotator demo --port $(PORT)
 
-# Skipped tests are listed last, each by its name and with its reason.
+# Skipped tests are listed last, each by its name and with its reason. What is compiled is kept, for the many processes.
 test: $(VENV)/installed-to-test
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal -rs --no-fold-skipped
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rs --no-fold-skipped
+
+faults: $(VENV)/installed-to-test
+	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser/faults
 
 lint: $(VENV)/installed-to-test
 	$(BIN)/ruff check .

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from werkzeug.security import generate_password_hash
 
 from annotator.evaluation.scale import parse_scale
 from annotator.files import InputFile
-from annotator.passwords import hash_password
 from annotator.storage import Role, Showing, User
 from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows import accounts, collection, documents, judgement_import, members, pool_building, runs, topics
@@ -17,7 +17,8 @@ from annotator.workflows.runs import CheckedRun, Receipt, RunDetails, Sender
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LIMIT = 1 << 24
 PASSWORD = "correct horse"
-HASH = hash_password(PASSWORD)
+# A hash of the kind the program makes, at a hundredth of the cost: an account of the tests guards nothing.
+HASH = generate_password_hash(PASSWORD, "scrypt:256:8:1")
 SCALE = "0=Not relevant,1=Relevant,2=Highly relevant"
 SLUG = "news"
 

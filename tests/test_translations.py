@@ -8,7 +8,11 @@ from babel.messages.catalog import Message
 from annotator.web.catalogue import LANGUAGES, catalogue_path, collect, compiled, read_catalogue
 
 VALUE = re.compile(r"%\(\w+\)[sd]|%%")
-SENTENCES = {str(message.id): message for message in collect() if message.id}
+
+
+@pytest.fixture(scope="module")
+def sentences() -> dict[str, Message]:
+    return {str(message.id): message for message in collect() if message.id}
 
 
 def values_of(text: str) -> list[str]:
@@ -20,21 +24,21 @@ def translated(request: pytest.FixtureRequest) -> dict[str, Message]:
     return {str(message.id): message for message in read_catalogue(request.param) if message.id}
 
 
-def test_sentences_of_code_pages_errors_and_measures_are_collected() -> None:
-    assert "There is no collection “%(slug)s”." in SENTENCES
-    assert "Nothing was stored. Problems found: %(total)d." in SENTENCES
-    assert any(sentence.startswith("Mean precision at the rank") or "precision" in sentence for sentence in SENTENCES)
-    places = {place.split("/")[0] for message in SENTENCES.values() for place, _ in message.locations}
+def test_sentences_of_code_pages_errors_and_measures_are_collected(sentences: dict[str, Message]) -> None:
+    assert "There is no collection “%(slug)s”." in sentences
+    assert "Nothing was stored. Problems found: %(total)d." in sentences
+    assert any(sentence.startswith("Mean precision at the rank") or "precision" in sentence for sentence in sentences)
+    places = {place.split("/")[0] for message in sentences.values() for place, _ in message.locations}
     assert places == {"annotator", "templates"}
 
 
-def test_no_sentence_lacks_its_translation(translated: dict[str, Message]) -> None:
-    missing = [sentence for sentence in SENTENCES if not (sentence in translated and translated[sentence].string)]
+def test_no_sentence_lacks_its_translation(sentences: dict[str, Message], translated: dict[str, Message]) -> None:
+    missing = [sentence for sentence in sentences if not (sentence in translated and translated[sentence].string)]
     assert missing == []
 
 
-def test_no_translation_has_lost_its_sentence(translated: dict[str, Message]) -> None:
-    assert set(translated) <= set(SENTENCES)
+def test_no_translation_has_lost_its_sentence(sentences: dict[str, Message], translated: dict[str, Message]) -> None:
+    assert set(translated) <= set(sentences)
 
 
 def test_a_translation_has_the_values_of_its_sentence(translated: dict[str, Message]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from browser.pages import cat_collection
+from kept import Kept
 from playwright.sync_api import Browser, Page
 from serving import running
 from sqlalchemy import delete
@@ -83,7 +84,7 @@ def served(served_file: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def server(running_server: str, served: Database) -> str:
+def server(running_server: str, served: Database, kept: Kept) -> str:
     """The address of a server over the collection of cats."""
-    cat_collection(served)
+    kept.fill(served, cat_collection)
     return running_server

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine, write_run
+from kept import Kept
 
 from annotator.storage import Database
 
@@ -17,20 +18,33 @@ def annotator(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.fixture
-def news(annotator: CommandLine) -> CommandLine:
+def news(annotator: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The same with a collection `news` of two topics."""
-    annotator.done(
-        "collections", "add", "news", "--title", "News search", "--scale", "0=Not relevant,1=Relevant,2=Highly relevant"
-    )
-    annotator.done("topics", "import", "news", "-", given="1\tfirst topic\n2\tsecond topic\n")
+    kept.fill(sqlite_database, add_news)
+    sqlite_database.close()
     return annotator
 
 
 @pytest.fixture
-def pooled(news: CommandLine) -> CommandLine:
-    """The same with two runs and their pool: 1 → a b c d, 2 → a e."""
+def pooled(annotator: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
+    """The same with two runs, whose files are in the working folder, and their pool: 1 → a b c d, 2 → a e."""
     write_run("alpha", ["1 a", "1 b", "1 c", "2 a"])
     write_run("beta", ["1 d", "1 b", "1 a", "2 e"])
-    news.done("runs", "import", "news", "alpha.run", "beta.run")
-    news.done("pool", "build", "news", "--depth", "10")
-    return news
+    kept.fill(sqlite_database, add_pooled_news)
+    sqlite_database.close()
+    return annotator
+
+
+def add_news(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done(
+        "collections", "add", "news", "--title", "News search", "--scale", "0=Not relevant,1=Relevant,2=Highly relevant"
+    )
+    command_line.done("topics", "import", "news", "-", given="1\tfirst topic\n2\tsecond topic\n")
+
+
+def add_pooled_news(database: Database) -> None:
+    add_news(database)
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("runs", "import", "news", "alpha.run", "beta.run")
+    command_line.done("pool", "build", "news", "--depth", "10")

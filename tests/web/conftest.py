@@ -3,6 +3,7 @@
 import pytest
 from build import SLUG, member, pooled_news, user
 from flask import Flask
+from kept import Kept
 from visiting import Visit, Visitor, application
 
 from annotator.storage import Database, Role
@@ -24,8 +25,13 @@ def app(shared_app: Flask, database: Database) -> Flask:
 
 
 @pytest.fixture
-def news(database: Database) -> str:
+def news(database: Database, kept: Kept) -> str:
     """A pooled collection: Jo and Kim judge, Ola organises, Pat sends runs for team red, Ada administers; its slug."""
+    kept.fill(database, add_news)
+    return f"/collections/{SLUG}"
+
+
+def add_news(database: Database) -> None:
     with database.transaction() as session:
         pooled_news(session, judgements_wanted=2)
         member(session, "jo", Role.JUDGE)
@@ -33,7 +39,6 @@ def news(database: Database) -> str:
         member(session, "ola", Role.ORGANISER)
         member(session, "pat", Role.PARTICIPANT, team="red")
         user(session, "ada", administrator=True)
-    return f"/collections/{SLUG}"
 
 
 @pytest.fixture
