@@ -28,6 +28,9 @@ DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # the docnos of docu
 NONE: NDArray[np.int32] = np.empty(0, np.int32)
 WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
 
+# Strategies that go on choosing, from the judgements so far.
+ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
+
 
 @dataclass(frozen=True, eq=False)
 class TopicChoice:
@@ -118,7 +121,7 @@ def stored_strategy(name: str, parameters: Mapping[str, object]) -> Strategy:
 
 def is_adaptive(name: str) -> bool:
     """Whether the strategy of a stored version chooses further documents from judgements."""
-    return name in STRATEGIES and STRATEGIES[name].kind is Kind.ADAPTIVE
+    return name in ADAPTIVE
 
 
 def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, int]) -> list[int]:

@@ -16,7 +16,15 @@ from annotator.storage.collection import (
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import Document
-from annotator.storage.judge_desk import Evidence, QualifyingAnswer, QualifyingItem, Question, TopicMark, TopicNote
+from annotator.storage.judge_desk import (
+    Evidence,
+    Preparation,
+    QualifyingAnswer,
+    QualifyingItem,
+    Question,
+    TopicMark,
+    TopicNote,
+)
 from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile, Purpose
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
@@ -46,6 +54,7 @@ __all__ = [
     "Pool",
     "PoolItem",
     "PoolRun",
+    "Preparation",
     "Purpose",
     "QualifyingAnswer",
     "QualifyingItem",

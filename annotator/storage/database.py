@@ -1,6 +1,9 @@
 """The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
+import random
 import re
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -13,11 +16,17 @@ from sqlalchemy.orm import Session
 from annotator.errors import BusyError, ConflictError, InvalidValueError
 
 BUSY_TIMEOUT_MS = 15_000
+# How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.
+SECONDS_BETWEEN_LOOKS = 0.0003
+LONGEST_BETWEEN_LOOKS = 0.01
+LONGER_EACH_TIME = 1.02
 # The number itself means nothing: it is the same in every process that migrates.
 MIGRATION_LOCK = 7_105_221
 # PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
 GAVE_WAY = frozenset({"40001", "40P01"})
 MOST_ATTEMPTS = 3
+# The lower byte of SQLite's codes says what happened, the others how.
+PRIMARY_CODE = 0xFF
 
 Result = TypeVar("Result")
 
@@ -168,5 +177,36 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
 def _begin_sqlite(connection: Connection) -> None:
     # A transaction that reads first and then writes cannot wait for the lock (SQLite refuses at once,
     # whatever the timeout), so one that may write takes the lock at its beginning.
-    write = connection.get_execution_options().get("write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+    if connection.get_execution_options().get("write", False):
+        _begin_writing(connection)
+    else:
+        connection.exec_driver_sql("BEGIN")
+
+
+def _begin_writing(connection: Connection) -> None:
+    # SQLite itself would sleep for longer and longer, up to 100 ms, while others come and go: with two processes half
+    # of the time passed asleep, and some waited for seconds.
+    driver: Any = connection.connection.dbapi_connection
+    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    pause = SECONDS_BETWEEN_LOOKS
+    driver.execute("PRAGMA busy_timeout=0")
+    try:
+        while not _has_begun(driver):
+            if time.monotonic() > end:
+                # Once more by way of SQLAlchemy, which raises its own error.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+                return
+            time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that two do not wake together
+            pause = min(pause * LONGER_EACH_TIME, LONGEST_BETWEEN_LOOKS)
+    finally:
+        driver.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
+
+
+def _has_begun(driver: Any) -> bool:  # noqa: ANN401 - the driver's own type
+    try:
+        driver.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & PRIMARY_CODE != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True

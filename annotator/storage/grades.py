@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.storage.accounts import User
 from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.documents import Document
+from annotator.storage.duplicates import SHOWN
 from annotator.storage.judging import Judgement
 from annotator.storage.pools import PoolItem
 
@@ -23,8 +24,13 @@ class GradeRow(NamedTuple):
     grade: int
 
 
-def current_grades(session: Session, collection_id: int, judge: str | None = None) -> list[GradeRow]:
-    """Every judge's present grades of accepted topics, or one judge's; what could not be judged is not among them."""
+def current_grades(
+    session: Session, collection_id: int, judge: str | None = None, *, only_shown: bool = False
+) -> list[GradeRow]:
+    """Every judge's present grades of accepted topics, or one judge's; what could not be judged is not among them.
+
+    `only_shown` leaves out what was carried over from a document with the same text.
+    """
     statement = (
         select(Judgement.pool_item_id, PoolItem.topic_id, PoolItem.document_id, User.name, Judgement.grade)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -34,6 +40,8 @@ def current_grades(session: Session, collection_id: int, judge: str | None = Non
     )
     if judge is not None:
         statement = statement.where(User.name == judge)
+    if only_shown:
+        statement = statement.where(SHOWN)
     return [
         GradeRow(item_id, topic_id, document_id, name, grade)
         for item_id, topic_id, document_id, name, grade in session.execute(statement)

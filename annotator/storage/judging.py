@@ -1,17 +1,20 @@
 """Who is to look at what, and what they said. Judgements are appended: the latest of a judge counts, all are kept."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import cast
 
 from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
     Select,
+    Table,
     UniqueConstraint,
+    bindparam,
     exists,
     insert,
     select,
@@ -24,7 +27,7 @@ from annotator.storage.columns import Base
 from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
 
-# For how long a judge holds a document; each document they judge renews it.
+# For how long a judge holds a document; going on renews it, once less than half is left.
 LEASE = timedelta(minutes=30)
 
 
@@ -35,6 +38,10 @@ class AssignmentState(StrEnum):
     LATER = "later"
     DONE = "done"
     RETURNED = "returned"
+
+
+# In somebody's hands: they come back to the queue when the lease runs out or their judge signs out.
+HELD = (AssignmentState.LIVE, AssignmentState.LATER)
 
 
 class Purpose(StrEnum):
@@ -156,6 +163,25 @@ class LabelFile(Base):
     imported_at: Mapped[datetime]
 
 
+# What every draw does, put together once and from the tables themselves, which takes a fraction of the time.
+ASSIGNMENTS = cast("Table", Assignment.__table__)
+_ITEMS = cast("Table", PoolItem.__table__)
+LEND = insert(ASSIGNMENTS)
+TAKE = update(_ITEMS).where(_ITEMS.c.id.in_(bindparam("items", expanding=True))).values(taken=_ITEMS.c.taken + 1)
+_IS_HELD = ASSIGNMENTS.c.state.in_([state.value for state in HELD])
+RENEW = (
+    update(ASSIGNMENTS)
+    .where(ASSIGNMENTS.c.judge_id == bindparam("whose"), _IS_HELD, ASSIGNMENTS.c.lease_until < bindparam("soon"))
+    .values(lease_until=bindparam("until"))
+)
+ANY_EXPIRED = (
+    select(ASSIGNMENTS.c.id)
+    # Word for word as the partial index has it.
+    .where(text("state IN ('live', 'later')"), ASSIGNMENTS.c.lease_until < bindparam("now"))
+    .limit(1)
+)
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a judge said of a document: a grade, or why it cannot be judged."""
@@ -172,11 +198,6 @@ class Decision:
         return cls(judgement.grade, reason, judgement.note, judgement.seconds)
 
 
-def judged_items(judge_id: int) -> Select[int]:
-    """The pool items this judge has judged."""
-    return select(Judgement.pool_item_id).where(Judgement.judge_id == judge_id, Judgement.current)
-
-
 def held_items(judge_id: int) -> Select[int]:
     """The pool items in this judge's hands."""
     return select(Assignment.pool_item_id).where(
@@ -184,59 +205,68 @@ def held_items(judge_id: int) -> Select[int]:
     )
 
 
-def free_items(judge_id: int) -> Select[int]:
-    """The pool items that still want a judge and that this one neither holds nor has judged."""
-    has_it = exists().where(
-        Assignment.pool_item_id == PoolItem.id,
-        Assignment.judge_id == judge_id,
-        Assignment.state != AssignmentState.RETURNED,
-    )
-    return select(PoolItem.id).where(PoolItem.taken < PoolItem.judgements_wanted, ~has_it)
-
-
-def current_judgement(session: Session, pool_item_id: int, judge_id: int) -> Judgement | None:
-    """The judge's latest word on an item."""
-    return session.scalar(
-        select(Judgement).where(
-            Judgement.pool_item_id == pool_item_id, Judgement.judge_id == judge_id, Judgement.current
-        )
-    )
-
-
-def lend(session: Session, pool_item_ids: Sequence[int], judge_id: int, now: datetime) -> None:
-    """Put items into a judge's hands, of which the caller knows that they may have them."""
-    session.execute(
-        insert(Assignment),
+def lend(
+    session: Session,
+    pool_item_ids: Sequence[int],
+    judge_id: int,
+    now: datetime,
+    purposes: Mapping[int, Purpose] | None = None,
+) -> None:
+    """Put items into a judge's hands, of which the caller knows that they may have them, in the order of showing."""
+    purposes = purposes or {}
+    session.flush()
+    connection = session.connection()
+    connection.execute(
+        LEND,
         [
             {
                 "pool_item_id": item_id,
                 "judge_id": judge_id,
-                "state": AssignmentState.LIVE,
+                "state": AssignmentState.LIVE.value,
+                "purpose": purposes.get(item_id, Purpose.FIRST).value,
                 "drawn_at": now,
                 "lease_until": now + LEASE,
             }
             for item_id in pool_item_ids
         ],
     )
-    session.execute(update(PoolItem).where(PoolItem.id.in_(pool_item_ids)).values(taken=PoolItem.taken + 1))
+    # What is shown again takes no place of what the item wants.
+    taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) != Purpose.RE_SHOWN]
+    connection.execute(TAKE, {"items": taken})
+
+
+def renew(session: Session, judge_id: int, now: datetime) -> None:
+    """Begin the leases anew of everything a judge holds, where less than half is left."""
+    session.flush()
+    until = {"whose": judge_id, "soon": now + LEASE / 2, "until": now + LEASE}
+    session.connection().execute(RENEW, until)
+
+
+def give_back_expired(session: Session, now: datetime) -> int:
+    """Return everything whose lease has run out, and count it."""
+    session.flush()
+    if session.connection().execute(ANY_EXPIRED, {"now": now}).first() is None:
+        return 0
+    return give_back(session, Assignment.lease_until < now)
 
 
 def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Return the live assignments that fit to the queue and count them; their items want a judge again."""
+    """Return what is held and fits to the queue and count it, put off or not; the items want a judge again."""
     # In one order for everybody, so that two who give back at once wait for each other and not both for ever.
-    live = session.scalars(
+    held = session.scalars(
         select(Assignment)
-        .where(Assignment.state == AssignmentState.LIVE, *conditions)
+        .where(Assignment.state.in_(HELD), *conditions)
         .order_by(Assignment.pool_item_id, Assignment.id)
         .with_for_update()
     ).all()
-    for assignment in live:
+    for assignment in held:
         assignment.state = AssignmentState.RETURNED
     session.flush()
     # An item that comes back from two judges counts down twice.
-    for item_id, count in sorted(Counter(assignment.pool_item_id for assignment in live).items()):
+    taken = Counter(assignment.pool_item_id for assignment in held if assignment.purpose != Purpose.RE_SHOWN)
+    for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
-    return len(live)
+    return len(held)
 
 
 def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:

@@ -10,17 +10,10 @@ from sqlalchemy import exists, func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import ACCEPTED, Collection, CollectionState, Topic
-from annotator.storage.judging import Judgement, free_items, held_items
-from annotator.storage.pools import (
-    NewContribution,
-    NewItem,
-    Pool,
-    PoolItem,
-    PoolRun,
-    SelectionEvent,
-    insert_contributions,
-    insert_items,
-)
+from annotator.storage.judge_queue import free_items
+from annotator.storage.judging import Judgement, held_items
+from annotator.storage.pool_growth import NewContribution, NewItem, insert_contributions, insert_items
+from annotator.storage.pools import Pool, PoolItem, PoolRun, SelectionEvent
 from annotator.storage.runs import IN_FORCE, Run
 
 
@@ -187,13 +180,13 @@ def relevant_from_now(session: Session, collection_id: int) -> int:
     return session.scalars(select(Collection.relevant_from).where(Collection.id == collection_id)).one()
 
 
-def held_and_free(session: Session, topic_id: int, judge_id: int) -> tuple[int, int]:
+def held_and_free(session: Session, collection: Collection, topic_id: int, judge_id: int) -> tuple[int, int]:
     """How many items of a topic this judge holds, and how many they could draw."""
-    in_topic = PoolItem.topic_id == topic_id
-    held = select(PoolItem.id).where(PoolItem.id.in_(held_items(judge_id)), in_topic)
+    topic = session.get_one(Topic, topic_id)
+    held = select(PoolItem.id).where(PoolItem.id.in_(held_items(judge_id)), PoolItem.topic_id == topic_id)
     counts = [
         session.scalars(select(func.count()).select_from(items.subquery())).one()
-        for items in (held, free_items(judge_id).where(in_topic))
+        for items in (held, free_items(judge_id, topic, collection.judging_mode))
     ]
     return counts[0], counts[1]
 

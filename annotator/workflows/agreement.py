@@ -47,13 +47,15 @@ class AgreementReport:
 def agreement_report(session: Session, slug: str) -> AgreementReport:
     """Compare every two judges on what both have graded; *cannot judge* is no grade.
 
+    Documents with the same text count once: what is carried over was never said a second time.
+
     Dropped topics do not count: the report says how far the grades behind the qrels can be trusted, and topics with
     hardly anything or nearly everything relevant, which are the ones dropped, pull kappa down by prevalence alone.
     """
     collection = find_collection(session, slug)
     grades = tuple(grade.value for grade in scale_of(session, collection.id))
     by_judge: dict[str, dict[int, int]] = {}
-    for row in current_grades(session, collection.id):
+    for row in current_grades(session, collection.id, only_shown=True):
         by_judge.setdefault(row.judge, {})[row.pool_item_id] = row.grade
     judges = tuple(sorted(by_judge))
     pairs = [

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from annotator.storage import ACCEPTED, Document, PoolItem, Topic
 from annotator.storage.collection import find_collection, lock_collection, lock_open_collection
 from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
 from annotator.storage.judging import reopen_for_text
+from annotator.storage.needs import settle_documents
 from annotator.storage.rows import insert_rows
 from annotator.storage.search import forget_documents, index_documents
 
@@ -57,6 +59,14 @@ def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
     return fields
 
 
+class _Stored(NamedTuple):
+    """What tells whether a document that comes again has changed."""
+
+    text_hash: str | None
+    url: str | None
+    language: str | None
+
+
 def read_documents(
     files: Sequence[InputFile], *, fields: Mapping[str, str], unpacked_limit: int
 ) -> list[ParsedDocument]:
@@ -77,13 +87,14 @@ def read_documents(
 def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocument]) -> DocumentImport:
     """Store texts; a document that is there already takes the new text.
 
-    Judges who could not judge one because it had no text get it again.
+    Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
+    is found out anew.
     """
     # Before the first statement, which takes the lock.
     words = {document.docno: indexed_words(document.title, document.body) for document in documents}
     collection = lock_open_collection(session, slug)
     known = document_ids(session, collection.id, words)
-    hashes = _stored_hashes(session, collection.id) if known else {}
+    stored = _stored_documents(session, collection.id) if known else {}
     new: list[tuple[object, ...]] = []
     replaced: dict[int, dict[str, str | None]] = {}
     for document in documents:
@@ -91,18 +102,19 @@ def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocu
         id_ = known.get(document.docno)
         if id_ is None:
             new.append((collection.id, document.docno, *row.values()))
-        elif hashes[id_] == row["text_hash"]:
+        elif stored[id_] == (row["text_hash"], row["url"], row["language"]):
             del words[document.docno]
         else:
             replaced[id_] = row
     insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), new, at_once=ROWS_AT_ONCE)
     if replaced:
         session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
-    filled = [id_ for id_ in replaced if hashes[id_] is None]
+    filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
     reopen_for_text(session, filled)
     forget_documents(session, list(replaced))
     ids = document_ids(session, collection.id, words)
     index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
+    settle_documents(session, collection.id, list(replaced))
     return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
 
 
@@ -138,14 +150,17 @@ def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
     return [MissingDocument(docno, tuple(sorted(numbers, key=natural_order))) for docno, numbers in topics.items()]
 
 
-def _stored_hashes(session: Session, collection_id: int) -> dict[int, str | None]:
-    rows = session.execute(select(Document.id, Document.text_hash).where(Document.collection_id == collection_id))
-    return {id_: text_hash for id_, text_hash in rows}
+def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored]:
+    rows = session.execute(
+        select(Document.id, Document.text_hash, Document.url, Document.language).where(
+            Document.collection_id == collection_id
+        )
+    )
+    return {id_: _Stored(text_hash, url, language) for id_, text_hash, url, language in rows}
 
 
 def _row(document: ParsedDocument) -> dict[str, str | None]:
-    """The `TEXT_COLUMNS` of a document that has text; the hash tells whether a text changed."""
-    words = "\0".join((document.title, document.body, document.url or "", document.language or ""))
-    text_hash = hashlib.sha256(words.encode()).hexdigest()
+    """The `TEXT_COLUMNS` of a document that has text; the hash is the same for the same title and body."""
+    text_hash = hashlib.sha256(f"{document.title}\0{document.body}".encode()).hexdigest()
     values = (document.title, document.body, document.url, document.language, text_hash)
     return dict(zip(TEXT_COLUMNS, values, strict=True))

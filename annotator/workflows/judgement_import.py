@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import Problems
@@ -16,21 +16,18 @@ from annotator.files import InputFile
 from annotator.storage import (
     ACCEPTED,
     DROPPED,
-    Assignment,
-    AssignmentState,
     Collection,
     Contribution,
-    Judgement,
     LabelFile,
-    PoolItem,
     Topic,
     TopicState,
 )
 from annotator.storage.accounts import find_or_add_user
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
-from annotator.storage.documents import chunks, document_ids, find_or_add_documents
-from annotator.storage.judge_queue import assignments_of
-from annotator.storage.pools import add_pool_items, next_pool, next_seed, pool_item_ids
+from annotator.storage.documents import document_ids, find_or_add_documents
+from annotator.storage.labels import NewLabel, append_labels, said_by
+from annotator.storage.pool_growth import add_pool_items
+from annotator.storage.pools import next_pool, next_seed, pool_item_ids
 
 
 @dataclass(frozen=True)
@@ -51,14 +48,6 @@ class JudgementImport:
     known: int
     unjudged: int
     pooled: int
-
-
-@dataclass(frozen=True)
-class _Said:
-    """The judge's present word on an item."""
-
-    judgement_id: int
-    grade: int | None
 
 
 def check_judgements(
@@ -91,7 +80,8 @@ def store_judgements(
     """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
 
     Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
-    before replaces it; the same file again changes nothing.
+    before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
+    label, unless the judge has given them another.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
@@ -103,14 +93,14 @@ def store_judgements(
     outside = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, outside, checked, judge, added_at)
     labels = {items[pair]: row for pair, row in zip(pairs, checked.rows, strict=True) if row.grade != UNJUDGED}
-    said = _said(session, collection.id, judge_id)
+    said = said_by(session, collection.id, judge_id)
     new = {
-        item: (f"file-{collection.id}-{judge_id}-{checked.checksum[:24]}-{row.line}", row)
+        item: NewLabel(f"file-{collection.id}-{judge_id}-{checked.checksum[:24]}-{row.line}", row.grade)
         for item, row in labels.items()
-        if item not in said or said[item].grade != row.grade
+        if item not in said or not said[item].is_own(row.grade)
     }
-    _append(session, judge_id, new, said, _assignments(session, collection.id, judge_id, list(new), added_at), added_at)
-    changed = sum(item in said for item in new)
+    append_labels(session, collection.id, judge_id, new, said, added_at)
+    changed = sum(item in said and not said[item].is_carried for item in new)
     return JudgementImport(
         added=len(new) - changed,
         changed=changed,
@@ -240,61 +230,4 @@ def _pool(
         insert(Contribution),
         [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": checked.name} for pair in outside],
     )
-    return items
-
-
-def _said(session: Session, collection_id: int, judge_id: int) -> dict[int, _Said]:
-    rows = session.execute(
-        select(Judgement.pool_item_id, Judgement.id, Judgement.grade)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
-    )
-    return {item: _Said(id_, grade) for item, id_, grade in rows}
-
-
-def _assignments(
-    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime
-) -> dict[int, int]:
-    """Item → the judge's assignment, done; made for the items the judge does not hold."""
-    held = assignments_of(session, collection_id, judge_id)
-    missing = [item for item in items if item not in held]
-    done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
-    if missing:
-        session.execute(insert(Assignment), [{"pool_item_id": item, **done} for item in missing])
-        for chunk in chunks(missing):
-            session.execute(update(PoolItem).where(PoolItem.id.in_(chunk)).values(taken=PoolItem.taken + 1))
-    for chunk in chunks([held[item] for item in items if item in held]):
-        session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
-    return assignments_of(session, collection_id, judge_id)
-
-
-def _append(
-    session: Session,
-    judge_id: int,
-    new: Mapping[int, tuple[str, QrelsRow]],
-    said: Mapping[int, _Said],
-    assignments: Mapping[int, int],
-    judged_at: datetime,
-) -> None:
-    replaced = {item: said[item].judgement_id for item in new if item in said}
-    for chunk in chunks(list(replaced.values())):
-        session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
-    rows = [
-        {
-            "client_id": client_id,
-            "assignment_id": assignments[item],
-            "pool_item_id": item,
-            "judge_id": judge_id,
-            "grade": row.grade,
-            "note": "",
-            "judged_at": judged_at,
-            "received_at": judged_at,
-            "late": False,
-            "current": True,
-            "replaces_id": replaced.get(item),
-        }
-        for item, (client_id, row) in new.items()
-    ]
-    if rows:
-        session.execute(insert(Judgement), rows)
+    return pool_item_ids(session, collection.id)

@@ -24,18 +24,9 @@ from annotator.evaluation.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
 from annotator.storage.collection import find_open_collection, lock_open_collection
 from annotator.storage.documents import docnos_of
+from annotator.storage.pool_growth import NewContribution, NewItem, insert_contributions, insert_items
 from annotator.storage.pooled_runs import PooledRun, PoolRequest, packed_lists, runs_to_pool, topics_to_pool
-from annotator.storage.pools import (
-    NewContribution,
-    NewItem,
-    all_pools,
-    insert_contributions,
-    insert_items,
-    latest_pool,
-    next_pool,
-    next_seed,
-    pool_item_ids,
-)
+from annotator.storage.pools import all_pools, latest_pool, next_pool, next_seed, pool_item_ids
 
 GREATEST_SEED = 2**62
 # Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.

@@ -1,10 +1,10 @@
 """What a pool would cost and bring before anybody pays for it: the whole curve at once, and nothing is stored."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from operator import itemgetter
+from operator import attrgetter
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -25,8 +25,10 @@ from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
 from annotator.storage import Collection, Judgement, PoolItem, Topic
 from annotator.storage.collection import find_collection
 from annotator.storage.documents import docnos_of
+from annotator.storage.needs import mean_wanted
 from annotator.storage.pooled_runs import PooledRun, PoolRequest, packed_lists, runs_to_pool, topics_to_pool
 from annotator.storage.pools import next_seed
+from annotator.storage.progress import item_progress
 from annotator.storage.selection import choices_of_strategy, newest_pool
 
 SECONDS_UNMEASURED = 30.0
@@ -38,11 +40,14 @@ Numbers = tuple[int, ...]  # one for each amount
 
 @dataclass(frozen=True)
 class Effort:
-    """How long judging takes: the median of the judgements so far, or a usual time while there are too few."""
+    """How long judging takes: the median of the judgements so far, or a usual time while there are too few.
+
+    `judgements_wanted` is the mean of a document, the share with a second opinion included.
+    """
 
     seconds: float
     is_measured: bool
-    judgements_wanted: int
+    judgements_wanted: float
 
     def hours(self, judgements: int) -> float:
         """How long all judges together are busy with so many judgements."""
@@ -97,7 +102,7 @@ class PoolPlan:
 
     def judgements_at(self, index: int) -> int:
         """The judgements that a pool still takes: those missing already, and all of what would be added."""
-        return self.missing + self.total.added[index] * self.effort.judgements_wanted
+        return self.missing + round(self.total.added[index] * self.effort.judgements_wanted)
 
     def hours_at(self, index: int) -> float:
         """The hours that a pool still takes."""
@@ -236,23 +241,12 @@ def _curve(
 
 
 def _present(session: Session, topics: Mapping[int, str]) -> dict[int, Present]:
-    judgements = (
-        select(Judgement.pool_item_id, func.count().label("given"))
-        .where(Judgement.current)
-        .group_by(Judgement.pool_item_id)
-        .subquery()
-    )
-    rows = session.execute(
-        select(
-            PoolItem.topic_id, PoolItem.document_id, PoolItem.judgements_wanted - func.coalesce(judgements.c.given, 0)
-        )
-        .outerjoin(judgements, judgements.c.pool_item_id == PoolItem.id)
-        .where(PoolItem.topic_id.in_(topics))
-        .order_by(PoolItem.topic_id)
-    )
+    items = item_progress().where(PoolItem.topic_id.in_(topics)).order_by(PoolItem.topic_id)
     present = dict.fromkeys(topics, NOTHING)
-    for topic, items in groupby(rows, key=itemgetter(0)):
-        present[topic] = Present.of({document: missing for _, document, missing in items})
+    for topic, of_topic in groupby(session.execute(items), key=attrgetter("topic_id")):
+        rows = list(of_topic)
+        missing = {row.document_id: row.missing for row in rows}
+        present[topic] = replace(Present.of(missing), complete=sum(row.is_complete for row in rows))
     return present
 
 
@@ -272,7 +266,7 @@ def _effort(session: Session, collection: Collection) -> Effort:
     )
     count = session.scalars(select(func.count()).select_from(seconds.subquery())).one()
     if count < LEAST_MEASURED:
-        return Effort(SECONDS_UNMEASURED, is_measured=False, judgements_wanted=collection.judgements_wanted)
+        return Effort(SECONDS_UNMEASURED, is_measured=False, judgements_wanted=mean_wanted(collection))
     middle = session.scalars(seconds.order_by(Judgement.seconds).offset((count - 1) // 2).limit(2 - count % 2)).all()
     median = sum(each for each in middle if each is not None) / len(middle)
-    return Effort(median, is_measured=True, judgements_wanted=collection.judgements_wanted)
+    return Effort(median, is_measured=True, judgements_wanted=mean_wanted(collection))

@@ -19,7 +19,7 @@ from functools import partial
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.ordering import showing_order
-from annotator.evaluation.pool_choice import stored_strategy
+from annotator.evaluation.pool_choice import ADAPTIVE, stored_strategy
 from annotator.evaluation.pool_memory import Candidates, Memory
 from annotator.evaluation.pool_selection import (
     ChosenDocument,
@@ -31,8 +31,8 @@ from annotator.evaluation.pool_selection import (
     verdicts,
     without,
 )
-from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Update
-from annotator.storage import ACCEPTED, Collection, CollectionState, Pool
+from annotator.evaluation.pooling import Strategy, Update
+from annotator.storage import ACCEPTED, Collection, CollectionState, JudgingMode, Pool, Topic
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of
 from annotator.storage.pooled_runs import packed_lists
@@ -57,9 +57,8 @@ from annotator.storage.selection import (
 )
 
 # A memory belongs to whoever chooses again and again.
-__all__ = ["ADAPTIVE", "ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
+__all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
 
-ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
 # As many as a judge draws at once.
 ENOUGH_TO_DRAW = 8
 # It chooses while the judge reads the last document that they hold, so that nobody waits for a choice.
@@ -96,14 +95,16 @@ def choose_next(
 ) -> ChosenDocuments | None:
     """Choose what a judge who is about to draw, or will be next time, needs, and store nothing.
 
-    None when there is nothing to choose: no adaptive strategy is at work, the judge holds or can draw enough of the
-    topic, the budget is used up, or no run has another document.
+    None when there is nothing to choose: no adaptive strategy is at work, the topic is another's, the judge holds or
+    can draw enough of it, the budget is used up, or no run has another document.
     """
     version = _version(session, slug)
     topic_id = None if version is None else topic_ids(session, version.collection.id, ACCEPTED).get(topic_number)
     if version is None or topic_id is None:
         return None
-    held, free = held_and_free(session, topic_id, judge_id)
+    if topic_id not in _chosen_for(session, version, judge_id):
+        return None
+    held, free = held_and_free(session, version.collection, topic_id, judge_id)
     if held > LAST_HELD or free >= ENOUGH_TO_DRAW:
         return None
     left = _left(session, version, memory).get(topic_number, 0)
@@ -172,10 +173,27 @@ def _still_follows(session: Session, pool: Pool, chosen: ChosenDocuments) -> boo
     )
 
 
-def choices_left(session: Session, slug: str, *, memory: Memory) -> Mapping[str, int]:
-    """Topic number → how many documents an adaptive strategy will still choose there, as they are needed."""
+def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int | None = None) -> Mapping[str, int]:
+    """Topic number → how many documents an adaptive strategy will still choose there, as they are needed.
+
+    With a judge, of the topics only where it chooses for them.
+    """
     version = _version(session, slug)
-    return {} if version is None else _left(session, version, memory)
+    if version is None:
+        return {}
+    left = _left(session, version, memory)
+    if judge_id is None:
+        return left
+    theirs = _chosen_for(session, version, judge_id)
+    numbers = topic_ids(session, version.collection.id, ACCEPTED)
+    return {number: count for number, count in left.items() if numbers[number] in theirs}
+
+
+def _chosen_for(session: Session, version: _Version, judge_id: int) -> frozenset[int]:
+    """The topics where it chooses when this judge draws: where each has an owner, whom the first judgement is of."""
+    is_owned = version.collection.judging_mode == JudgingMode.OWNED
+    conditions = (ACCEPTED, Topic.owner_id == judge_id) if is_owned else (ACCEPTED,)
+    return frozenset(topic_ids(session, version.collection.id, *conditions).values())
 
 
 def _version(session: Session, slug: str) -> _Version | None:

@@ -14,7 +14,6 @@ from annotator.storage import (
     CollectionState,
     Contribution,
     Document,
-    Judgement,
     Pool,
     PoolItem,
     Run,
@@ -25,6 +24,7 @@ from annotator.storage import (
 )
 from annotator.storage.collection import ACCEPTED, find_collection, topic_ids
 from annotator.storage.pools import all_pools
+from annotator.storage.progress import item_progress
 from annotator.storage.runs import RunState
 from annotator.storage.selection import choices_of_strategy
 
@@ -33,7 +33,7 @@ LAST_REASONS = 10
 
 @dataclass(frozen=True)
 class TopicProgress:
-    """How far the pool of one topic is judged; `complete` items have all the judgements they want."""
+    """How far the pool of one topic is judged; `complete` items, or those that stand for them, have all they want."""
 
     number: str
     title: str
@@ -93,23 +93,16 @@ class SelectionProgress:
 
 def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
     """The accepted topics that have a pool, each with how far it is judged."""
-    judgements = (
-        select(Judgement.pool_item_id, func.count().label("judgements"))
-        .where(Judgement.current)
-        .group_by(Judgement.pool_item_id)
-        .subquery()
-    )
-    given = func.coalesce(judgements.c.judgements, 0)
+    items = item_progress().subquery()
     rows = session.execute(
         select(
             Topic.number,
             Topic.title,
             func.count(),
-            func.count(judgements.c.pool_item_id),
-            func.count().filter(given >= PoolItem.judgements_wanted),
+            func.count().filter(items.c.is_judged),
+            func.count().filter(items.c.is_complete),
         )
-        .join(PoolItem, PoolItem.topic_id == Topic.id)
-        .outerjoin(judgements, judgements.c.pool_item_id == PoolItem.id)
+        .join(items, items.c.topic_id == Topic.id)
         .where(Topic.collection_id == find_collection(session, slug).id, ACCEPTED)
         .group_by(Topic.id)
     )

@@ -19,14 +19,17 @@ from annotator.storage import (
     Contribution,
     Document,
     Pool,
+    Purpose,
     Topic,
     User,
 )
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_topic, lock_collection, lock_open_collection, refuse_closed_judging
 from annotator.storage.documents import chunks, docnos_of, document_ids
+from annotator.storage.duplicates import standing_item
 from annotator.storage.judging import give_back, lend
-from annotator.storage.pools import NewItem, insert_items, latest_pool, next_pool, next_seed
+from annotator.storage.pool_growth import NewItem, insert_items
+from annotator.storage.pools import latest_pool, next_pool, next_seed
 from annotator.storage.search import (
     Wanted,
     found_among,
@@ -83,10 +86,10 @@ def take_for_judging(
 ) -> int:
     """Hand a judge the document they found, pooled first if need be; the assignment to open.
 
-    One they hold or have judged already is opened again, and one that wants no further judgement gets one more: a
-    refusal would tell that others have it. Who compares how much waits for them before and after can still tell a
-    document that joined the pool from one that was in it. Raises what `add_found` does, and `NotAllowedError` unless
-    the organiser lets judges search; nothing is stored then.
+    Of documents with the same text it is the one that is judged for all. One they hold or have judged already is opened
+    again, and one that wants no further judgement gets one more: a refusal would tell that others have it. Who compares
+    how much waits for them before and after can still tell a document that joined the pool from one that was in it.
+    Raises what `add_found` does, and `NotAllowedError` unless the organiser lets judges search; nothing is stored then.
     """
     asked = parse_query(query)
     collection = lock_collection(session, slug)
@@ -97,7 +100,7 @@ def take_for_judging(
     _refuse_not_found(session, collection.id, asked, {document_id: docno})
     give_back(session, Assignment.lease_until < now)
     item_id = _pool(session, collection, wanted, [document_id], str(asked), judge_id, now)[document_id]
-    return _hold(session, item_id, judge_id, now)
+    return _hold(session, standing_item(session, item_id), judge_id, now)
 
 
 def searcher_id(session: Session, name: str) -> int:
@@ -203,6 +206,7 @@ def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
         Assignment.pool_item_id == item_id,
         Assignment.judge_id == judge_id,
         Assignment.state != AssignmentState.RETURNED,
+        Assignment.purpose != Purpose.RE_SHOWN,
     )
     held = session.scalar(own)
     if held is not None:

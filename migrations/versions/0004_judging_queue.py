@@ -1,7 +1,7 @@
 """Two ways of judging, second opinions, test questions, a training, notes, questions, and what a judge put off."""
 
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from typing import Any
 
 import sqlalchemy as sa
@@ -26,6 +26,7 @@ def upgrade() -> None:
     _make_notes()
     _make_question()
     _make_qualifying()
+    _hash_texts_alone()
 
 
 def _widen_collection() -> None:
@@ -64,6 +65,13 @@ def _widen_pool_item() -> None:
         ["duplicate_of_id"],
         sqlite_where=sa.text("duplicate_of_id IS NOT NULL"),
         postgresql_where=sa.text("duplicate_of_id IS NOT NULL"),
+    )
+    op.create_index(
+        "ix_pool_item_second",
+        "pool_item",
+        ["topic_id", "priority"],
+        sqlite_where=sa.text("is_overlap AND taken < judgements_wanted"),
+        postgresql_where=sa.text("is_overlap AND taken < judgements_wanted"),
     )
     _draw_lots()
 
@@ -225,6 +233,20 @@ def _make_qualifying() -> None:
     )
 
 
+def _hash_texts_alone() -> None:
+    """The hash was of the address and the language, too, which documents of the same text may differ in."""
+    document = sa.table("document", sa.column("id", sa.Integer), sa.column("text_hash", sa.String))
+    statement = sa.update(document).where(document.c.id == sa.bindparam("row")).values(text_hash=sa.bindparam("hash"))
+    page = sa.text(
+        "SELECT id, title, body FROM document WHERE id > :after AND text_hash IS NOT NULL ORDER BY id LIMIT :count"
+    )
+    after = 0
+    while rows := op.get_bind().execute(page, {"after": after, "count": AT_ONCE}).all():
+        hashes = [{"row": row.id, "hash": sha256(f"{row.title}\0{row.body}".encode()).hexdigest()} for row in rows]
+        op.get_bind().execute(statement, hashes)
+        after = rows[-1].id
+
+
 def downgrade() -> None:
     """Changes nothing and raises `ConflictError` when that would lose what people said or change what counts."""
     _refuse_what_older_tables_cannot_say()
@@ -235,6 +257,7 @@ def downgrade() -> None:
         for name in ("carried_from_id", "received_at", "sequence", "tab"):
             judgement.drop_column(name)
     _narrow_assignment()
+    op.drop_index("ix_pool_item_second", "pool_item")
     op.drop_index("ix_pool_item_duplicate_of_id", "pool_item")
     op.drop_index("ix_pool_item_for_everyone", "pool_item")
     with op.batch_alter_table("pool_item") as pool_item:
@@ -275,14 +298,18 @@ def _refuse_what_older_tables_cannot_say() -> None:
     count = op.get_bind().scalar
     lost = [
         count(sa.text("SELECT count(*) FROM assignment WHERE purpose IN ('re-shown', 'carried')")),
-        count(sa.text("SELECT count(*) FROM pool_item WHERE duplicate_of_id IS NOT NULL OR for_everyone")),
+        count(
+            sa.text("SELECT count(*) FROM pool_item WHERE duplicate_of_id IS NOT NULL OR for_everyone OR is_overlap")
+        ),
+        count(sa.text("SELECT count(*) FROM topic WHERE owner_id IS NOT NULL")),
         *(
             count(sa.text(f"SELECT count(*) FROM {table}"))  # noqa: S608 - the names are ours
-            for table in ("evidence", "topic_note", "question", "qualifying_item")
+            for table in ("evidence", "topic_note", "topic_mark", "question", "qualifying_item")
         ),
     ]
     if any(lost):
         raise ConflictError(
-            "The tables stay as they were: the older ones have no place for documents that were shown again or carry "
-            "the grade of another, or that everyone judges; nor for evidence, notes, questions and trainings."
+            "The tables stay as they were: the older ones have no place for owners of topics, for documents that were "
+            "shown again, carry the grade of another or want further judges, nor for evidence, notes, marked words, "
+            "questions and trainings."
         )

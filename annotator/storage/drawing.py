@@ -1,0 +1,131 @@
+"""Drawing: a judge takes a few items of a topic into their hands; what they hold or have put off, in their order."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from annotator.storage.accounts import User
+from annotator.storage.collection import Collection, Topic
+from annotator.storage.documents import Document
+from annotator.storage.judge_queue import due_again, next_free
+from annotator.storage.judging import Assignment, AssignmentState, Purpose, lend
+from annotator.storage.pools import PoolItem
+
+# Of so many documents one may be shown again.
+ONE_IN = 4
+
+
+# Put together once, from the tables themselves: it is asked for with one judgement in four.
+_ITEMS = cast("Table", PoolItem.__table__)
+_ASSIGNMENTS = cast("Table", Assignment.__table__)
+_DOCUMENTS = cast("Table", Document.__table__)
+HELD = (
+    select(_ASSIGNMENTS.c.id, _ASSIGNMENTS.c.put_off_at)
+    .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
+    .where(
+        _ASSIGNMENTS.c.judge_id == bindparam("judge_id"),
+        _ASSIGNMENTS.c.state == bindparam("state"),
+        _ITEMS.c.topic_id == bindparam("topic_id"),
+    )
+)
+DOCUMENTS = (
+    select(
+        _ASSIGNMENTS.c.id,
+        _ASSIGNMENTS.c.pool_item_id,
+        _ASSIGNMENTS.c.purpose == Purpose.RE_SHOWN.value,
+        _DOCUMENTS.c.id,
+        _DOCUMENTS.c.docno,
+        _DOCUMENTS.c.title,
+        _DOCUMENTS.c.body,
+        _DOCUMENTS.c.url,
+        _DOCUMENTS.c.language,
+        _DOCUMENTS.c.text_hash,
+    )
+    .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
+    .join(_DOCUMENTS, _DOCUMENTS.c.id == _ITEMS.c.document_id)
+    .where(_ASSIGNMENTS.c.id.in_(bindparam("assignment_ids", expanding=True)))
+)
+
+
+class HeldDocument(NamedTuple):
+    """A document in a judge's hands, or judged by them."""
+
+    assignment_id: int
+    pool_item_id: int
+    is_shown_again: bool
+    document_id: int
+    docno: str
+    title: str
+    body: str | None
+    url: str | None
+    language: str | None
+    text_hash: str | None
+
+
+def wait_for_other_tabs(session: Session, judge_id: int) -> None:
+    """A judge in two tabs draws in one after the other. On SQLite there is one writer in any case."""
+    if not _has_one_writer(session):
+        session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+
+
+def held_in_topic(session: Session, topic_id: int, judge_id: int, state: AssignmentState) -> list[int]:
+    """The judge's live or put-off assignments of a topic; what was put off before comes after what was not."""
+    wanted = {"judge_id": judge_id, "state": state.value, "topic_id": topic_id}
+    rows = session.connection().execute(HELD, wanted).all()
+    return [id_ for id_, put_off_at in sorted(rows, key=lambda row: (row[1] is not None, row[1] or 0, row[0]))]
+
+
+def take_up_again(session: Session, assignment_ids: Sequence[int]) -> None:
+    """Put off no longer."""
+    session.execute(update(Assignment).where(Assignment.id.in_(assignment_ids)).values(state=AssignmentState.LIVE))
+
+
+def draw(session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime) -> bool:
+    """Put at most `count` items into the judge's hands, a few of them to be shown again; whether there were any."""
+    free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=True)
+    if not free and not _has_one_writer(session):
+        # What another draw holds at this moment may still want this judge, too: only then is it worth waiting for.
+        free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=False)
+    again = due_again(session, topic.id, judge_id, collection.reshow_share, now)[:count]
+    purposes = {item.id: item.purpose for item in free} | dict.fromkeys(again, Purpose.RE_SHOWN)
+    items = shown_among([item.id for item in free], _lots_of(session, again), count)
+    if items:
+        lend(session, items, judge_id, now, purposes)
+    return bool(items)
+
+
+def shown_among(fresh: Sequence[int], again: Sequence[tuple[int, int]], count: int) -> list[int]:
+    """At most `count` items in the order of showing: `fresh` ones, and of `again`, (item, lot) pairs, one in four.
+
+    The place of an item that is shown again follows from its lot, so that nothing in the order tells it apart. When
+    there are too few fresh ones, those shown again fill up.
+    """
+    most = max(count // ONE_IN, count - len(fresh))
+    chosen = again[:most]
+    shown = list(fresh[: count - len(chosen)])
+    for item, lot in chosen:
+        shown.insert(lot % (len(shown) + 1), item)
+    return shown
+
+
+def _lots_of(session: Session, item_ids: Sequence[int]) -> list[tuple[int, int]]:
+    """The items, in their order, each with its lot."""
+    if not item_ids:
+        return []
+    rows = session.execute(select(PoolItem.id, PoolItem.lot).where(PoolItem.id.in_(item_ids)))
+    lots = {id_: lot for id_, lot in rows}
+    return [(id_, lots[id_]) for id_ in item_ids]
+
+
+def held_documents(session: Session, assignment_ids: Sequence[int]) -> list[HeldDocument]:
+    """The documents of assignments, in their order."""
+    rows = session.connection().execute(DOCUMENTS, {"assignment_ids": list(assignment_ids)})
+    found = {row[0]: HeldDocument(*row) for row in rows}
+    return [found[id_] for id_ in assignment_ids]
+
+
+def _has_one_writer(session: Session) -> bool:
+    return session.get_bind().dialect.name == "sqlite"

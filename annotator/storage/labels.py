@@ -1,0 +1,104 @@
+"""Labels from a file as the judgements of one judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from annotator.storage.collection import Topic
+from annotator.storage.documents import chunks
+from annotator.storage.duplicates import SHOWN, carry_over_all
+from annotator.storage.judge_queue import assignments_of
+from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.pools import PoolItem
+
+
+class NewLabel(NamedTuple):
+    """A label that says something new, and the id under which it is stored once."""
+
+    client_id: str
+    grade: int
+
+
+@dataclass(frozen=True)
+class Said:
+    """The judge's present word on an item, or what was carried over to it."""
+
+    judgement_id: int
+    grade: int | None
+    is_carried: bool
+
+    def is_own(self, grade: int) -> bool:
+        """Whether the judge said this of the item itself."""
+        return self.grade == grade and not self.is_carried
+
+
+def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Said]:
+    """Item → what this judge says of it now, in a collection."""
+    rows = session.execute(
+        select(Judgement.pool_item_id, Judgement.id, Judgement.grade, ~SHOWN)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
+    )
+    return {item: Said(id_, grade, bool(is_carried)) for item, id_, grade, is_carried in rows}
+
+
+def append_labels(
+    session: Session,
+    collection_id: int,
+    judge_id: int,
+    new: Mapping[int, NewLabel],
+    said: Mapping[int, Said],
+    judged_at: datetime,
+) -> None:
+    """Append labels (item → label) and carry them over to documents with the same text; what was `said` is replaced."""
+    assignments = _assignments(session, collection_id, judge_id, list(new), judged_at)
+    replaced = {item: said[item].judgement_id for item in new if item in said}
+    for chunk in chunks(list(replaced.values())):
+        session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
+    rows = [
+        {
+            "client_id": label.client_id,
+            "assignment_id": assignments[item],
+            "pool_item_id": item,
+            "judge_id": judge_id,
+            "grade": label.grade,
+            "note": "",
+            "judged_at": judged_at,
+            "received_at": judged_at,
+            "late": False,
+            "current": True,
+            "replaces_id": replaced.get(item),
+        }
+        for item, label in new.items()
+    ]
+    if rows:
+        session.execute(insert(Judgement), rows)
+    carry_over_all(session, collection_id, judge_id)
+
+
+def _assignments(
+    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime
+) -> dict[int, int]:
+    """Item → the judge's assignment, done; made for the items the judge does not hold."""
+    held = assignments_of(session, collection_id, judge_id)
+    missing = [item for item in items if item not in held]
+    done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
+    if missing:
+        session.execute(insert(Assignment), [{"pool_item_id": item, **done} for item in missing])
+        _take(session, missing)
+    for chunk in chunks([held[item] for item in items if item in held]):
+        carried = Assignment.id.in_(chunk) & (Assignment.purpose == Purpose.CARRIED)
+        _take(session, session.scalars(select(Assignment.pool_item_id).where(carried)).all())
+        session.execute(update(Assignment).where(carried).values(purpose=Purpose.FIRST))
+        session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
+    return assignments_of(session, collection_id, judge_id)
+
+
+def _take(session: Session, items: Sequence[int]) -> None:
+    for chunk in chunks(list(items)):
+        session.execute(update(PoolItem).where(PoolItem.id.in_(chunk)).values(taken=PoolItem.taken + 1))

@@ -1,0 +1,38 @@
+"""How far the items of a pool are judged, duplicates as far as the items that stand for them."""
+
+from typing import Any
+
+from sqlalchemy import Select, and_, func, or_, select
+from sqlalchemy.orm import aliased
+
+from annotator.storage.judging import Judgement
+from annotator.storage.pools import PoolItem
+
+
+def item_progress() -> Select[*tuple[Any, ...]]:
+    """Of pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
+
+    An item may have more judgements than it wants; then a negative number is missing.
+    """
+    given = (
+        select(Judgement.pool_item_id, func.count().label("count"))
+        .where(Judgement.current)
+        .group_by(Judgement.pool_item_id)
+        .cte("given")
+    )
+    of_standing = given.alias("given_to_standing")
+    standing = aliased(PoolItem)
+    missing = PoolItem.judgements_wanted - func.coalesce(given.c.count, 0)
+    missing_of_standing = standing.judgements_wanted - func.coalesce(of_standing.c.count, 0)
+    return (
+        select(
+            PoolItem.topic_id,
+            PoolItem.document_id,
+            given.c.pool_item_id.is_not(None).label("is_judged"),
+            missing.label("missing"),
+            and_(missing <= 0, or_(standing.id.is_(None), missing_of_standing <= 0)).label("is_complete"),
+        )
+        .outerjoin(given, given.c.pool_item_id == PoolItem.id)
+        .outerjoin(standing, standing.id == PoolItem.duplicate_of_id)
+        .outerjoin(of_standing, of_standing.c.pool_item_id == standing.id)
+    )

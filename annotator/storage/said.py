@@ -1,0 +1,102 @@
+"""What a judge said of the documents they see again, by assignment: for undo, and for changing one's mind."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import and_, bindparam, exists, or_, select, text
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.drawing import HeldDocument
+from annotator.storage.judge_desk import Evidence
+from annotator.storage.judging import Assignment, Decision, Judgement, Purpose
+from annotator.storage.pools import PoolItem
+from annotator.storage.saying import Passage
+
+
+@dataclass(frozen=True)
+class Said:
+    """A judge's word on a document, with the passages they kept as evidence."""
+
+    judgement_id: int
+    assignment_id: int
+    decision: Decision
+    evidence: tuple[Passage, ...]
+
+
+# Put together once: it is asked for with one judgement in four.
+ALL = (
+    select(Judgement)
+    .where(Judgement.pool_item_id.in_(bindparam("items", expanding=True)), Judgement.judge_id == bindparam("judge_id"))
+    .order_by(Judgement.id)
+)
+# Word for word as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
+CURRENT = ALL.where(text("judgement.current"))
+
+
+def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, Said]:
+    """Assignment id → what this judge says of its document.
+
+    A document that is shown again looks as if it were new, until something is said of it this time.
+    """
+    again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
+    by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
+    wanted = {"judge_id": judge_id, "items": list(by_item)}
+    judgements = list(session.scalars(CURRENT, wanted)) if by_item else []
+    if again:
+        wanted = {"judge_id": judge_id, "items": list(again.values())}
+        judgements += [one for one in session.scalars(ALL, wanted) if one.assignment_id in again]
+    # Of one that was shown again the last counts.
+    said = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
+    evidence = _evidence(session, [one.id for one in said.values()])
+    return {
+        assignment_id: Said(one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())))
+        for assignment_id, one in said.items()
+    }
+
+
+def said_before(session: Session, topic_id: int, judge_id: int, present: Said | None) -> int | None:
+    """The assignment that the judge judged just before this one (before now, when this one is not judged yet)."""
+    later = aliased(Judgement)
+    statement = (
+        select(Judgement.assignment_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(
+            PoolItem.topic_id == topic_id,
+            Judgement.judge_id == judge_id,
+            or_(
+                Judgement.current,
+                # Of a second showing no word is current: the last one counts.
+                and_(
+                    Assignment.purpose == Purpose.RE_SHOWN,
+                    ~exists().where(
+                        later.pool_item_id == Judgement.pool_item_id,
+                        later.judge_id == judge_id,
+                        later.assignment_id == Judgement.assignment_id,
+                        later.id > Judgement.id,
+                    ),
+                ),
+            ),
+            Judgement.carried_from_id.is_(None),
+        )
+        .order_by(Judgement.id.desc())
+        .limit(1)
+    )
+    if present is not None:
+        statement = statement.where(
+            Judgement.id < present.judgement_id, Judgement.assignment_id != present.assignment_id
+        )
+    return session.scalar(statement)
+
+
+def _evidence(session: Session, judgement_ids: Sequence[int]) -> dict[int, list[Passage]]:
+    found: dict[int, list[Passage]] = {}
+    if judgement_ids:
+        rows = session.execute(
+            select(Evidence.judgement_id, Evidence.start, Evidence.end, Evidence.text)
+            .where(Evidence.judgement_id.in_(judgement_ids))
+            .order_by(Evidence.id)
+        )
+        for judgement_id, start, end, words in rows:
+            found.setdefault(judgement_id, []).append(Passage(start, end, words))
+    return found
