@@ -1,6 +1,7 @@
 """Puts the pieces together: settings, database and pages become one Flask application."""
 
 from flask import Flask
+from flask.json.provider import DefaultJSONProvider
 from flask_wtf import CSRFProtect
 from jinja2 import StrictUndefined
 
@@ -8,7 +9,18 @@ from annotator.assets import PACKAGE, asset_folder
 from annotator.errors import InvalidValueError
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.web import access, addresses, context, error_pages, formatting, garbled, headers, language, static_files
+from annotator.web import (
+    access,
+    addresses,
+    compression,
+    context,
+    error_pages,
+    formatting,
+    garbled,
+    headers,
+    language,
+    static_files,
+)
 from annotator.web.blueprints import BLUEPRINTS
 
 
@@ -20,9 +32,11 @@ def create_app(settings: Settings, database: Database) -> Flask:
     app.config.from_mapping(_configuration(settings))
     app.jinja_env.undefined = StrictUndefined
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
+    if isinstance(app.json, DefaultJSONProvider):
+        app.json.ensure_ascii = False  # a Korean letter takes three bytes, and as an escape six
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")
-    for part in (addresses, access, garbled, error_pages, formatting, headers, static_files):
+    for part in (addresses, access, garbled, error_pages, formatting, headers, static_files, compression):
         part.install(app)
     CSRFProtect(app)
     for blueprint in BLUEPRINTS:

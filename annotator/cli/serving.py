@@ -19,6 +19,7 @@ from annotator.settings import Settings
 APPLICATION = "annotator.app:wsgi"
 SECONDS_BETWEEN_TRIES = 0.05
 SECONDS_TO_FINISH_REQUESTS = 10
+SECONDS_BETWEEN_LOOKS = 1.0
 # Handlers that logging.config reads in place of granian's own, which write to standard output.
 TALK = {"class": "logging.StreamHandler", "formatter": "generic", "stream": "ext://sys.stderr"}
 
@@ -61,9 +62,19 @@ def serve_pages(
 def _load_pages(application: str) -> Callable[..., object]:
     """Make the application, in a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C, which the parent gets as well
+    threading.Thread(target=_end_without_parent, args=(os.getppid(),), daemon=True).start()
     module, _, factory = application.partition(":")
     pages: Callable[..., object] = getattr(import_module(module), factory)()
     return pages
+
+
+def _end_without_parent(parent: int) -> None:
+    """End this worker when its parent was killed and could end nobody: it would go on, and keep the port."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(SECONDS_TO_FINISH_REQUESTS)
+    os._exit(1)
 
 
 def _refuse_if_taken(host: str, port: int) -> None:

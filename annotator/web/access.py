@@ -99,6 +99,12 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
     return decorate
 
 
+def signed_in_as() -> tuple[int, int] | None:
+    """The account and the generation that the session names, not yet looked up; None for a guest."""
+    id_, _, generation = str(session.get("_user_id", "")).partition(":")
+    return (int(id_), int(generation)) if id_.isdecimal() and generation.isdecimal() else None
+
+
 def to_sign_in() -> ResponseReturnValue:
     """Send a guest to sign in, and then back to the page they wanted or whose form they sent."""
     return redirect(url_for("accounts.sign_in", next=here()), 303)

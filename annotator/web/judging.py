@@ -1,30 +1,48 @@
 """The judging screen. No run, rank, score or other judge's grade comes near these pages."""
 
 import math
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from flask import Blueprint, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
+from markupsafe import Markup
 from wtforms import HiddenField, IntegerField, SelectChoice, SelectField, TextAreaField
 from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import CannotJudge, Role
+from annotator.storage.judge_desk import Preparation
 from annotator.storage.judging import Decision
 from annotator.web.access import collection_page
 from annotator.web.addresses import local_path
 from annotator.web.choosing import choices_to_come, choose_if_few
+from annotator.web.compression import compressed
 from annotator.web.context import database, now, the_person
 from annotator.web.forms import Form, unix_lines
+from annotator.web.judging_documents import batch_json, parts_of
 from annotator.web.language import lazy_gettext
 from annotator.web.words import CANNOT_JUDGE
-from annotator.workflows import guidelines, judging, recording
-from annotator.workflows.judging import JudgingTask
+from annotator.workflows import judging, judging_page, questions, recording
+from annotator.workflows.judging import JudgingTask, NotPreparedError
 
 blueprint = Blueprint("judging", __name__)
+blueprint.after_request(compressed)
+
+# Where a judge does what comes before the judging.
+PREPARATIONS = {Preparation.GUIDELINES: "guidelines.show", Preparation.TRAINING: "training.show"}
 
 GREATEST_GRADE = 9
 MOST_VERSIONS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the parts of a document, from 1, as safe HTML; empty for a document without a text."""
+
+    number: int
+    of: int
+    html: Markup
 
 
 def reason_choices() -> list[SelectChoice]:
@@ -40,13 +58,18 @@ class JudgementForm(Form):
         [Optional(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))],
     )
     cannot_judge = SelectField(lazy_gettext("Cannot judge"), [Optional()], choices=reason_choices)
-    note = TextAreaField(lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3})
+    note = TextAreaField(
+        lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": recording.LONGEST_NOTE}
+    )
     seconds = HiddenField()
     client_id = HiddenField(validators=[InputRequired()])
     guidelines = IntegerField(validators=[Optional(), NumberRange(0, MOST_VERSIONS)])
+    later = HiddenField()
 
-    def decision(self) -> Decision:
-        """What the judge said."""
+    def decision(self) -> Decision | None:
+        """What the judge said, None when they put the document off."""
+        if self.later.data:
+            return None
         reason = CannotJudge(self.cannot_judge.data) if self.cannot_judge.data else None
         return Decision(self.grade.data, reason, self.note.data or "", _seconds(self.seconds.data))
 
@@ -55,17 +78,21 @@ class JudgementForm(Form):
 @collection_page(Role.JUDGE)
 def topics(slug: str) -> ResponseReturnValue:
     """The topics with what this judge has judged and what waits for them."""
-    to_come = choices_to_come(slug)
+    to_come = choices_to_come(slug, the_person().id)
     with database().transaction() as session:  # leases that ran out are given back on the way
         work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
-    return render_template("judging/topics.html", work=work)
+        answers = questions.count_new_answers(session, slug, the_person().id)
+    return render_template("judging/topics.html", work=work, answers=answers)
 
 
 @blueprint.get("/collections/<slug>/judge/topics/<path:number>")
 @collection_page(Role.JUDGE)
 def next_document(slug: str, number: str) -> ResponseReturnValue:
-    """The next document of a topic, or the news that none waits."""
-    task = _drawn(slug, number)
+    """The next document of a topic, or the news that none waits; `?part=2` and so on of a long one."""
+    try:
+        task = _drawn(slug, number)
+    except NotPreparedError as refusal:
+        return to_preparation(slug, refusal)
     if task is None:
         return render_template("judging/done.html", number=number)
     return _screen(slug, task, _blank_form(task))
@@ -106,23 +133,19 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
     return redirect(_search_left(slug) or url_for(".next_document", slug=slug, number=number), 303)
 
 
-@blueprint.get("/collections/<slug>/judge/judged")
-@collection_page(Role.JUDGE)
-def judged(slug: str) -> ResponseReturnValue:
-    """What this judge has judged, newest first."""
-    with database().reading() as session:
-        rows = recording.judged_by(session, slug, the_person().id)
-    return render_template("judging/judged.html", rows=rows)
+def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
+    """Send a judge to what they have to do first."""
+    return redirect(url_for(PREPARATIONS[refusal.preparation], slug=slug), 303)
 
 
 def _drawn(slug: str, number: str) -> JudgingTask | None:
-    """Draw the next document, after an adaptive strategy has chosen some if few are left.
+    """Draw the next documents, after an adaptive strategy has chosen some if few are left.
 
     Others may be quicker, at adding or at drawing what was added: then it chooses again, so that nobody is sent away
     while there is something to choose.
     """
     while True:
-        has_chosen = choose_if_few(slug, number)
+        has_chosen = choose_if_few(slug, number, the_person().id)
         task = database().attempt(lambda session: judging.next_task(session, slug, number, the_person().id, now=now()))
         if task is not None or not has_chosen:
             return task
@@ -130,7 +153,7 @@ def _drawn(slug: str, number: str) -> JudgingTask | None:
 
 def _open(slug: str, assignment_id: int) -> JudgingTask:
     with database().reading() as session:
-        return judging.open_task(session, slug, assignment_id, the_person().id)
+        return judging.open_task(session, slug, assignment_id, the_person().id, now=now())
 
 
 def _blank_form(task: JudgingTask) -> JudgementForm:
@@ -140,15 +163,30 @@ def _blank_form(task: JudgingTask) -> JudgementForm:
 
 def _screen(slug: str, task: JudgingTask, form: JudgementForm, status: int = 200) -> ResponseReturnValue:
     with database().reading() as session:
-        in_force = guidelines.show_guidelines(session, slug)
-    to_come = choices_to_come(slug).get(task.topic_number, 0)
+        beside = judging_page.show_beside(session, slug, task.topic_number, the_person().id)
+    to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0)
+    back = _search_left(slug)
     page = render_template(
-        "judging/task.html", task=task, guidelines=in_force, form=form, to_come=to_come, back=_search_left(slug)
+        "judging/task.html",
+        task=task,
+        guidelines=beside.guidelines,
+        form=form,
+        to_come=to_come,
+        back=back,
+        batch=batch_json(slug, task, beside, to_come=to_come, back=back),
+        part=_part(task),
     )
     response = make_response(page, status)
     # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
     response.headers["Cache-Control"] = "private, no-cache"
     return response
+
+
+def _part(task: JudgingTask) -> Part:
+    """The part of the document that `?part=` asks for."""
+    parts = parts_of(task.documents[0])
+    number = min(max(request.args.get("part", 1, type=int), 1), max(len(parts), 1))
+    return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
 
 
 def _search_left(slug: str) -> str | None:

@@ -1,6 +1,7 @@
 """Text from documents and guidelines as HTML that can do no harm."""
 
 import re
+from collections import defaultdict
 from functools import lru_cache
 
 import nh3
@@ -15,13 +16,41 @@ TAGS = {
 ATTRIBUTES = {"a": {"href", "title"}, "abbr": {"title"}, "th": {"scope", "colspan", "rowspan"}, "td": {"colspan"}}
 # Only a body that begins with a block of HTML is taken for HTML. Plain text may speak of <tags> in its middle, and
 # a judge must see them; HTML shown as text is ugly but complete.
+# Possessive throughout: a body of many comments and no block is refused in one pass.
 BEGINS_AS_HTML = re.compile(
-    r"\s*(?:(?:<!--.*?-->|<\?xml.*?\?>)\s*)*"
+    r"\s*+(?:(?><!--.*?-->|<\?xml.*?\?>)\s*+)*+"
     r"<(?:!doctype\s+html|html|head|body|article|section|main|header|div|p|h[1-6]|table|ul|ol|dl|pre|blockquote)\b",
     re.IGNORECASE | re.DOTALL,
 )
 HEADING = re.compile(r"<(/?)h([1-6])>")
 LOWEST_HEADING = 6
+# A comment, an element whose content is no HTML, or a tag with its attributes, so that what only looks like a tag in
+# these is not taken for one. Nothing is read twice, whatever is left open.
+TOKEN = re.compile(
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(?:[!?]|/[^A-Za-z>])[^>]*+"
+    r"|<(script|style|title|textarea|xmp|iframe|noembed|noframes)(?=[\t\n\f\r />]).*?(?:</\1|\Z)"
+    r"|<(/?)([A-Za-z][^\t\n\f\r />]*+)"
+    r"(?:[\t\n\f\r /]++|[^\t\n\f\r />][^\t\n\f\r />=]*+"
+    r"(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'])[^\t\n\f\r >]*+))?+)*+",
+    re.IGNORECASE | re.DOTALL,
+)
+# Elements that need no end, or whose end the next one brings: old pages have thousands of them one after the other.
+# Within a drawing or a formula they are like any other.
+CLOSED_BY_OTHERS = {
+    *("p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "area", "base", "br", "col"),
+    *("colgroup", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+}
+# Elements that a parser opens again in each paragraph until they are closed (HTML standard, 13.2.4.3).
+FORMATTING = {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
+# Elements in which the end of a formatting element that began outside is not heeded.
+SCOPES = {"applet", "caption", "marquee", "object", "table", "template"}
+DEEPEST = 2_000
+# With fewer tags than this nothing can be dear.
+FEW_TAGS = 200
+# Elements opened again, summed over all tags: each takes about 240 bytes while a document is sanitised.
+MOST_REOPENED = 1_000_000
+# The depth summed over all tags: for some of them the parser looks at every open element, about 2 ns for each.
+MOST_LOOKED_AT = 200_000_000
 BEGINNING = 400
 
 DROPPED_WHOLE = {"script", "style", "title", "template"}
@@ -31,19 +60,79 @@ MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 def document_html(body: str) -> Markup:
     """A document's body: HTML sanitised, anything else as plain text that keeps its lines."""
-    if BEGINS_AS_HTML.match(body):
-        return Markup('<div class="rich">{}</div>').format(_sanitised(body, lower_by=2))
+    if is_shown_as_html(body):
+        return Markup('<div class="rich">{}</div>').format(sanitised(body))
     return Markup('<div class="plain">{}</div>').format(escape(body))
+
+
+def is_shown_as_html(body: str) -> bool:
+    """Whether a body is HTML that is not absurdly deep: parsing takes time by the square of the depth."""
+    return BEGINS_AS_HTML.match(body) is not None and not _is_too_deep(body)
+
+
+def sanitised(body: str) -> Markup:
+    """The HTML of a document, safe, with its headings below that of the document."""
+    return _sanitised(body, lower_by=2)
 
 
 def document_beginning(body: str) -> str:
     """The first words of a document's body as one line of plain text, without tags."""
-    if BEGINS_AS_HTML.match(body):
+    if is_shown_as_html(body):
         # A blank before each tag, so that words of neighbouring cells and paragraphs stay apart.
         safe = nh3.clean(body.replace("<", " <"), tags=set(), clean_content_tags=DROPPED_WHOLE)
         body = Markup(safe).unescape()  # noqa: S704 - it is made text here, and escaped where it is shown
     line = " ".join(body.split())
     return line if len(line) <= BEGINNING else f"{line[:BEGINNING].rsplit(' ', 1)[0]} …"
+
+
+def _is_too_deep(body: str) -> bool:
+    """Whether sanitising would take much time or memory; what is open is rather over- than underestimated."""
+    if body.count("<") <= FEW_TAGS:
+        return False
+    opened = _Opened()
+    reopened = looked_at = 0
+    for token in TOKEN.finditer(body):
+        end, name = token[2], token[3]
+        if name is None:
+            continue
+        if end:
+            opened.end(name.lower())
+        else:
+            opened.begin(name.lower())
+        reopened += opened.formatting
+        looked_at += opened.depth
+        if opened.depth > DEEPEST or reopened > MOST_REOPENED or looked_at > MOST_LOOKED_AT:
+            return True
+    return False
+
+
+class _Opened:
+    """The elements that are open: an end without its beginning closes nothing."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.formatting = 0
+        self._foreign = 0
+        self._scopes = 0
+        # By name: in how many scopes each open element of that name began.
+        self._begun: defaultdict[str, list[int]] = defaultdict(list)
+
+    def begin(self, name: str) -> None:
+        if name not in CLOSED_BY_OTHERS or self._foreign:
+            self._begun[name].append(self._scopes)
+            self._count(name, 1)
+
+    def end(self, name: str) -> None:
+        begun = self._begun.get(name)
+        if begun and (name not in FORMATTING or begun[-1] >= self._scopes):
+            begun.pop()
+            self._count(name, -1)
+
+    def _count(self, name: str, change: int) -> None:
+        self.depth += change
+        self.formatting += change * (name in FORMATTING)
+        self._scopes += change * (name in SCOPES)
+        self._foreign += change * (name in {"svg", "math"})
 
 
 @lru_cache(maxsize=64)

@@ -1,45 +1,78 @@
 """The queue as a judge sees it: which topics have work, draw a few documents of one, show one."""
 
-from collections.abc import Mapping
+from collections.abc import Collection as SizedIterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import NotFoundError
+from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import Assignment, AssignmentState, Document, Judgement, PoolItem, Topic, TopicState, User
-from annotator.storage.collection import find_collection, find_topic, refuse_closed_judging
-from annotator.storage.judge_queue import waiting_items
-from annotator.storage.judging import LEASE as LEASE
-from annotator.storage.judging import (
-    Decision,
-    current_judgement,
-    free_items,
-    give_back,
-    judged_items,
-    lend,
+from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Topic, TopicState
+from annotator.storage.collection import find_collection
+from annotator.storage.drawing import (
+    HeldDocument,
+    draw,
+    held_documents,
+    held_in_topic,
+    take_up_again,
+    wait_for_other_tabs,
 )
+from annotator.storage.judge_desk import Preparation, may_judge
+from annotator.storage.judge_queue import done_items, put_off_items, waiting_items
+from annotator.storage.judging import LEASE as LEASE
+from annotator.storage.judging import Decision, give_back, give_back_expired, renew
+from annotator.storage.said import Said, said_before, what_was_said
+from annotator.storage.saying import open_for_judging
 
+# As many documents are in the browser as are drawn at once.
 DRAWN_AT_ONCE = 8
 SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
+
+# Put together once: it is asked for with one judgement in four.
+PLACE = (
+    select(Collection, Topic)
+    .join(Topic, Topic.collection_id == Collection.id)
+    .where(Collection.id == bindparam("collection_id"), Topic.number == bindparam("number"), SHOWN_TO_JUDGES)
+)
+
+
+class NotPreparedError(ConflictError):
+    """The judge has something to do before documents are drawn for them."""
+
+    def __init__(self, preparation: Preparation) -> None:
+        """Say what."""
+        self.preparation = preparation
+        if preparation == Preparation.GUIDELINES:
+            super().__init__("Please read the guidelines and accept them before you go on.")
+        else:
+            super().__init__("Please do the training and pass it before you judge.")
 
 
 @dataclass(frozen=True)
 class TopicWork:
-    """A topic as one judge sees it: what they judged of it, and what waits for them."""
+    """A topic as one judge sees it: what they judged of it, what waits for them, and how much of that they put off.
+
+    `owned` are the judge's own topics where topics have owners.
+    """
 
     number: str
     title: str
     judged: int
     waiting: int
     dropped: bool = False
+    put_off: int = 0
+    owned: bool = False
 
 
 @dataclass(frozen=True)
 class JudgingTask:
-    """One document beside its topic, and nothing that tells run, rank, score or another's grade."""
+    """One document beside its topic, and nothing that tells run, rank, score, purpose or another's grade.
+
+    `documents` are this one and those that come after it; each is in the judge's hands.
+    """
 
     assignment_id: int
     topic_number: str
@@ -54,67 +87,100 @@ class JudgingTask:
     language: str | None
     judged: int
     waiting: int
+    put_off: int
     decision: Decision | None
     previous_assignment_id: int | None
+    documents: tuple["ShownDocument", ...]
+
+
+@dataclass(frozen=True)
+class ShownDocument:
+    """A document as a judge sees it, with what they said of it and the passages they kept."""
+
+    assignment_id: int
+    document_id: int
+    docno: str
+    title: str
+    body: str | None
+    url: str | None
+    language: str | None
+    text_hash: str | None
+    said: Said | None
 
 
 def topics_to_judge(
     session: Session, slug: str, judge_id: int, *, now: datetime, to_come: Mapping[str, int] | None = None
 ) -> list[TopicWork]:
-    """The topics that have pool items for this judge, judged or waiting; leases that ran out are given back first.
+    """The topics that have pool items for this judge, their own ones first; leases that ran out are given back before.
 
     Of a dropped topic nothing waits, and drafts are not for judges. `to_come` says of topics, by number, how many items
     will still be chosen; they wait, too.
     """
     collection = find_collection(session, slug)
-    give_back(session, Assignment.lease_until < now)
+    give_back_expired(session, now)
     topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, SHOWN_TO_JUDGES)).all()
-    judged = _judged(session, judge_id)
-    waiting = waiting_items(session, judge_id, PoolItem.topic_id.in_([topic.id for topic in topics]))
+    in_topics = PoolItem.topic_id.in_([topic.id for topic in topics])
+    judged = done_items(session, judge_id, in_topics)
+    waiting = waiting_items(session, judge_id, collection, in_topics, now)
+    put_off = put_off_items(session, judge_id, in_topics)
+    is_owned = collection.judging_mode == JudgingMode.OWNED
     work = [
-        TopicWork(
+        TopicWork(topic.number, topic.title, judged[topic.id], 0, dropped=True)
+        if topic.state == TopicState.DROPPED
+        else TopicWork(
             topic.number,
             topic.title,
-            judged.get(topic.id, 0),
-            waiting[topic.id] + (to_come or {}).get(topic.number, 0) if topic.state == TopicState.ACCEPTED else 0,
-            topic.state == TopicState.DROPPED,
+            judged[topic.id],
+            waiting[topic.id] + (to_come or {}).get(topic.number, 0),
+            put_off=put_off[topic.id],
+            owned=is_owned and topic.owner_id == judge_id,
         )
         for topic in topics
     ]
-    return sorted((row for row in work if row.judged or row.waiting), key=lambda row: natural_order(row.number))
+    with_work = [row for row in work if row.judged or row.waiting]
+    return sorted(with_work, key=lambda row: (not row.owned, natural_order(row.number)))
 
 
 def next_task(session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime) -> JudgingTask | None:
-    """The judge's next document of a topic, None when nothing waits for them, as in one that was dropped.
+    """The judge's next documents of a topic, None when nothing waits for them, as in one that was dropped.
 
-    What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go.
+    What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go, and what
+    they have put off comes when there is nothing else. Raises `ConflictError` when the judging has ended, and
+    `NotPreparedError`.
     """
-    collection_id = find_collection(session, slug).id
-    refuse_closed_judging(session, collection_id)
-    # Read behind that lock: who drops a topic waits for it.
-    topic = find_topic(session, collection_id, topic_number, SHOWN_TO_JUDGES)
+    collection, topic = _place(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
         return None
-    give_back(session, Assignment.lease_until < now)
-    held = _renew_or_draw(session, topic.id, judge_id, now)
-    return _task(session, topic, held, judge_id) if held is not None else None
+    in_hand = _refill(session, collection, topic, judge_id, (), now)
+    return _task(session, collection, topic, held_documents(session, in_hand), judge_id, now) if in_hand else None
 
 
-def open_task(session: Session, slug: str, assignment_id: int, judge_id: int) -> JudgingTask:
+def more_documents(
+    session: Session, slug: str, topic_number: str, judge_id: int, *, holds: SizedIterable[int], now: datetime
+) -> list[ShownDocument]:
+    """Documents for a judge whose browser has those of `holds` already, so many that it then has eight.
+
+    Raises `ConflictError` when the judging has ended or the topic was dropped, and `NotPreparedError`.
+    """
+    collection, topic = _place(session, slug, topic_number)
+    if topic.state != TopicState.ACCEPTED:
+        raise ConflictError("The organiser has dropped this topic; what you judged is kept.")
+    in_hand = _refill(session, collection, topic, judge_id, holds, now)
+    return _shown(session, held_documents(session, in_hand), judge_id)
+
+
+def open_task(session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime) -> JudgingTask:
     """One of the judge's own assignments, judged or not; `NotFoundError` for anybody else's."""
-    row = session.execute(
-        select(Assignment, Topic)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(
-            Assignment.id == assignment_id,
-            Assignment.judge_id == judge_id,
-            Topic.collection_id == find_collection(session, slug).id,
-        )
-    ).one_or_none()
-    if row is None:
-        raise NotFoundError("You have no such assignment.")
-    return _task(session, row.Topic, row.Assignment, judge_id)
+    collection = find_collection(session, slug)
+    topic = _topic_of_own(session, collection, assignment_id, judge_id)
+    return _task(session, collection, topic, held_documents(session, [assignment_id]), judge_id, now)
+
+
+def open_document(session: Session, slug: str, assignment_id: int, judge_id: int) -> tuple["ShownDocument", int | None]:
+    """The document of one's own assignment, and the assignment judged before it; `NotFoundError` for anybody else's."""
+    topic = _topic_of_own(session, find_collection(session, slug), assignment_id, judge_id)
+    [shown] = _shown(session, held_documents(session, [assignment_id]), judge_id)
+    return shown, said_before(session, topic.id, judge_id, shown.said)
 
 
 def return_assignments(session: Session, judge_id: int) -> int:
@@ -122,100 +188,104 @@ def return_assignments(session: Session, judge_id: int) -> int:
     return give_back(session, Assignment.judge_id == judge_id)
 
 
-def _judged(session: Session, judge_id: int, *conditions: ColumnElement[bool]) -> dict[int, int]:
-    """Topic id → how many of its pool items this judge has judged."""
-    rows = session.execute(
-        select(PoolItem.topic_id, func.count())
-        .where(PoolItem.id.in_(judged_items(judge_id)), *conditions)
-        .group_by(PoolItem.topic_id)
-    )
-    return {topic_id: count for topic_id, count in rows}
-
-
-def _renew_or_draw(session: Session, topic_id: int, judge_id: int, now: datetime) -> Assignment | None:
-    # A judge in two tabs draws in one after the other.
-    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
-    held = _first_held(session, topic_id, judge_id)
-    if held is None:
-        # What another draw holds at this moment may still want this judge, too: only then is it worth waiting for.
-        if not _draw(session, topic_id, judge_id, now, skip_locked=True):
-            _draw(session, topic_id, judge_id, now, skip_locked=False)
-        return _first_held(session, topic_id, judge_id)
-    session.execute(
-        update(Assignment)
-        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LIVE)
-        .values(lease_until=now + LEASE)
-    )
-    return held
-
-
-def _first_held(session: Session, topic_id: int, judge_id: int) -> Assignment | None:
-    return session.scalar(
-        select(Assignment)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int) -> Topic:
+    """The topic of the judge's assignment; `NotFoundError` for anybody else's."""
+    topic = session.scalar(
+        select(Topic)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
         .where(
+            Assignment.id == assignment_id,
             Assignment.judge_id == judge_id,
-            Assignment.state == AssignmentState.LIVE,
-            PoolItem.topic_id == topic_id,
+            Topic.collection_id == collection.id,
         )
-        .order_by(PoolItem.priority, PoolItem.id)
-        .limit(1)
     )
+    if topic is None:
+        raise NotFoundError("You have no such assignment.")
+    return topic
 
 
-def _draw(session: Session, topic_id: int, judge_id: int, now: datetime, *, skip_locked: bool) -> bool:
-    """Take a few free items of a topic; whether there were any.
-
-    On PostgreSQL those that another draw holds at this moment are passed over or waited for.
-    """
-    items = session.scalars(
-        free_items(judge_id)
-        .where(PoolItem.topic_id == topic_id)
-        .order_by(PoolItem.priority, PoolItem.id)
-        .limit(DRAWN_AT_ONCE)
-        .with_for_update(skip_locked=skip_locked, of=PoolItem)
-    ).all()
-    if not items:
-        return False
-    lend(session, items, judge_id, now)
-    return True
+def _place(session: Session, slug: str, topic_number: str) -> tuple[Collection, Topic]:
+    collection_id = open_for_judging(session, slug)
+    # Read behind that lock: who drops a topic waits for it.
+    row = session.execute(PLACE, {"collection_id": collection_id, "number": topic_number}).one_or_none()
+    if row is None:
+        raise NotFoundError("There is no topic “%(number)s” in this collection.", number=topic_number)
+    return row.Collection, row.Topic
 
 
-def _task(session: Session, topic: Topic, assignment: Assignment, judge_id: int) -> JudgingTask:
-    document = session.scalars(
-        select(Document)
-        .join(PoolItem, PoolItem.document_id == Document.id)
-        .where(PoolItem.id == assignment.pool_item_id)
-    ).one()
-    present = current_judgement(session, assignment.pool_item_id, judge_id)
+def _refill(
+    session: Session, collection: Collection, topic: Topic, judge_id: int, holds: SizedIterable[int], now: datetime
+) -> list[int]:
+    """Assignments for a browser that has those of `holds`, at most so many that it then has eight."""
+    preparation = may_judge(session, collection, judge_id)
+    if preparation is not None:
+        raise NotPreparedError(preparation)
+    give_back_expired(session, now)
+    wait_for_other_tabs(session, judge_id)
+    renew(session, judge_id, now)
+    wanted = max(DRAWN_AT_ONCE - len(holds), 0)
+    live = _live(session, topic, judge_id, holds)
+    if len(live) < wanted and draw(session, collection, topic, judge_id, wanted - len(live), now):
+        live = _live(session, topic, judge_id, holds)
+    if not live and wanted:
+        put_off = held_in_topic(session, topic.id, judge_id, AssignmentState.LATER)
+        live = [id_ for id_ in put_off if id_ not in holds]
+        take_up_again(session, live)
+    return live[:wanted]
+
+
+def _live(session: Session, topic: Topic, judge_id: int, holds: SizedIterable[int]) -> list[int]:
+    return [id_ for id_ in held_in_topic(session, topic.id, judge_id, AssignmentState.LIVE) if id_ not in holds]
+
+
+def _shown(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> list[ShownDocument]:
+    said = what_was_said(session, documents, judge_id)
+    return [
+        ShownDocument(
+            one.assignment_id,
+            one.document_id,
+            one.docno,
+            one.title,
+            one.body,
+            one.url,
+            one.language,
+            one.text_hash,
+            said.get(one.assignment_id),
+        )
+        for one in documents
+    ]
+
+
+def _task(
+    session: Session,
+    collection: Collection,
+    topic: Topic,
+    documents: Sequence[HeldDocument],
+    judge_id: int,
+    now: datetime,
+) -> JudgingTask:
+    shown = _shown(session, documents, judge_id)
+    first = shown[0]
     in_topic = PoolItem.topic_id == topic.id
-    waiting = waiting_items(session, judge_id, in_topic)[topic.id] if topic.state == TopicState.ACCEPTED else 0
+    is_accepted = topic.state == TopicState.ACCEPTED
+    waiting = waiting_items(session, judge_id, collection, in_topic, now)[topic.id] if is_accepted else 0
     return JudgingTask(
-        assignment_id=assignment.id,
+        assignment_id=first.assignment_id,
         topic_number=topic.number,
         topic_title=topic.title,
         topic_description=topic.description,
         topic_narrative=topic.narrative,
         topic_language=topic.language,
-        docno=document.docno,
-        title=document.title,
-        body=document.body,
-        url=document.url,
-        language=document.language,
-        judged=_judged(session, judge_id, in_topic).get(topic.id, 0),
+        docno=first.docno,
+        title=first.title,
+        body=first.body,
+        url=first.url,
+        language=first.language,
+        judged=done_items(session, judge_id, in_topic)[topic.id],
         waiting=waiting,
-        decision=Decision.of(present) if present else None,
-        previous_assignment_id=_previous(session, topic.id, judge_id, present),
+        put_off=len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER)),
+        decision=first.said.decision if first.said else None,
+        previous_assignment_id=said_before(session, topic.id, judge_id, first.said),
+        documents=tuple(shown),
     )
-
-
-def _previous(session: Session, topic_id: int, judge_id: int, present: Judgement | None) -> int | None:
-    """The assignment judged just before this one (before now, when this one is not judged yet)."""
-    statement = (
-        select(Judgement.assignment_id)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .where(PoolItem.topic_id == topic_id, Judgement.judge_id == judge_id, Judgement.current)
-        .order_by(Judgement.id.desc())
-        .limit(1)
-    )
-    return session.scalar(statement.where(Judgement.id < present.id) if present else statement)

@@ -3,12 +3,13 @@
 import signal
 import socket
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from build import PASSWORD
 from cli.command_line import CommandLine
-from serving import SECONDS_TO_STOP, running
+from serving import SECONDS_TO_STOP, Server, running
 
 from annotator.settings import Settings
 
@@ -51,3 +52,22 @@ def test_the_pages_are_served_until_a_signal(annotator: CommandLine, tmp_path: P
     said = server.log.read_text()
     assert said.startswith(f"Listening at {server.address}/\n")
     assert "Traceback" not in said
+
+
+def test_workers_of_a_server_that_was_killed_end_and_leave_the_port(annotator: CommandLine, tmp_path: Path) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    settings = Settings(secret_key=SECRET, database_url=annotator.url)
+    with running(SERVE, tmp_path / "server.log", settings.to_environment()) as server:
+        server.process.kill()
+        server.process.wait(SECONDS_TO_STOP)
+        end = time.monotonic() + SECONDS_TO_STOP
+        while answers(server) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not answers(server)
+
+
+def answers(server: Server) -> bool:
+    try:
+        return bool(server.get("/sign-in"))
+    except OSError:
+        return False

@@ -1,8 +1,18 @@
 """Bodies and guidelines on a page: what is kept, what is shown as text, what goes."""
 
+import resource
+import time
+
 import pytest
 
-from annotator.web.safe_html import BEGINNING, document_beginning, document_html, guidelines_html
+from annotator.web.safe_html import (
+    BEGINNING,
+    DEEPEST,
+    document_beginning,
+    document_html,
+    guidelines_html,
+    is_shown_as_html,
+)
 
 
 @pytest.mark.parametrize(
@@ -48,6 +58,55 @@ def test_a_body_that_begins_with_a_block_is_html(body: str, kept: str) -> None:
 )
 def test_html_can_do_no_harm(body: str, gone: str) -> None:
     assert gone not in document_html(body)
+
+
+@pytest.mark.parametrize("before", ["<!-- by a robot -->", "<?xml version='1.0'?>\n", "<!-- a --> \n "])
+def test_many_comments_before_the_first_block_take_no_time(before: str) -> None:
+    begin = time.process_time()
+    # Twenty-two comments took a second and a half when each could be ended in every later one.
+    assert not is_shown_as_html(before * 40 + "<center>x")
+    assert is_shown_as_html(before * 20_000 + "<p>x")
+    assert not is_shown_as_html(before * 20_000 + "<center>x")
+    assert time.process_time() - begin < 0.5
+
+
+def test_elements_that_every_paragraph_opens_again_take_no_memory() -> None:
+    fonts = "".join(f"<font size={number}>" for number in range(1_900))
+    body = f"<p>{fonts}" + "<p>x" * 2_000
+    begin, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert document_html(body).startswith('<div class="plain">&lt;p&gt;&lt;font')
+    assert time.process_time() - begin < 0.5
+    # Sanitised, these 37 kB take 900 MB (ru_maxrss is in kB).
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000
+    # Closed where they end, they harm nobody.
+    assert is_shown_as_html(
+        "<p>" + "".join(f"<font size={number}>x</font>" for number in range(1_900)) + "<p>x" * 2_000
+    )
+
+
+@pytest.mark.parametrize(
+    "deeper",
+    [
+        "<blink></i>",
+        "<div><!--</div>-->",
+        "<div><!--></div><!---->",
+        "<div title='</div>'>",
+        "<div title=</div>",
+        "<div><! </div>",
+        "<div><style></div></style>",
+        "<div><TextArea ></div></textarea>",
+        "<font size=1><table><td></font>",
+    ],
+)
+def test_what_only_looks_like_an_end_makes_nothing_less_deep(deeper: str) -> None:
+    ends_early = deeper == "<div><!--></div><!---->"  # the comment is empty, and the end is one
+    assert is_shown_as_html("<p>" + deeper * (DEEPEST + 1)) is ends_early
+
+
+def test_a_long_ordinary_page_is_html() -> None:
+    row = '<tr><td><a href="/x?a=1>2" title="</td>"><b>one</b></a><br><td><p>two <!-- <b> --><i>three</i><p>four</tr>\n'
+    assert is_shown_as_html("<html><body><div><div><center><font size=2><table>" + row * 20_000)
+    assert is_shown_as_html("<p>" + "<script>document.write('<div><b>')</script><p>x" * (DEEPEST + 1))
 
 
 def test_guidelines_are_markdown_below_the_headings_of_the_page() -> None:

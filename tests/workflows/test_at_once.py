@@ -252,14 +252,15 @@ def test_a_grade_that_comes_while_an_organiser_takes_documents_back_is_stored(da
     with database.transaction() as session:
         pooled_news(session, judgements_wanted=2)
         jo, kim = member(session, "jo"), member(session, "kim")
-        task = judging.next_task(session, SLUG, "1", jo, now=NOW)
-        judging.next_task(session, SLUG, "1", kim, now=NOW)
+        judging.next_task(session, SLUG, "1", jo, now=NOW)
+        # What was drawn last goes back when fewer judgements are wanted.
+        task = judging.next_task(session, SLUG, "1", kim, now=NOW)
         assert task is not None
     judge = threading.Thread(
         target=database.attempt,
         args=(
             lambda session: recording.record_judgement(
-                session, SLUG, task.assignment_id, jo, Decision(2), client_id="c", judged_at=NOW
+                session, SLUG, task.assignment_id, kim, Decision(2), client_id="c", judged_at=NOW
             ),
         ),
     )

@@ -1,10 +1,11 @@
 """Judging: what is drawn, for how long, what is recorded, and that nothing is lost or given out twice."""
 
 import threading
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
-from build import NOW, SLUG, document_file, member, news, pool, pooled_news, run, topic_file
+from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -13,15 +14,22 @@ from annotator.storage import (
     Assignment,
     AssignmentState,
     CannotJudge,
+    Collection,
     Database,
     GuidelineVersion,
     Judgement,
+    JudgingMode,
     PoolItem,
 )
+from annotator.storage.drawing import shown_among
+from annotator.storage.judge_desk import Preparation
 from annotator.storage.judging import Decision
-from annotator.workflows import collection, guidelines, judging, recording
+from annotator.workflows import collection, guidelines, judging, recording, topic_editing
+from annotator.workflows.assigning import assign_topics
 from annotator.workflows.collection import CollectionChange
-from annotator.workflows.judging import DRAWN_AT_ONCE, LEASE, JudgingTask, TopicWork
+from annotator.workflows.judging import DRAWN_AT_ONCE, LEASE, JudgingTask, NotPreparedError, TopicWork
+from annotator.workflows.queue_settings import QueueChange, change_queue
+from annotator.workflows.recording import Act, record_acts
 
 
 def task_of(session: Session, judge: int, topic: str = "1", minutes: float = 0) -> JudgingTask:
@@ -74,6 +82,26 @@ def test_a_judge_gets_every_document_of_a_topic_once(session: Session) -> None:
         TopicWork("1", "first topic", 4, 0),
         TopicWork("2", "second topic", 0, 2),
     ]
+
+
+def test_the_overview_says_how_much_was_put_off_and_begins_with_ones_own_topics(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED))
+    assign_topics(session, SLUG, {"2": "jo"})
+    held = task_of(session, jo, "2")
+    assert len(held.documents) == 2
+    first = session.get_one(Assignment, held.assignment_id)
+    first.state, first.put_off_at = AssignmentState.LATER, NOW
+    labels(session, "jo", "1 0 a 2\n")
+    assert judging.topics_to_judge(session, SLUG, jo, now=NOW) == [
+        TopicWork("2", "second topic", 0, 2, put_off=1, owned=True),
+        TopicWork("1", "first topic", 1, 0),
+    ]
+    # An owner means nothing where the work is shared.
+    change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.SHARED))
+    overview = judging.topics_to_judge(session, SLUG, jo, now=NOW)
+    assert [(work.number, work.put_off, work.owned) for work in overview] == [("1", 0, False), ("2", 1, False)]
 
 
 def test_one_judge_is_enough_unless_more_are_wanted(session: Session) -> None:
@@ -185,7 +213,7 @@ def test_a_change_is_appended_and_the_latest_counts(session: Session) -> None:
     first, second = judgements(session)
     assert (first.grade, first.note, first.current) == (0, "first thought", False)
     assert (second.grade, second.current, second.replaces_id) == (2, True, first.id)
-    assert judging.open_task(session, SLUG, task.assignment_id, jo).decision == Decision(2)
+    assert judging.open_task(session, SLUG, task.assignment_id, jo, now=NOW).decision == Decision(2)
     assert session.get_one(PoolItem, first.pool_item_id).taken == 1
 
 
@@ -198,7 +226,7 @@ def test_undo_walks_back_through_ones_judgements_in_the_topic(session: Session) 
     second = task_of(session, jo)
     assert second.previous_assignment_id == first.assignment_id
     record(session, jo, second.assignment_id, Decision(1))
-    back = judging.open_task(session, SLUG, task_of(session, jo).previous_assignment_id or 0, jo)
+    back = judging.open_task(session, SLUG, task_of(session, jo).previous_assignment_id or 0, jo, now=NOW)
     assert (back.docno, back.decision) == (second.docno, Decision(1))
     assert back.previous_assignment_id == first.assignment_id
 
@@ -256,7 +284,7 @@ def test_nobody_sees_or_judges_anothers_assignment(session: Session) -> None:
     task = task_of(session, jo)
     for assignment in (task.assignment_id, 4711):
         with pytest.raises(NotFoundError, match="no such assignment"):
-            judging.open_task(session, SLUG, assignment, kim)
+            judging.open_task(session, SLUG, assignment, kim, now=NOW)
         with pytest.raises(NotFoundError, match="no such assignment"):
             record(session, kim, assignment, Decision(1))
 
@@ -267,7 +295,7 @@ def test_an_assignment_of_another_collection_is_not_found(session: Session) -> N
     jo = member(session, "jo")
     task = task_of(session, jo)
     with pytest.raises(NotFoundError, match="no such assignment"):
-        judging.open_task(session, "other", task.assignment_id, jo)
+        judging.open_task(session, "other", task.assignment_id, jo, now=NOW)
 
 
 def test_closing_ends_the_judging(session: Session) -> None:
@@ -287,6 +315,7 @@ def test_a_judgement_knows_the_guidelines_it_was_made_under(session: Session) ->
     record(session, jo, task_of(session, jo).assignment_id, Decision(1))
     guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     session.flush()
+    guidelines.accept_guidelines(session, SLUG, jo, 1)
     record(session, jo, task_of(session, jo).assignment_id, Decision(1))
     before, after = judgements(session)
     assert before.guideline_version_id is None
@@ -299,15 +328,6 @@ def test_seconds_are_kept_within_reason(session: Session, given: float | None, s
     jo = member(session, "jo")
     record(session, jo, task_of(session, jo).assignment_id, Decision(1, seconds=given))
     assert judgements(session)[0].seconds == stored
-
-
-def test_what_a_judge_judged_is_listed_newest_first(session: Session) -> None:
-    pooled_news(session)
-    jo = member(session, "jo")
-    seen = judge_all(session, jo)
-    listed = recording.judged_by(session, SLUG, jo)
-    assert [row.docno for row in listed] == seen[::-1]
-    assert {row.decision.grade for row in listed} == {1}
 
 
 def test_an_unknown_topic_is_named(session: Session) -> None:
@@ -390,6 +410,7 @@ def test_a_judgement_belongs_to_the_guidelines_that_were_shown(session: Session)
     for number in (1, 2):
         guidelines.set_guidelines(session, SLUG, f"Version {number}", made_by_id=None, made_at=NOW)
     session.flush()
+    guidelines.accept_guidelines(session, SLUG, jo, 2)
 
     def judge_under(number: int) -> int | None:
         assignment = task_of(session, jo).assignment_id
@@ -427,11 +448,234 @@ def test_a_text_that_comes_later_puts_the_document_back_into_the_queue(session: 
 
 def test_wanting_fewer_judgements_takes_back_what_is_in_too_many_hands(session: Session) -> None:
     pooled_news(session, judgements_wanted=2)
-    jo, kim = member(session, "jo"), member(session, "kim")
-    late = task_of(session, jo)
-    task_of(session, kim)
+    tasks = {judge: task_of(session, judge) for judge in (member(session, "jo"), member(session, "kim"))}
     collection.change_collection(session, SLUG, CollectionChange(judgements_wanted=1))
     session.expire_all()
-    assert set(session.scalars(select(PoolItem.taken).where(PoolItem.topic_id == 1))) == {0}
-    record(session, jo, late.assignment_id, Decision(1))
+    assert set(session.scalars(select(PoolItem.taken).where(PoolItem.topic_id == 1))) == {1}
+    item_of = {task.assignment_id: judge for judge, task in tasks.items()}
+    returned = select(Assignment.id).where(Assignment.state == AssignmentState.RETURNED)
+    [late] = session.scalars(returned.where(Assignment.id.in_(item_of)))
+    record(session, item_of[late], late, Decision(1))
     assert judgements(session)[0].late
+
+
+def many_documents(session: Session, count: int = 20) -> list[str]:
+    """A topic with so many documents and nothing else."""
+    docnos = [f"d{index:03}" for index in range(count)]
+    news(session)
+    topic_file(session, "1\tone\n")
+    document_file(session, docnos)
+    run(session, "r", {"1": docnos})
+    pool(session, depth=count)
+    return docnos
+
+
+def put_off(session: Session, judge: int, assignment: int, minutes: float = 0) -> None:
+    act = Act(f"later-{assignment}", assignment, None)
+    recorded = record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(minutes=minutes))
+    assert (len(recorded.acknowledged), recorded.refused) == (1, ())
+
+
+def more(session: Session, judge: int, holds: Sequence[int] = (), minutes: float = 0) -> list[int]:
+    now = NOW + timedelta(minutes=minutes)
+    shown = judging.more_documents(session, SLUG, "1", judge, holds=frozenset(holds), now=now)
+    return [one.assignment_id for one in shown]
+
+
+def test_a_page_has_eight_documents_and_is_topped_up_to_eight(session: Session) -> None:
+    many_documents(session, 13)
+    jo = member(session, "jo")
+    task = task_of(session, jo)
+    first = [one.assignment_id for one in task.documents]
+    assert (len(first), task.assignment_id, task.judged, task.waiting) == (8, first[0], 0, 13)
+    assert more(session, jo, first) == []
+    for assignment in first[:4]:
+        record(session, jo, assignment, Decision(1))
+    following = more(session, jo, first[4:])
+    assert len(following) == 4
+    assert not set(following) & set(first)
+    # What came is in the judge's hands, and asking again for the same brings the same.
+    assert more(session, jo, first[4:]) == following
+    assert [one.assignment_id for one in task_of(session, jo).documents] == first[4:] + following
+    for assignment in first[4:] + following:
+        record(session, jo, assignment, Decision(1))
+    assert len(more(session, jo)) == 1
+
+
+def test_what_is_put_off_comes_back_when_nothing_else_is_left(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    order = [one.assignment_id for one in task_of(session, jo).documents]
+    put_off(session, jo, order[1])
+    put_off(session, jo, order[0], minutes=1)
+    task = task_of(session, jo)
+    assert ([one.assignment_id for one in task.documents], task.put_off, task.waiting) == (order[2:], 2, 4)
+    record(session, jo, order[2], Decision(1))
+    record(session, jo, order[3], Decision(1))
+    # The one that was put off first comes first.
+    assert [one.assignment_id for one in task_of(session, jo).documents] == [order[1], order[0]]
+    put_off(session, jo, order[1], minutes=2)
+    assert task_of(session, jo).assignment_id == order[0]
+    record(session, jo, order[0], Decision(1))
+    assert task_of(session, jo).assignment_id == order[1]
+    record(session, jo, order[1], Decision(1))
+    assert judging.next_task(session, SLUG, "1", jo, now=NOW) is None
+
+
+def test_a_document_that_comes_back_stands_behind_those_at_hand(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    first, second, third, fourth = (one.assignment_id for one in task_of(session, jo).documents)
+    put_off(session, jo, first)
+    assert more(session, jo, [second, third, fourth]) == [first]
+    assert [one.assignment_id for one in task_of(session, jo).documents] == [second, third, fourth, first]
+
+
+def test_what_is_put_off_keeps_its_place_until_it_runs_out(session: Session) -> None:
+    pooled_news(session)
+    jo, kim = member(session, "jo"), member(session, "kim")
+    task = task_of(session, jo)
+    put_off(session, jo, task.assignment_id)
+    assert judging.next_task(session, SLUG, "1", kim, now=NOW) is None
+    # Going on renews its lease, too.
+    task_of(session, jo, minutes=29)
+    assert judging.next_task(session, SLUG, "1", kim, now=NOW + timedelta(minutes=58)) is None
+    assert judging.return_assignments(session, jo) == 4
+    assert task_of(session, kim, minutes=58).waiting == 4
+    # What was said of it afterwards is late, as of any other.
+    record(session, jo, task.assignment_id, Decision(1), minutes=59)
+    assert judgements(session)[0].late
+
+
+def test_leases_are_renewed_when_less_than_half_is_left(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    task = task_of(session, jo)
+    leases = select(Assignment.lease_until).distinct()
+    task_of(session, jo, minutes=14)
+    assert session.scalars(leases).all() == [NOW + LEASE]
+    record_acts(session, SLUG, jo, [Act("a", task.assignment_id, Decision(1))], received_at=NOW + timedelta(minutes=16))
+    held = leases.where(Assignment.state == AssignmentState.LIVE)
+    assert session.scalars(held).all() == [NOW + timedelta(minutes=16) + LEASE]
+
+
+def test_nothing_is_drawn_before_the_guidelines_in_force_are_accepted(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    task = task_of(session, jo)
+    guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+    session.flush()
+    with pytest.raises(NotPreparedError, match="read the guidelines") as refusal:
+        task_of(session, jo)
+    assert refusal.value.preparation == Preparation.GUIDELINES
+    # What is in hand is recorded all the same.
+    record(session, jo, task.assignment_id, Decision(1))
+    guidelines.accept_guidelines(session, SLUG, jo, 1)
+    assert task_of(session, jo).judged == 1
+
+
+def test_no_more_documents_of_a_topic_that_was_dropped(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    held = [one.assignment_id for one in task_of(session, jo).documents]
+    topic_editing.drop_topics(session, SLUG, ["1"], reason="too easy")
+    with pytest.raises(ConflictError, match="has dropped this topic"):
+        more(session, jo, held)
+    assert judging.next_task(session, SLUG, "1", jo, now=NOW) is None
+
+
+# Shown again: of `again`, items with their lots, one in four of `count`, at the place that the lot gives.
+@pytest.mark.parametrize(
+    ("fresh", "again", "count", "shown"),
+    [
+        ([1, 2, 3, 4], [], 4, [1, 2, 3, 4]),
+        ([1, 2, 3, 4], [(9, 0)], 4, [9, 1, 2, 3]),
+        ([1, 2, 3, 4], [(9, 6)], 4, [1, 2, 9, 3]),  # 6 % 4 = 2
+        ([1, 2, 3, 4], [(9, 0), (8, 0)], 4, [9, 1, 2, 3]),
+        (list(range(1, 9)), [(9, 0), (19, 7), (29, 3)], 8, [9, 1, 2, 3, 4, 5, 6, 19]),  # 7 % 8 = 7
+        ([1, 2], [(9, 0), (8, 1), (7, 2)], 4, [9, 8, 1, 2]),
+        ([], [(9, 5), (8, 0)], 4, [8, 9]),
+        ([1, 2, 3], [(9, 0)], 3, [1, 2, 3]),
+        ([], [], 4, []),
+    ],
+)
+def test_where_documents_stand_that_are_shown_again(
+    fresh: list[int], again: list[tuple[int, int]], count: int, shown: list[int]
+) -> None:
+    assert shown_among(fresh, again, count) == shown
+
+
+def test_a_document_is_shown_again_after_a_day_as_if_it_were_new(session: Session) -> None:
+    many_documents(session, 12)
+    collection_row = session.scalars(select(Collection)).one()
+    collection_row.reshow_share = 100
+    jo = member(session, "jo")
+    first = task_of(session, jo)
+    record(session, jo, first.assignment_id, Decision(2, note="sure"))
+    judging.return_assignments(session, jo)
+    day = 24 * 60 + 1
+    shown = judging.more_documents(
+        session,
+        SLUG,
+        "1",
+        jo,
+        holds=frozenset(),
+        now=NOW + timedelta(minutes=day),
+    )
+    again = [one for one in shown if one.docno == first.docno]
+    assert [(one.said, one.assignment_id != first.assignment_id) for one in again] == [(None, True)]
+    # It takes no place of what the item wants, and what is said of it replaces nothing.
+    own = select(Assignment.pool_item_id).where(Assignment.id == first.assignment_id)
+    item = session.get_one(PoolItem, session.scalars(own).one())
+    assert item.taken == 1
+    second = again[0].assignment_id
+    record(session, jo, second, Decision(0), minutes=day, client_id="again-1")
+    record(session, jo, second, Decision(1), minutes=day, client_id="again-2")
+    stored = judgements(session)
+    assert [(one.grade, one.current, one.replaces_id) for one in stored] == [
+        (2, True, None),
+        (0, False, None),
+        (1, False, stored[1].id),
+    ]
+    assert item.taken == 1
+    assert judging.open_task(session, SLUG, first.assignment_id, jo, now=NOW).decision == Decision(2, note="sure")
+    assert judging.open_task(session, SLUG, second, jo, now=NOW).decision == Decision(1)
+    assert session.scalars(select(Assignment.purpose).where(Assignment.id == second)).one() == "re-shown"
+    # Undo goes back the way that was come.
+    task = task_of(session, jo, minutes=day)
+    assert task.previous_assignment_id == second
+    assert judging.open_task(session, SLUG, second, jo, now=NOW).previous_assignment_id == first.assignment_id
+
+
+def test_going_back_meets_each_document_once_though_one_that_was_shown_again_was_judged_twice(session: Session) -> None:
+    many_documents(session, 12)
+    session.scalars(select(Collection)).one().reshow_share = 100
+    jo = member(session, "jo")
+    task = task_of(session, jo)
+    first, docno = task.assignment_id, task.docno
+    record(session, jo, first, Decision(2))
+    judging.return_assignments(session, jo)
+    day = 24 * 60 + 1
+    shown = judging.more_documents(session, SLUG, "1", jo, holds=frozenset(), now=NOW + timedelta(minutes=day))
+    again = next(one for one in shown if one.docno == docno).assignment_id
+    other = next(one for one in shown if one.assignment_id != again).assignment_id
+    for number, assignment in enumerate((again, other, again)):
+        record(session, jo, assignment, Decision(number % 2), minutes=day, client_id=f"back-{number}")
+    way: list[int] = []
+    at = task_of(session, jo, minutes=day).previous_assignment_id
+    while at is not None and len(way) < 9:
+        way.append(at)
+        at = judging.open_task(session, SLUG, at, jo, now=NOW).previous_assignment_id
+    assert way == [again, other, first]
+
+
+def test_giving_back_what_is_shown_again_frees_no_place(session: Session) -> None:
+    many_documents(session, 1)
+    session.scalars(select(Collection)).one().reshow_share = 100
+    jo, kim = member(session, "jo"), member(session, "kim")
+    record(session, jo, task_of(session, jo).assignment_id, Decision(2))
+    later = NOW + timedelta(days=2)
+    assert judging.next_task(session, SLUG, "1", jo, now=later) is not None
+    assert judging.return_assignments(session, jo) == 1
+    assert session.scalars(select(PoolItem.taken)).one() == 1
+    assert judging.next_task(session, SLUG, "1", kim, now=later) is None
