@@ -55,7 +55,7 @@ def running(command: Sequence[str], log: Path, environment: Mapping[str, str] | 
         )
     server = Server(port, process, log)
     try:
-        _wait_until_it_answers(server)
+        wait_until_it_answers(server)
         yield server
     finally:
         process.terminate()
@@ -70,7 +70,8 @@ def free_port() -> int:
         return port
 
 
-def _wait_until_it_answers(server: Server) -> None:
+def wait_until_it_answers(server: Server) -> None:
+    """Wait until a server that has been started gives a page; `AssertionError` when it ends before."""
     end = time.monotonic() + SECONDS_TO_START
     while server.process.poll() is None and time.monotonic() < end:
         try:

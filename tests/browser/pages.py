@@ -17,6 +17,9 @@ ORGANISERS_PAGES = (
     "",
     "/guidelines",
     "/guidelines/edit",
+    "/questions",
+    "/notes",
+    "/training/set-up",
     "/topics",
     "/topics/1",
     "/topics/D1?run=base",
@@ -40,11 +43,19 @@ ORGANISERS_PAGES = (
     "/agreement",
     "/qrels",
     "/leaderboard",
+    "/pool/near-duplicates?topic=1&at_least=0.5",
+    "/assigning",
+    "/assigning/balance",
+    "/test-questions",
+    "/settings/queue",
     "/members",
     "/settings",
 )
 PARTICIPANTS_PAGES = ("", "/runs", "/runs/run?tag=alpha", "/runs/receipt?tag=alpha", "/terms", "/scores", "/topics")
-JUDGES_PAGES = ("", "/judge", "/judge/topics/1", "/judge/judged", "/guidelines")
+JUDGES_PAGES = (
+    *("", "/judge", "/judge/topics/1", "/judge/judged", "/judge/put-off", "/judge/notes/1", "/judge/questions"),
+    *("/judge/questions/new?topic=1", "/training", "/guidelines"),
+)
 
 
 def cat_collection(database: Database) -> None:
@@ -69,9 +80,10 @@ def _add(session: Session) -> None:
     run(session, "base", {"D1": list(TEXTS)})
     user(session, "ola", administrator=True)
     member(session, "ola", Role.ORGANISER)
-    member(session, "jo", Role.JUDGE)
+    judge_id = member(session, "jo", Role.JUDGE)
     member(session, "pat", Role.PARTICIPANT, team="red")
     guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
+    guidelines.accept_guidelines(session, SLUG, judge_id, 1)
 
 
 def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:

@@ -2,139 +2,196 @@
 
 import re
 
+from browser.judging_screen import JUDGE, TOPIC, judge, listening, open_screen, press, saved, stored, title
 from browser.pages import sign_in
 from build import PASSWORD, SLUG
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 
-from annotator.storage import Database, Judgement
-
-JUDGE = f"/collections/{SLUG}/judge"
-
-
-def stored(database: Database) -> list[Judgement]:
-    """What the judge said on the screen, in order; the imported labels come before."""
-    with database.reading() as session:
-        return list(
-            session.scalars(select(Judgement).where(Judgement.client_id.not_like("file-%")).order_by(Judgement.id))
-        )
-
-
-def press(page: Page, key: str) -> None:
-    """Press a key once the page listens to keys; before that a person would press it again."""
-    page.wait_for_selector("html.with-script")
-    page.keyboard.press(key)
-
-
-def press_and_wait(page: Page, key: str) -> None:
-    """Press a key that judges, and wait for the next document."""
-    before = page.locator("#document-title").inner_text()
-    press(page, key)
-    expect(page.locator("#document-title")).not_to_have_text(before)
+from annotator.storage import Assignment, AssignmentState, Database
 
 
 def test_a_judge_works_through_a_topic_with_number_keys_alone(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "jo", JUDGE)
     page.get_by_role("link", name="cats", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_text("1 of 10")).to_be_visible()
+    listening(page)
+    titles = []
     keys = "0121201021"
-    for position, key in enumerate(keys[:-1], start=2):
-        press_and_wait(page, key)
-        expect(page.get_by_text(f"{position} of 10")).to_be_visible()
-    press(page, keys[-1])
-    expect(page.locator("#document-title")).to_have_count(0)
+    for position, key in enumerate(keys, start=1):
+        expect(page.locator("#position")).to_have_text(f"{position} of 10")
+        titles.append(title(page))
+        judge(page, key)
+    expect(page.get_by_role("heading", name="Nothing waits in topic 1")).to_be_visible()
+    saved(page)
     judged = stored(served)
-    assert [one.grade for one in judged] == [int(key) for key in keys]
-    assert len({one.pool_item_id for one in judged}) == 10
+    assert [(one.grade, one.sequence) for one in judged] == list(zip(map(int, keys), range(1, 11), strict=True))
+    assert len(set(titles)) == len({one.pool_item_id for one in judged}) == 10
+    assert len({one.tab for one in judged}) == 1
     assert all(one.seconds is not None and 0 <= one.seconds < 60 for one in judged)
+    assert all(re.fullmatch("[0-9a-f]{32}", one.client_id) for one in judged)
 
 
-def test_undo_shows_the_grade_and_another_replaces_it(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    first = page.locator("#document-title").inner_text()
-    press_and_wait(page, "2")
+def test_undo_goes_back_any_number_of_steps_and_enter_returns(page: Page, server: str, served: Database) -> None:
+    page.add_init_script("delete Crypto.prototype.randomUUID")  # browsers hide it on plain http in a network
+    open_screen(page, server)
+    titles = []
+    for key in "210":
+        titles.append(title(page))
+        press(page, key)
+    fourth = title(page)
+    press(page, "u", "u", "u")
+    assert title(page) == titles[0]
+    expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
+    expect(page.locator("[name=grade][aria-current=true]")).to_have_text("2 Highly relevant")
+    press(page, "Enter")
+    assert title(page) == fourth
+    press(page, "u", "u", "2")
+    assert title(page) == fourth
     press(page, "u")
+    assert title(page) == titles[1]  # what was judged last, as the server sees it, too
+    saved(page)
+    assert [(one.grade, one.current) for one in stored(served)] == [(2, True), (1, False), (0, True), (2, True)]
+    page.reload()
+    listening(page)
+    for expected in (titles[1], titles[2], titles[0]):
+        press(page, "u")
+        expect(page.locator("#document-title")).to_have_text(expected)
+    press(page, "u")
+    expect(page.locator("#toast")).to_have_text("There is nothing before this.")
+    press(page, "1")
+    saved(page)
+    assert [one.grade for one in stored(served) if one.current] == [0, 2, 1]
+
+
+def test_what_is_put_off_comes_back_at_the_end_and_by_undo(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    first = title(page)
+    press(page, "l")
+    assert page.locator("#position").inner_text() == "1 of 10"
+    press(page, "u")
+    assert title(page) == first
+    expect(page.get_by_text("You put this document off.")).to_be_visible()
+    press(page, "Enter")
+    judge(page, "111111111")
     expect(page.locator("#document-title")).to_have_text(first)
-    expect(page.locator("button[aria-current=true]", has_text="Highly relevant")).to_be_visible()
-    press_and_wait(page, "0")
-    assert [(one.grade, one.current) for one in stored(served)] == [(2, False), (0, True)]
+    saved(page)
+    assert len(stored(served)) == 9
+    press(page, "2")
+    expect(page.get_by_role("heading", name="Nothing waits")).to_be_visible()
+    saved(page)
+    assert [one.grade for one in stored(served)] == [1] * 9 + [2]
 
 
-def test_keys_are_dead_while_a_note_is_typed(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
+def test_keys_are_dead_while_one_types(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
     press(page, "n")
     page.keyboard.type("grade 1 or 2, x or u?")
-    page.keyboard.press("Escape")
+    press(page, "Escape", "t")
+    page.keyboard.type("l0")
+    press(page, "Escape", "/")
+    page.keyboard.type("12")
+    press(page, "Escape", "q")
+    page.keyboard.type("2?")
+    press(page, "Escape")
     assert stored(served) == []
-    press_and_wait(page, "1")
+    press(page, "1")
+    saved(page)
     assert [(one.grade, one.note) for one in stored(served)] == [(1, "grade 1 or 2, x or u?")]
+    press(page, "u")
+    assert page.get_by_label("Note", exact=True).input_value() == "grade 1 or 2, x or u?"
+
+
+def test_keys_that_are_no_grade_or_belong_to_the_browser_do_nothing(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    press(page, "3", "9", "Control+1", "Alt+2")
+    page.evaluate(
+        """() => {
+          const bubbles = { bubbles: true, cancelable: true };
+          const held = { ...bubbles, key: "1", code: "Digit1", repeat: true };
+          document.body.dispatchEvent(new KeyboardEvent("keydown", held));
+          const second = { ...bubbles, detail: 2 };  // of a double click
+          document.querySelector("[name=grade]").dispatchEvent(new MouseEvent("click", second));
+        }"""
+    )
+    assert page.locator("#position").inner_text() == "1 of 10"
+    assert stored(served) == []
+
+
+def test_the_place_of_a_key_counts_while_a_korean_input_method_is_on(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server)
+    down = """init => document.body.dispatchEvent(
+        new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init }))"""
+    page.evaluate(down, {"key": "Process", "code": "Digit2"})
+    page.evaluate(down, {"key": "ㅕ", "code": "KeyU"})
+    expect(page.get_by_text("You judged this document: Highly relevant.")).to_be_visible()
+    page.evaluate(down, {"key": "ㅌ", "code": "KeyX"})
+    page.evaluate(down, {"key": "Process", "code": "Digit2"})  # the second reason now, no longer a grade
+    saved(page)
+    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(2, None), (None, "language")]
 
 
 def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    press(page, "x")
-    before = page.locator("#document-title").inner_text()
-    page.keyboard.press("Enter")
-    expect(page.locator("#document-title")).not_to_have_text(before)
-    [judgement] = stored(served)
-    assert (judgement.grade, judgement.cannot_judge) == (None, "broken")
-
-
-def test_a_key_held_down_or_pressed_twice_judges_one_document(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    page.evaluate(
-        """() => { for (let i = 0; i < 3; i++) document.querySelector('button[name=grade][value="1"]').click() }"""
-    )
-    expect(page.get_by_text("2 of 10")).to_be_visible()
-    assert len(stored(served)) == 1
-
-
-def test_a_page_sent_again_has_another_id_also_on_an_address_that_is_not_secure(
-    page: Page, server: str, served: Database
-) -> None:
-    page.add_init_script("delete Crypto.prototype.randomUUID")  # browsers hide it on plain http in a network
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    offered = page.locator("input[name=client_id]").input_value()
-    press_and_wait(page, "2")
+    open_screen(page, server)
+    press(page, "x", "Escape", "1", "x", "Enter", "x", "3")
+    saved(page)
+    judged = [(one.grade, one.cannot_judge) for one in stored(served)]
+    assert judged == [(1, None), (None, "broken"), (None, "no-text")]
     press(page, "u")
-    expect(page.locator("button[aria-current=true]", has_text="Highly relevant")).to_be_visible()
-    # As the history would bring the first page back, with the id that the server gave it.
-    page.evaluate("id => { document.querySelector('input[name=client_id]').value = id }", offered)
-    press_and_wait(page, "0")
-    judged = stored(served)
-    assert [one.grade for one in judged] == [2, 0]
-    assert all(re.fullmatch("[0-9a-f]{32}", one.client_id) for one in judged)
-    assert len({offered, *(one.client_id for one in judged)}) == 3
-
-
-def test_a_key_that_is_no_grade_does_nothing(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    for key in ("3", "9", "Control+1", "Alt+2"):
-        press(page, key)
-    expect(page.get_by_text("1 of 10")).to_be_visible()
-    assert stored(served) == []
+    expect(page.get_by_text("You said that you cannot judge this document: It has no text")).to_be_visible()
+    # The reasons are closed, so that a digit is a grade.
+    press(page, "2")
+    saved(page)
+    assert stored(served)[-1].grade == 2
 
 
 def test_guidelines_and_keys_are_one_key_away(page: Page, server: str) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
+    open_screen(page, server)
     press(page, "g")
     expect(page.get_by_text("Be fair.")).to_be_visible()
-    page.keyboard.press("Escape")
+    press(page, "1", "Escape")
     expect(page.get_by_text("Be fair.")).to_be_hidden()
     press(page, "?")
     expect(page.get_by_text("back to the document before")).to_be_visible()
+    press(page, "?")
+    expect(page.get_by_text("back to the document before")).to_be_hidden()
+    assert page.locator("#position").inner_text() == "1 of 10"
+
+
+def test_from_one_topic_to_the_next_it_is_enter_and_enter(page: Page, server: str, served: Database) -> None:
+    open_screen(page, server, f"{JUDGE}/topics/2")
+    press(page, "1", "2")
+    expect(page.get_by_role("link", name="Other topics")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Go on with topic 1")).to_be_focused()
+    page.keyboard.press("Enter")
+    listening(page)
+    expect(page.locator("#position")).to_have_text("1 of 10")
+    assert len(stored(served)) == 2
 
 
 def test_judging_works_without_script(browser: Browser, server: str, served: Database) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    first = page.locator("#document-title").inner_text()
-    page.get_by_role("button", name="Relevant", exact=False).nth(1).click()
+    sign_in(page, server, "jo", TOPIC)
+    first = title(page)
+    page.get_by_role("button", name="1 Relevant").click()
     expect(page.locator("#document-title")).not_to_have_text(first)
     expect(page.get_by_text("2 of 10")).to_be_visible()
-    assert len(stored(served)) == 1
+    page.get_by_role("link", name="Undo").click()
+    assert title(page) == first
+    expect(page.get_by_text("You judged this document: Relevant.")).to_be_visible()
+    page.get_by_role("link", name="Go on").click()
+    second = title(page)
+    page.get_by_role("button", name="Later").click()
+    expect(page.locator("#document-title")).not_to_have_text(second)
+    page.locator("summary", has_text="Cannot judge").click()
+    page.get_by_role("button", name="It has no text").click()
+    expect(page.get_by_text("3 of 10")).to_be_visible()
+    assert [(one.grade, one.cannot_judge) for one in stored(served)] == [(1, None), (None, "no-text")]
+    with served.reading() as session:
+        put_off = session.scalars(select(Assignment.id).where(Assignment.state == AssignmentState.LATER)).all()
+    assert len(put_off) == 1
     context.close()
 
 
@@ -142,9 +199,9 @@ def test_kappa_and_leaderboard_follow_the_judging(page: Page, browser: Browser, 
     organiser = browser.new_context().new_page()
     sign_in(organiser, server, "ola", f"/collections/{SLUG}/leaderboard")
     before = organiser.locator("table").first.inner_text()
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    for key in "02020202":
-        press_and_wait(page, key)
+    open_screen(page, server)
+    judge(page, "02020202")
+    saved(page)
     organiser.reload()
     assert organiser.locator("table").first.inner_text() != before
     organiser.goto(f"{server}/collections/{SLUG}/agreement")
@@ -161,29 +218,6 @@ def test_pages_speak_korean_when_the_reader_chooses_it(page: Page, server: str) 
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
 
 
-def test_a_judgement_of_an_ended_session_is_asked_for_again_with_its_note(
-    page: Page, server: str, served: Database
-) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/1")
-    first = page.locator("#document-title").inner_text()
-    press(page, "n")
-    page.keyboard.type("a thought worth keeping")
-    page.keyboard.press("Escape")
-    page.context.clear_cookies()
-    press(page, "2")
-    page.get_by_role("link", name="Sign in").click()
-    page.get_by_label("Name").fill("jo")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.keyboard.press("Enter")
-    expect(page.locator("#document-title")).to_have_text(first)
-    expect(page.get_by_text("did not arrive")).to_be_visible()
-    expect(page.get_by_label("Note")).to_have_value("a thought worth keeping")
-    page.keyboard.press("Escape")
-    press_and_wait(page, "2")
-    expect(page.get_by_text("did not arrive")).to_be_hidden()
-    assert [(one.grade, one.note) for one in stored(served)] == [(2, "a thought worth keeping")]
-
-
 def test_signing_in_on_a_page_from_before_another_sign_in_is_asked_for_once_more(page: Page, server: str) -> None:
     page.goto(f"{server}/sign-in")
     other = page.context.new_page()
@@ -192,15 +226,3 @@ def test_signing_in_on_a_page_from_before_another_sign_in_is_asked_for_once_more
     page.get_by_label("Password").fill(PASSWORD)
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
-
-
-def test_from_one_topic_to_the_next_it_is_enter_and_enter(page: Page, server: str, served: Database) -> None:
-    sign_in(page, server, "jo", f"{JUDGE}/topics/2")
-    press_and_wait(page, "1")
-    press(page, "2")
-    expect(page.get_by_role("link", name="Other topics")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="Go on with topic 1")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(page.get_by_text("1 of 10")).to_be_visible()
-    assert len(stored(served)) == 2

@@ -1,0 +1,155 @@
+// Brings the judging screen to life: what its buttons and keys do. Without it the page is a plain form.
+
+import { Evidence } from "./evidence.js";
+import { listen } from "./keys.js";
+import { Marks } from "./marks.js";
+import { Questions, keepTopicNote, keepWords, showCounts } from "./notes.js";
+import { Outbox } from "./outbox.js";
+import { Parts, keepSettings } from "./reading.js";
+import { Link } from "./requests.js";
+import { show, tell } from "./screen.js";
+import { Work } from "./work.js";
+import { batch, say } from "./words.js";
+
+const SECONDS_BETWEEN_LOOKS = 15;
+const MINUTES = 60;
+const element = (id) => document.getElementById(id);
+const form = element("grading");
+const topic = element("topic");
+const FOLDED = `topic-folded:${batch.urls.page}`;
+
+/** What belongs to the document on the screen: its marks, its evidence, its further parts. */
+function pageOf(link) {
+  const body = element("body");
+  const roots = [element("document-title"), body];
+  const marks = new Marks([]);
+  const evidence = new Evidence(body, element("evidence"), show);
+  const fetchPart = async (assignment, part) =>
+    (await link.get(`${batch.urls.assignments}${assignment}/parts/${part}`)).data?.html ?? null;
+  const parts = new Parts(body, fetchPart, (nodes) => {
+    marks.extend(nodes);
+    showCounts(marks);
+    evidence.mark();
+  });
+  const mark = () => {
+    marks.show(roots);
+    showCounts(marks);
+  };
+  return {
+    ...{ marks, evidence, parts, mark },
+    begin(passages) {
+      mark();
+      evidence.show(passages);
+    },
+    clear() {
+      marks.clear();
+      showCounts(marks);
+      parts.end();
+    },
+  };
+}
+
+async function step(page, direction) {
+  while (!page.marks.step(direction)) {
+    if (direction < 0 || !(await page.parts.more())) return tell(say("no_more_marks"));
+  }
+  return tell(say("mark_of", { at: page.marks.at + 1, of: page.marks.found.length }));
+}
+
+function onClicks(id, act) {
+  element(id).addEventListener("click", (event) => {
+    event.preventDefault();
+    act();
+  });
+}
+
+function listenToButtons(work, page) {
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    foldTopic(true);
+    const { name, value } = event.submitter ?? {};
+    if (name === "grade") work.act({ kind: "grade", grade: Number(value) });
+    else if (name === "cannot_judge") work.act({ kind: "cannot", cannot_judge: value });
+    else if (name === "later") work.act({ kind: "later" });
+  });
+  // The second press of a double click was meant for the document before.
+  form.addEventListener("click", (event) => event.detail > 1 && event.target.closest("[name]") && event.preventDefault());
+  onClicks("undo", () => work.undo());
+  onClicks("go-on", () => work.goOn());
+  onClicks("look-again", () => work.lookAgain());
+  onClicks("keep", () => page.evidence.keep());
+  // A press on the button would take the selection away before it is kept.
+  element("keep").addEventListener("pointerdown", (event) => event.preventDefault());
+  onClicks("next-mark", () => step(page, 1));
+  onClicks("previous-mark", () => step(page, -1));
+  element("note").addEventListener("input", () => work.keepDraft());
+  page.evidence.onChange = () => work.keepDraft();
+  listenToPanels();
+  listen(leave);
+}
+
+// At once and not with the toggle event, which comes later: the next key may be the first letter of a note.
+function listenToPanels() {
+  for (const summary of document.querySelectorAll(".tools summary, .topic-note summary")) {
+    summary.addEventListener("click", (event) => {
+      event.preventDefault();
+      topic.open ||= topic.contains(summary);
+      const panel = summary.parentElement;
+      const isInside = panel.open && panel.contains(document.activeElement);
+      panel.open = !isInside && !(panel.open && panel.classList.contains("panel"));
+      if (panel.open) panel.querySelector("textarea, button").focus();
+    });
+  }
+  onClicks("to-mark", () => {
+    topic.open = true;
+    element("mark").focus();
+  });
+}
+
+/** Escape leaves a field or a panel; what was typed stays. */
+function leave(where) {
+  const panel = where.closest(".tools details, .topic-note") ?? form.querySelector(".panel[open]");
+  if (panel && !panel.querySelector("textarea")?.value) panel.open = false;
+  if (panel || where.matches("input, textarea")) element("document").focus({ preventScroll: true });
+}
+
+// On a narrow screen the topic is folded once its first document is judged, unless the judge wants it otherwise.
+function foldTopic(isUnderWay) {
+  const wish = sessionStorage.getItem(FOLDED);
+  if (matchMedia("(max-width: 59.99rem)").matches) topic.open = wish ? wish === "no" : !isUnderWay;
+}
+
+function showActiveTime(work) {
+  const minutes = Math.floor(work.activeToday() / MINUTES);
+  const hours = Math.floor(minutes / MINUTES);
+  element("active").textContent = say(hours > 0 ? "active_hours" : "active_minutes", { hours, minutes: minutes - hours * MINUTES });
+}
+
+async function begin() {
+  const link = new Link({ person: batch.person, csrf: batch.csrf, session: batch.urls.session });
+  const outbox = await Outbox.open(batch.person);
+  await outbox.retry();
+  const page = pageOf(link);
+  const work = new Work({ outbox, link, page });
+  page.questions = new Questions(link, () => work.desk.current?.assignment);
+  keepSettings();
+  keepTopicNote(link);
+  keepWords(link, page.marks, () => page.mark());
+  foldTopic(batch.counts.judged > 0);
+  topic.firstElementChild.addEventListener("click", () => sessionStorage.setItem(FOLDED, topic.open ? "yes" : "no"));
+  work.begin();
+  listenToButtons(work, page);
+  showActiveTime(work);
+  setInterval(() => showActiveTime(work), SECONDS_BETWEEN_LOOKS * 1000);
+  addEventListener("online", () => work.sender.hurry());
+  document.addEventListener("visibilitychange", () => document.hidden || work.sender.hurry());
+  addEventListener("focus", () => work.sender.hurry());
+  addEventListener("pagehide", () => work.keepTime());
+  addEventListener("beforeunload", (event) => outbox.entries.length > 0 && event.preventDefault());
+  document.documentElement.classList.add("with-script");
+}
+
+// A page that the browser's history brings back shows documents as unjudged that are judged by now.
+addEventListener("pageshow", (event) => event.persisted && location.reload());
+if (performance.getEntriesByType("navigation")[0]?.type === "back_forward") location.reload();
+else begin();

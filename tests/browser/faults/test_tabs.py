@@ -1,0 +1,51 @@
+"""Tabs: closed with unsent work and opened again, and two at once."""
+
+import pytest
+from browser.faults.collection import OTHER_TOPIC, OVERVIEW, TOPIC
+from browser.faults.judge_tab import JudgeTab
+from browser.faults.ledger import count_stored, nothing_is_lost, wait_until_stored
+from browser.faults.length import LENGTH
+from playwright.sync_api import BrowserContext
+
+from annotator.storage import Database
+
+
+@pytest.mark.parametrize("path", LENGTH.cases([TOPIC, OTHER_TOPIC, OVERVIEW]))
+def test_what_a_closed_tab_could_not_send_is_sent_by_the_next_page(
+    context: BrowserContext, server: str, served: Database, path: str
+) -> None:
+    tab = JudgeTab.sign_in(context, server)
+    tab.say("0")
+    tab.is_saved()
+    context.set_offline(offline=True)
+    tab.say("1", "l", "x2", "u0", "2")
+    page = context.new_page()
+    tab.page.close(run_before_unload=False)
+    assert count_stored(served) == 1
+    context.set_offline(offline=False)
+    page.goto(f"{server}{path}")
+    wait_until_stored(served, page, 5)
+    # What was unsent is not shown as if it had not been judged.
+    again = JudgeTab.open(context, server)
+    again.finish()
+    nothing_is_lost(served, [tab, again])
+
+
+def test_two_tabs_at_once_keep_their_own_order(context: BrowserContext, server: str, served: Database) -> None:
+    tabs = [JudgeTab.sign_in(context, server), JudgeTab.open(context, server)]
+    one, other = tabs
+    for word in ("0", "u1", "x1", "2"):
+        for tab in tabs:
+            tab.page.bring_to_front()
+            tab.say(word)
+    context.set_offline(offline=True)
+    for word in ("1", "u2"):
+        for tab in tabs:
+            if tab.has_document:
+                tab.say(word)
+    one.page.close(run_before_unload=False)
+    context.set_offline(offline=False)
+    other.finish()
+    context.pages[0].goto(f"{server}{OVERVIEW}")
+    wait_until_stored(served, context.pages[0], len(one.pressed) + len(other.pressed))
+    nothing_is_lost(served, tabs)

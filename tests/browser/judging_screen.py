@@ -1,0 +1,62 @@
+"""Hands on the judging screen: open it, press keys once it listens, wait until all is saved, look what is stored."""
+
+from typing import Any
+
+from browser.pages import sign_in
+from build import SLUG
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+
+from annotator.storage import Database, Judgement
+
+JUDGE = f"/collections/{SLUG}/judge"
+TOPIC = f"{JUDGE}/topics/1"
+
+
+def open_screen(page: Page, server: str, path: str = TOPIC) -> None:
+    """Sign in as jo and wait until the page listens to keys."""
+    sign_in(page, server, "jo", path)
+    listening(page)
+
+
+def listening(page: Page) -> None:
+    """Wait until the page listens to keys; before that a person would press them again."""
+    page.wait_for_selector("html.with-script")
+
+
+def press(page: Page, *keys: str) -> None:
+    """Press keys one after the other."""
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def judge(page: Page, keys: str) -> None:
+    """Press the keys of grades, each when there is a document to be judged."""
+    for key in keys:
+        expect(page.locator("#document")).to_be_visible()
+        page.keyboard.press(key)
+
+
+def title(page: Page) -> str:
+    """The title of the document on the screen."""
+    return page.locator("#document-title").inner_text()
+
+
+def saved(page: Page) -> None:
+    """Wait until the screen says that everything is saved."""
+    expect(page.locator("#state")).to_have_text("saved")
+
+
+def stored(database: Database) -> list[Judgement]:
+    """What the judge said on the screen, in order; the imported labels come before."""
+    with database.reading() as session:
+        return list(
+            session.scalars(select(Judgement).where(Judgement.client_id.not_like("file-%")).order_by(Judgement.id))
+        )
+
+
+def module(page: Page, name: str, function: str, argument: object = None) -> Any:  # noqa: ANN401 - whatever it tells
+    """What a JavaScript function makes of a module of the screen."""
+    return page.evaluate(
+        f"async (argument) => ({function})(await import('/static/judging/{name}.js'), argument)", argument
+    )

@@ -1,0 +1,75 @@
+"""The training in a browser: by keys alone, without script, accessible at every step."""
+
+from axe_playwright_python.sync_playwright import Axe
+from browser.pages import sign_in
+from build import LIMIT, SLUG
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+
+from annotator.files import InputFile
+from annotator.storage import Database
+from annotator.workflows import training
+
+AXE = Axe()
+PHONE: ViewportSize = {"width": 390, "height": 844}
+PAGE = f"/collections/{SLUG}/training"
+
+
+def make_training(database: Database) -> None:
+    """The right grades are 2 and 0; half of them right passes."""
+    file = InputFile("t.tsv", b"1\td00\t2\tThe first line says so.\n1\td01\t0\tIt is about dogs.\n")
+    with database.transaction() as session:
+        training.store_training(session, SLUG, training.check_training(session, SLUG, file, unpacked_limit=LIMIT))
+        training.set_pass_mark(session, SLUG, 50)
+
+
+def faults(page: Page) -> list[str]:
+    return [violation["id"] for violation in AXE.run(page).response["violations"]]
+
+
+def test_a_judge_trains_by_keys_alone(page: Page, server: str, served: Database) -> None:
+    make_training(served)
+    sign_in(page, server, "jo", PAGE)
+    page.keyboard.press("Enter")  # the button that begins has the focus
+    page.get_by_text("Training: 1 of 2").wait_for()
+    page.keyboard.press("9")  # no grade of this scale
+    page.keyboard.press("1")
+    page.get_by_role("heading", name="Not right.").wait_for()
+    expect(page.get_by_text("The first line says so.")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.get_by_text("Training: 2 of 2").wait_for()
+    page.keyboard.press("0")
+    page.get_by_role("heading", name="Right.", exact=True).wait_for()
+    page.keyboard.press("Enter")
+    page.get_by_text("You have passed the training.").wait_for()
+
+
+def test_a_judge_trains_without_script_on_a_phone(browser: Browser, server: str, served: Database) -> None:
+    make_training(served)
+    context = browser.new_context(java_script_enabled=False, viewport=PHONE, color_scheme="dark", locale="en")
+    page = context.new_page()
+    page.goto(f"{server}/sign-in?next={PAGE}")
+    page.get_by_label("Name").fill("jo")
+    page.get_by_label("Password").fill("correct horse")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name="Begin the training").click()
+    for grade, verdict in (("Highly relevant", "Right."), ("Relevant", "Not right.")):
+        page.get_by_role("button", name=grade, exact=False).last.click()
+        page.get_by_role("heading", name=verdict, exact=True).wait_for()
+        page.locator("a[data-key=Enter]").click()
+    page.get_by_text("You have passed the training.").wait_for()
+    context.close()
+
+
+def test_each_step_is_accessible_and_fits_a_phone(browser: Browser, server: str, served: Database) -> None:
+    make_training(served)
+    context = browser.new_context(viewport=PHONE, color_scheme="dark", locale="en")
+    page = context.new_page()
+    sign_in(page, server, "jo", f"{PAGE}/1")
+    assert faults(page) == []
+    page.keyboard.press("1")
+    page.get_by_role("heading", name="Not right.").wait_for()
+    assert faults(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    page.goto(f"{server}{PAGE}")
+    assert faults(page) == []
+    context.close()
