@@ -19,6 +19,7 @@ SENDERS_IN_VAIN = (303, 404, 409, 403, 409, 409)
 PARTICIPANTS = (303, 404, 200, 403, 403, 403)
 PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
 JUDGES = (303, 404, 403, 200, 403, 403)
+JUDGES_DO = (303, 404, 403, 303, 403, 403)
 JUDGES_FORM = (303, 404, 403, 422, 403, 403)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
 ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
@@ -54,10 +55,20 @@ MATRIX = {
     "collection.change": Row("POST", f"{N}/settings", ORGANISERS_FORM),
     "collection.close": Row("POST", f"{N}/close", ORGANISERS_DO),
     "collection.reopen": Row("POST", f"{N}/reopen", ORGANISERS_DO),
+    "queue_settings.show": Row("GET", f"{N}/settings/queue", ORGANISERS),
+    "queue_settings.change": Row("POST", f"{N}/settings/queue", ORGANISERS_FORM),
+    "assigning.show": Row("GET", f"{N}/assigning", ORGANISERS),
+    "assigning.preview": Row("GET", f"{N}/assigning/balance", ORGANISERS),
+    "assigning.assign": Row("POST", f"{N}/assigning", ORGANISERS_FORM),
+    "test_questions.show": Row("GET", f"{N}/test-questions", ORGANISERS),
+    "test_questions.add": Row("POST", f"{N}/test-questions", ORGANISERS_FORM),
+    "test_questions.import_file": Row("POST", f"{N}/test-questions/file", ORGANISERS_FORM),
+    "test_questions.remove": Row("POST", f"{N}/test-questions/remove", ORGANISERS_FORM),
     "members.show": Row("GET", f"{N}/members", ORGANISERS),
     "members.add": Row("POST", f"{N}/members", ORGANISERS_FORM),
     "members.remove": Row("POST", f"{N}/members/remove", ORGANISERS_FORM),
     "guidelines.show": Row("GET", f"{N}/guidelines", ANY_MEMBER),
+    "guidelines.accept": Row("POST", f"{N}/guidelines", JUDGES_FORM),
     "guidelines.edit": Row("GET", f"{N}/guidelines/edit", ORGANISERS),
     "guidelines.store": Row("POST", f"{N}/guidelines/edit", ORGANISERS_FORM),
     "topics.show": Row("GET", f"{N}/topics", SENDERS),
@@ -101,6 +112,7 @@ MATRIX = {
     "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
     "pools.export": Row("GET", f"{N}/pool.txt", ORGANISERS),
     "pool_plan.show": Row("GET", f"{N}/pool/plan", ORGANISERS),
+    "near_duplicates.show": Row("GET", f"{N}/pool/near-duplicates?topic=1", ORGANISERS),
     "judgements.show": Row("GET", f"{N}/judgements", ORGANISERS),
     "judgements.add": Row("POST", f"{N}/judgements", ORGANISERS_FORM),
     "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
@@ -119,5 +131,33 @@ MATRIX = {
     "judging.next_document": Row("GET", f"{N}/judge/topics/1", JUDGES),
     "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
     "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
-    "judging.judged": Row("GET", f"{N}/judge/judged", JUDGES),
+    # Scripts are told in JSON that nobody is signed in.
+    "judging_protocol.acts": Row("POST", f"{N}/judge/topics/1/acts", (401, 404, 403, 422, 403, 403)),
+    "judging_protocol.session_now": Row("GET", f"{N}/judge/session", (401, 404, 403, 200, 403, 403)),
+    "judging_protocol.document": Row("GET", f"{N}/judge/assignments/1.json", (401, 404, 403, 200, 403, 403)),
+    "judging_protocol.document_part": Row("GET", f"{N}/judge/assignments/1/parts/1", (401, 404, 403, 404, 403, 403)),
+    "judged.show": Row("GET", f"{N}/judge/judged", JUDGES),
+    "judged.put_off": Row("GET", f"{N}/judge/put-off", JUDGES),
+    "judged.take_up": Row("POST", f"{N}/judge/put-off/1", JUDGES_DO),
+    "judge_desk.show": Row("GET", f"{N}/judge/notes/1", JUDGES),
+    "judge_desk.change": Row("POST", f"{N}/judge/notes/1", JUDGES_DO),
+    "judge_desk.save_note": Row("POST", f"{N}/judge/topics/1/note", JUDGES_FORM),
+    "judge_desk.save_marks": Row("POST", f"{N}/judge/topics/1/marks", JUDGES_FORM),
+    "judge_desk.notes": Row("GET", f"{N}/notes", ORGANISERS),
+    # These two are for scripts: without the wish for a page, a guest is told so.
+    "questions.own": Row("GET", f"{N}/judge/questions", (401, *JUDGES[1:])),
+    "questions.ask": Row("GET", f"{N}/judge/questions/new", JUDGES),
+    "questions.send": Row("POST", f"{N}/judge/questions", JUDGES_FORM),
+    "questions.read": Row("POST", f"{N}/judge/questions/read", JUDGES_FORM),
+    "questions.show": Row("GET", f"{N}/questions", ORGANISERS),
+    "questions.answer": Row("POST", f"{N}/questions", ORGANISERS_FORM),
+    "training.show": Row("GET", f"{N}/training", JUDGES),
+    # There is no training here.
+    "training.task": Row("GET", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
+    "training.answer": Row("POST", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
+    "training.feedback": Row("GET", f"{N}/training/1/1", (303, 404, 403, 404, 403, 403)),
+    "training.set_up": Row("GET", f"{N}/training/set-up", ORGANISERS),
+    "training.add": Row("POST", f"{N}/training/set-up", ORGANISERS_FORM),
+    "training.change": Row("POST", f"{N}/training/pass-mark", ORGANISERS_DO),
+    "training.clear": Row("POST", f"{N}/training/clear", ORGANISERS_DO),
 }

@@ -7,10 +7,12 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.queue_options import describes_queue
 from annotator.cli.tables import show_table
 from annotator.storage import Role
-from annotator.workflows import collection, members, submissions
+from annotator.workflows import collection, members, queue_settings, submissions
 from annotator.workflows.collection import CollectionChange
+from annotator.workflows.queue_settings import QueueChange
 from annotator.workflows.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
@@ -33,6 +35,7 @@ def command() -> None:
 @click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", default=1, show_default=True, metavar="N", help=judgements_help)
 @click.option("--consensus", default="majority", show_default=True, metavar="POLICY", help=consensus_help)
+@describes_queue
 @click.option("--organiser", metavar="NAME", help="The user who is to run it.")
 @on_installation
 def add(
@@ -44,6 +47,8 @@ def add(
     judgements: int,
     consensus: str,
     organiser: str | None,
+    *,
+    queue: QueueChange,
 ) -> None:
     """Begin an evaluation exercise under a short name."""
     now = datetime.now(UTC)
@@ -58,6 +63,8 @@ def add(
             consensus_policy=consensus,
             added_at=now,
         )
+        if queue != QueueChange():
+            queue_settings.change_queue(session, slug, queue)
         if organiser is not None:
             members.add_member(session, slug, organiser, Role.ORGANISER, added_at=now)
     click.echo(f"Added the collection {slug}.", err=True)
@@ -103,6 +110,10 @@ def show_one(installation: Installation, slug: str) -> None:
             ["judgements", str(row.judgements_wanted)],
             ["consensus", row.consensus_policy],
             ["judges search", row.judges_search],
+            ["mode", row.judging_mode.value],
+            ["overlap percent", str(row.overlap_share)],
+            ["re-shown percent", str(row.reshow_share)],
+            ["common documents", str(row.common_items)],
             ["submissions until", row.submissions_until],
             ["most documents a topic", str(row.most_documents)],
             ["scores released", row.scores_released_at],
@@ -119,6 +130,7 @@ def show_one(installation: Installation, slug: str) -> None:
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
 @click.option("--consensus", metavar="POLICY", help=consensus_help)
 @click.option("--judges-search/--no-judges-search", default=None, help="Whether judges search the corpus.")
+@describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
 @click.option("--terms", type=FILE, metavar="FILE", help="What participants accept first, in Markdown; empty: nothing.")
 @click.option("--most-documents", type=int, metavar="N", help="More for a topic bring a run a warning.")
@@ -133,6 +145,7 @@ def change(
     consensus: str | None,
     *,
     judges_search: bool | None,
+    queue: QueueChange,
     until: str | None,
     terms: str | None,
     most_documents: int | None,
@@ -148,11 +161,13 @@ def change(
         None if terms is None else read_text(terms),
         most_documents,
     )
-    if (wanted, rules) == (CollectionChange(), SubmissionChange()):
+    if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     with installation.database.transaction() as session:
         if wanted != CollectionChange():
             collection.change_collection(session, slug, wanted)
+        if queue != QueueChange():
+            queue_settings.change_queue(session, slug, queue)
         if rules != SubmissionChange():
             submissions.change_submissions(session, slug, rules)
     click.echo(f"Changed the collection {slug}.", err=True)

@@ -7,6 +7,7 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import show_table
 from annotator.workflows import guidelines
 
 
@@ -38,3 +39,17 @@ def show(installation: Installation, slug: str) -> None:
         click.echo("There are no guidelines yet.", err=True)
     else:
         click.echo(present.text.encode(), nl=not present.text.endswith("\n"))
+
+
+@command.command("accepted")
+@click.argument("slug")
+@on_installation
+def accepted(installation: Installation, slug: str) -> None:
+    """List which version each judge has accepted; who has not accepted the one in force is given no documents."""
+    with installation.database.reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+        rows = guidelines.list_acceptances(session, slug)
+    show_table(
+        ["JUDGE", "ACCEPTED", "IN FORCE"],
+        [[row.judge, row.number, row.number == present.number] for row in rows],
+    )

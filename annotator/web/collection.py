@@ -14,7 +14,7 @@ from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.policy_choices import policy_choices
 from annotator.web.senders import sender_state
-from annotator.workflows import collection, documents, guidelines, judging, members, pools
+from annotator.workflows import collection, documents, guidelines, judging, members, pools, questions
 from annotator.workflows.collection import CollectionChange, CollectionView
 
 blueprint = Blueprint("collection", __name__)
@@ -186,17 +186,20 @@ def _organisers_view(slug: str) -> str:
             missing=len(documents.missing_documents(session, slug)),
             has_deadline=the_place().collection.submissions_until is not None,
         )
-    return render_template("collection/overview.html", counts=counts, progress=progress, steps=steps)
+        asked = questions.count_open(session, slug)
+    return render_template("collection/overview.html", counts=counts, progress=progress, steps=steps, asked=asked)
 
 
 def _members_view(slug: str) -> str:
-    work = []
+    work, answers = [], 0
     if the_place().judges:
         to_come = choices_to_come(slug)
         with database().transaction() as session:  # leases that ran out are given back on the way
             work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+            answers = questions.count_new_answers(session, slug, the_person().id)
     sends = the_place().participates and not the_place().collection.closed
-    return render_template("collection/for_members.html", work=work, sending=sender_state(slug) if sends else None)
+    sending = sender_state(slug) if sends else None
+    return render_template("collection/for_members.html", work=work, answers=answers, sending=sending)
 
 
 def _filled_form() -> SettingsForm:

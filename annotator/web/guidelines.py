@@ -2,17 +2,19 @@
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import TextAreaField
-from wtforms.validators import InputRequired
+from wtforms import IntegerField, TextAreaField
+from wtforms.validators import InputRequired, NumberRange
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, now, the_person
+from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import guidelines
+from annotator.workflows import guidelines, training_attempts
 
 blueprint = Blueprint("guidelines", __name__)
+
+MOST_VERSIONS = 1_000_000
 
 
 class GuidelinesForm(Form):
@@ -27,13 +29,34 @@ class GuidelinesForm(Form):
     )
 
 
+class AcceptanceForm(Form):
+    """Which version a judge has read."""
+
+    number = IntegerField(validators=[InputRequired(), NumberRange(1, MOST_VERSIONS)])
+
+
 @blueprint.get("/collections/<slug>/guidelines")
 @collection_page()
 def show(slug: str) -> ResponseReturnValue:
-    """The guidelines in force."""
+    """The guidelines in force; a judge accepts them here, and an organiser sees who has."""
+    return _page(slug, AcceptanceForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/guidelines")
+@collection_page(Role.JUDGE)
+def accept(slug: str) -> ResponseReturnValue:
+    """Accept the version that was read, and go on to the training, when one is to be passed, or to the topics."""
+    form = AcceptanceForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            guidelines.accept_guidelines(session, slug, the_person().id, form.number.data)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("You have accepted the guidelines."))
     with database().reading() as session:
-        present = guidelines.show_guidelines(session, slug)
-    return render_template("guidelines/show.html", guidelines=present)
+        state = training_attempts.training_of(session, slug, the_person().id)
+    following = "training.show" if state.must_be_passed else "judging.topics"
+    return redirect(url_for(following, slug=slug), 303)
 
 
 @blueprint.get("/collections/<slug>/guidelines/edit")
@@ -57,3 +80,19 @@ def store(slug: str) -> ResponseReturnValue:
         return render_template("guidelines/edit.html", form=form), form.status
     flash(gettext("The guidelines are in force."))
     return redirect(url_for(".show", slug=slug), 303)
+
+
+def _page(slug: str, form: AcceptanceForm) -> str:
+    with database().reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+        accepted = guidelines.accepted_guidelines(session, slug, the_person().id)
+        acceptances = guidelines.list_acceptances(session, slug) if the_place().organises else []
+        training = training_attempts.training_of(session, slug, the_person().id)
+    return render_template(
+        "guidelines/show.html",
+        guidelines=present,
+        accepted=accepted,
+        acceptances=acceptances,
+        has_training=training.documents > 0,
+        form=form,
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from annotator.storage import CannotJudge, Role, RunType, Showing, TopicState
+from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.runs import RunState
 from annotator.web.language import lazy_gettext
 
@@ -17,6 +17,11 @@ CANNOT_JUDGE: Mapping[CannotJudge, str] = {
     CannotJudge.LANGUAGE: lazy_gettext("I do not read its language"),
     CannotJudge.NO_TEXT: lazy_gettext("It has no text"),
     CannotJudge.OTHER: lazy_gettext("Another reason (say it in the note)"),
+}
+
+JUDGING_MODES: Mapping[JudgingMode, str] = {
+    JudgingMode.SHARED: lazy_gettext("shared"),
+    JudgingMode.OWNED: lazy_gettext("owned"),
 }
 
 RUN_TYPES: Mapping[str, str] = {
@@ -52,6 +57,7 @@ STRATEGIES: Mapping[str, str] = {
     "stratified": lazy_gettext("stratified sample"),
     "import": lazy_gettext("import of labels"),
     "search": lazy_gettext("search"),
+    "test-questions": lazy_gettext("test questions"),
 }
 
 POOL_PARAMETERS: Mapping[str, str] = {

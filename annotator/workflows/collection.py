@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select, union
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
@@ -15,20 +15,23 @@ from annotator.evaluation.scale import GradeMeaning, check_relevant_from, format
 from annotator.storage import (
     ACCEPTED,
     IN_FORCE,
-    Assignment,
     Collection,
     CollectionState,
     Document,
     Grade,
     Judgement,
+    JudgingMode,
     Membership,
     PoolItem,
+    QualifyingAnswer,
+    QualifyingItem,
     Role,
     Run,
     Topic,
 )
-from annotator.storage.collection import find_collection, lock_open_collection, scale_of
-from annotator.storage.judging import give_back
+from annotator.storage.collection import find_collection, lock_open_collection, scale_of, topic_ids
+from annotator.storage.needs import settle_needs
+from annotator.storage.surplus import give_back_surplus
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
@@ -50,6 +53,10 @@ class CollectionView:
     scores_released_at: datetime | None
     most_documents: int
     judges_search: bool
+    judging_mode: JudgingMode
+    overlap_share: int
+    reshow_share: int
+    common_items: int
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,8 @@ def add_collection(
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
     """Change settings; a grade that was already given cannot leave the scale.
 
-    The number of judgements wanted holds for all items of the pool, those already judged included.
+    The number of judgements wanted holds for all items of the pool, those already judged included; one more of those
+    that are overlap, and none of those that repeat the text of another.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     present = _meanings(session, collection.id)
@@ -140,14 +148,8 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
         session.execute(delete(Grade).where(Grade.collection_id == collection.id))
         _store_scale(session, collection.id, change.scale)
     if change.judgements_wanted is not None:
-        topics = select(Topic.id).where(Topic.collection_id == collection.id)
-        # What is in more hands than are wanted now goes back; a judgement that still comes is stored as late. That is
-        # done before the items change: whoever gives something back locks assignments first, and then their items.
-        too_many = select(PoolItem.id).where(PoolItem.topic_id.in_(topics), PoolItem.taken > change.judgements_wanted)
-        give_back(session, Assignment.pool_item_id.in_(too_many))
-        session.execute(
-            update(PoolItem).where(PoolItem.topic_id.in_(topics)).values(judgements_wanted=change.judgements_wanted)
-        )
+        give_back_surplus(session, collection)
+        settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
 
 
 def close_collection(session: Session, slug: str) -> None:
@@ -225,12 +227,19 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
 
 
 def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
+    of_topics = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id)
+    items = of_topics.where(Topic.collection_id == collection_id)
     given = session.scalars(
-        select(Judgement.grade)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, Judgement.grade.is_not(None))
-        .distinct()
+        union(
+            select(Judgement.grade).where(Judgement.pool_item_id.in_(items)),
+            # The right answers of test questions and of the training, too.
+            select(PoolItem.known_grade).where(PoolItem.id.in_(items)),
+            select(QualifyingItem.known_grade).where(QualifyingItem.collection_id == collection_id),
+            # What judges in training said, right or not.
+            select(QualifyingAnswer.grade)
+            .join(QualifyingItem, QualifyingItem.id == QualifyingAnswer.qualifying_item_id)
+            .where(QualifyingItem.collection_id == collection_id),
+        )
     )
     lost = sorted({value for value in given if value is not None} - {grade.value for grade in scale})
     if lost:
@@ -264,4 +273,8 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         scores_released_at=collection.scores_released_at,
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
+        judging_mode=JudgingMode(collection.judging_mode),
+        overlap_share=collection.overlap_share,
+        reshow_share=collection.reshow_share,
+        common_items=collection.common_items,
     )

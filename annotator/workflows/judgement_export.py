@@ -1,20 +1,34 @@
-"""Everything that was said goes out: who gave which grade to what, when, under which guidelines."""
+"""Everything that was said goes out: who gave which grade to what, when, under which guidelines, and by which words."""
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import dataclass, fields
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, select
+from sqlalchemy.orm import Session, aliased
 
 from annotator.spreadsheets import csv_text
-from annotator.storage import Document, GuidelineVersion, Judgement, PoolItem, Topic, User
+from annotator.storage import Assignment, Document, Evidence, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collection import find_collection
 
 
 @dataclass(frozen=True)
+class Passage:
+    """Words of the document as shown that a judgement was made for; the places count characters, from 0."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True)
 class JudgementRow:
-    """One judgement as it goes out; replaced ones are there too, marked as not current. `judged_at` is ISO 8601."""
+    """One judgement as it goes out; replaced ones are there too, marked as not current. Moments are ISO 8601.
+
+    `purpose` says why the judge had the document; of one that repeats the judgement of a document with the same text,
+    `carried_from` is the docno of that one. Within a `tab` of a browser `sequence` is the order of what was said.
+    """
 
     topic: str
     docno: str
@@ -27,43 +41,101 @@ class JudgementRow:
     guidelines: int | None
     late: bool
     current: bool
+    received_at: str
+    tab: str
+    sequence: int | None
+    purpose: str
+    carried_from: str | None
+    evidence: tuple[Passage, ...]
 
 
 def export_judgements(session: Session, slug: str) -> list[JudgementRow]:
     """Every judgement of a collection in the order in which they were stored."""
-    rows = session.execute(
-        select(Judgement, Topic.number, Document.docno, User.name, GuidelineVersion.number.label("guidelines"))
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .join(Document, Document.id == PoolItem.document_id)
-        .join(User, User.id == Judgement.judge_id)
-        .outerjoin(GuidelineVersion, GuidelineVersion.id == Judgement.guideline_version_id)
-        .where(Topic.collection_id == find_collection(session, slug).id)
-        .order_by(Judgement.id)
-    )
-    return [
-        JudgementRow(
-            topic=row.number,
-            docno=row.docno,
-            judge=row.name,
-            grade=row.Judgement.grade,
-            cannot_judge=row.Judgement.cannot_judge,
-            note=row.Judgement.note,
-            seconds=row.Judgement.seconds,
-            judged_at=row.Judgement.judged_at.isoformat(),
-            guidelines=row.guidelines,
-            late=row.Judgement.late,
-            current=row.Judgement.current,
-        )
-        for row in rows
-    ]
+    collection_id = find_collection(session, slug).id
+    evidence = _evidence(session, collection_id)
+    return [_row(row, tuple(evidence.get(row.id, ()))) for row in session.execute(_judgements(collection_id))]
 
 
 def judgements_csv(rows: Sequence[JudgementRow]) -> str:
-    """Comma-separated with a header line."""
-    return csv_text([[field.name for field in fields(JudgementRow)], *map(astuple, rows)])
+    """Comma-separated with a header line; the evidence is a JSON list."""
+    lines = [{**vars(row), "evidence": _evidence_json(row)}.values() for row in rows]
+    return csv_text([[field.name for field in fields(JudgementRow)], *map(tuple, lines)])
 
 
 def judgements_jsonl(rows: Sequence[JudgementRow]) -> str:
     """One JSON object a line."""
-    return "".join(json.dumps(asdict(row), ensure_ascii=False) + "\n" for row in rows)
+    return "".join(
+        json.dumps({**vars(row), "evidence": [vars(passage) for passage in row.evidence]}, ensure_ascii=False) + "\n"
+        for row in rows
+    )
+
+
+def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
+    source, source_item, source_document = aliased(Judgement), aliased(PoolItem), aliased(Document)
+    return (
+        select(
+            # By column: whole rows, kept in the session, take far longer.
+            *(Judgement.id, Judgement.grade, Judgement.cannot_judge, Judgement.note, Judgement.seconds),
+            *(Judgement.judged_at, Judgement.received_at, Judgement.late, Judgement.current),
+            *(Judgement.tab, Judgement.sequence),
+            Topic.number.label("topic"),
+            Document.docno,
+            User.name.label("judge"),
+            GuidelineVersion.number.label("guidelines"),
+            Assignment.purpose,
+            source_document.docno.label("carried_from"),
+        )
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .outerjoin(GuidelineVersion, GuidelineVersion.id == Judgement.guideline_version_id)
+        .outerjoin(source, source.id == Judgement.carried_from_id)
+        .outerjoin(source_item, source_item.id == source.pool_item_id)
+        .outerjoin(source_document, source_document.id == source_item.document_id)
+        .where(Topic.collection_id == collection_id)
+        .order_by(Judgement.id)
+    )
+
+
+def _evidence(session: Session, collection_id: int) -> dict[int, list[Passage]]:
+    """Judgement → its passages, in the order in which they were kept."""
+    rows = session.execute(
+        select(Evidence.judgement_id, Evidence.start, Evidence.end, Evidence.text)
+        .join(Judgement, Judgement.id == Evidence.judgement_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+        .order_by(Evidence.id)
+    )
+    evidence: dict[int, list[Passage]] = defaultdict(list)
+    for judgement_id, start, end, text in rows:
+        evidence[judgement_id].append(Passage(start, end, text))
+    return evidence
+
+
+def _row(row: Row[*tuple[object, ...]], evidence: tuple[Passage, ...]) -> JudgementRow:
+    return JudgementRow(
+        topic=row.topic,
+        docno=row.docno,
+        judge=row.judge,
+        grade=row.grade,
+        cannot_judge=row.cannot_judge,
+        note=row.note,
+        seconds=row.seconds,
+        judged_at=row.judged_at.isoformat(),
+        guidelines=row.guidelines,
+        late=row.late,
+        current=row.current,
+        received_at=row.received_at.isoformat(),
+        tab=row.tab,
+        sequence=row.sequence,
+        purpose=row.purpose,
+        carried_from=row.carried_from,
+        evidence=evidence,
+    )
+
+
+def _evidence_json(row: JudgementRow) -> str:
+    return json.dumps([vars(passage) for passage in row.evidence], ensure_ascii=False)

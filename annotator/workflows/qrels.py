@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from importlib.metadata import version
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, true
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, Problems
@@ -20,6 +20,7 @@ from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
 from annotator.storage.grades import GradeRow, current_grades, named_grades
+from annotator.storage.judge_desk import topic_notes
 from annotator.storage.pools import all_pools
 
 
@@ -139,8 +140,39 @@ def _manifest(
         "consensus_policy": None if judge else policy,
         "judge": judge,
         "dropped_topics": _dropped_topics(session, collection.id),
+        "topic_notes": _topic_notes(session, collection.id, judge),
+        "judging": _judging(session, collection),
         "counts": asdict(counts),
         "sha256": hashlib.sha256(qrels).hexdigest(),
+    }
+
+
+def _judging(session: Session, collection: Collection) -> dict[str, object]:
+    """How the work was shared out, and how many documents of accepted topics were judged more often or not at all.
+
+    Which documents these are follows from the seeds of the pool's versions.
+    """
+    overlap, for_everyone, tests, identical = session.execute(
+        select(
+            func.count().filter(PoolItem.is_overlap),
+            func.count().filter(PoolItem.for_everyone, PoolItem.known_grade.is_(None)),
+            func.count().filter(PoolItem.known_grade.is_not(None)),
+            func.count().filter(PoolItem.duplicate_of_id.is_not(None)),
+        )
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection.id, ACCEPTED)
+    ).one()
+    return {
+        "mode": collection.judging_mode,
+        "judgements_wanted": collection.judgements_wanted,
+        "overlap_share": collection.overlap_share,
+        "reshow_share": collection.reshow_share,
+        "common_items": collection.common_items,
+        "seeds": sorted({pool.seed for pool in all_pools(session, collection.id)}),
+        "overlap": overlap,
+        "for_everyone": for_everyone,
+        "test_questions": tests,
+        "identical": identical,
     }
 
 
@@ -149,6 +181,16 @@ def _dropped_topics(session: Session, collection_id: int) -> list[dict[str, str]
     return [
         {"number": topic.number, "reason": topic.reason}
         for topic in sorted(dropped, key=lambda topic: natural_order(topic.number))
+    ]
+
+
+def _topic_notes(session: Session, collection_id: int, judge: str | None) -> list[dict[str, str]]:
+    """What the judges, or the one whose grades these are, decided counts as relevant."""
+    of_judge = User.name == judge if judge is not None else true()
+    notes = topic_notes(session, collection_id, ACCEPTED, of_judge)
+    return [
+        {"topic": note.topic, "judge": note.judge, "text": note.text, "changed_at": note.changed_at.isoformat()}
+        for note in sorted(notes, key=lambda note: (natural_order(note.topic), note.judge))
     ]
 
 

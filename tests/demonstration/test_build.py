@@ -16,7 +16,17 @@ from annotator.storage import Database
 from annotator.storage.judging import Decision
 from annotator.storage.migrating import migration_config
 from annotator.storage.schema import newest_version, version_of
-from annotator.workflows import accounts, agreement, collection, judging, leaderboard, members, recording
+from annotator.workflows import (
+    accounts,
+    agreement,
+    collection,
+    guidelines,
+    judged,
+    judging,
+    leaderboard,
+    members,
+    recording,
+)
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 
@@ -97,6 +107,7 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
     with database.transaction() as session:
         jo = accounts.sign_in(session, "jo", PASSWORD)
         assert jo is not None
+        guidelines.accept_guidelines(session, SLUG, jo.id, 1)
         work = judging.topics_to_judge(session, SLUG, jo.id, now=NOW)
         assert sum(topic.waiting for topic in work) >= 20
         task = judging.next_task(session, SLUG, work[0].number, jo.id, now=NOW)
@@ -107,7 +118,7 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
     again = prepare_demonstration(directory, now=NOW + timedelta(days=1))
     assert not again.is_new
     with database.reading() as session:
-        [row] = recording.judged_by(session, SLUG, jo.id)
+        [row] = judged.list_judged(session, SLUG, jo.id, judged.Wanted()).rows
     database.close()
     assert row.decision.grade == 1
 

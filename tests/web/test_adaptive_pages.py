@@ -3,12 +3,15 @@
 import pytest
 from adaptive import RELEVANT, adaptive_news, chosen
 from build import SLUG, build, labels, member, news, run, topic_file
+from sqlalchemy import update
 from visiting import Visit, hidden, words
 
-from annotator.storage import Database, Role
+from annotator.storage import Database, JudgingMode, Role, Topic
+from annotator.storage.accounts import find_user
 from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows.collection import close_collection
 from annotator.workflows.pool_replay import replay_choices
+from annotator.workflows.queue_settings import QueueChange, change_queue
 
 COLLECTION = f"/collections/{SLUG}"
 
@@ -35,6 +38,22 @@ def test_a_topic_without_a_start_waits_for_its_judges(visit: Visit, database: Da
     jo = visit("jo")
     assert f"{COLLECTION}/judge/topics/1" in jo.get(f"{COLLECTION}/judge").text
     assert "1 of 4" in words(jo.get(f"{COLLECTION}/judge/topics/1"))
+
+
+@pytest.mark.parametrize("owner", ["kim", None])
+def test_a_visit_to_the_topic_of_another_spends_no_budget(visit: Visit, database: Database, owner: str | None) -> None:
+    adaptive_news(database, "mtf", {"budget": 4, "start_depth": 0})
+    with database.transaction() as session:
+        change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED))
+        kim = find_user(session, "kim").id
+        session.execute(update(Topic).values(owner_id=kim if owner else None))
+    jo = visit("jo")
+    assert "Nothing waits in topic 1" in words(jo.get(f"{COLLECTION}/judge/topics/1"))
+    assert f"{COLLECTION}/judge/topics/1" not in jo.get(f"{COLLECTION}/judge").text
+    with database.reading() as session:
+        assert chosen(session) == ""
+    if owner:
+        assert "1 of 4" in words(visit("kim").get(f"{COLLECTION}/judge/topics/1"))
 
 
 def test_when_the_judging_ends_nothing_is_chosen_and_pages_say_so(visit: Visit, database: Database) -> None:

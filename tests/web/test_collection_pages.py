@@ -161,6 +161,7 @@ def test_guidelines_are_written_in_markdown_and_stand_beside_the_documents(visit
     assert "<h2>Be fair</h2>" in page.text
     assert "<script>alert" not in page.text
     assert "Version 1" in words(page)
+    jo.post(f"{news}/guidelines", number="1")
     assert "<h2>Be fair</h2>" in jo.get(f"{news}/judge/topics/1").text
     assert ola.post(f"{news}/guidelines/edit", text="  ").status_code == 422
 

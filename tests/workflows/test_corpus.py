@@ -94,3 +94,13 @@ def test_every_version_of_the_guidelines_is_kept_and_the_same_text_makes_none(se
 def test_topics_show_the_size_of_their_pool(session: Session) -> None:
     pooled_news(session)
     assert [(row.number, row.pool_items) for row in topics.list_topics(session, SLUG)] == [("1", 4), ("2", 2)]
+
+
+def test_the_same_text_from_two_addresses_is_one_text_and_a_new_address_alone_is_a_change(session: Session) -> None:
+    news(session)
+    text = '{"docno": "a", "body": "Same.", "url": "http://a.org/"}\n{"docno": "b", "body": "Same."}\n'
+    import_documents(session, text)
+    hashes = session.scalars(select(Document.text_hash)).all()
+    assert hashes[0] == hashes[1] is not None
+    assert import_documents(session, text.replace("a.org", "b.org")) == DocumentImport(0, 0, 1, 1)
+    assert session.scalars(select(Document.url).where(Document.docno == "a")).one() == "http://b.org/"

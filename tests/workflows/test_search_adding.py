@@ -145,7 +145,7 @@ def test_nothing_is_added_for_a_dropped_topic_or_in_a_closed_collection(session:
 
 def test_a_judge_takes_what_they_found_and_judges_it(session: Session, jo: int) -> None:
     assignment = take(session, "b", jo)
-    task = judging.open_task(session, SLUG, assignment, jo)
+    task = judging.open_task(session, SLUG, assignment, jo, now=NOW)
     assert (task.topic_number, task.docno, task.decision) == ("2", "b", None)
     recording.record_judgement(session, SLUG, assignment, jo, Decision(2), client_id="c", judged_at=NOW)
     assert contributions(session, "b") == [(jo, "text", None)]

@@ -229,7 +229,7 @@ def test_a_dropped_topic_is_drawn_no_more_and_what_was_judged_stays(session: Ses
         TopicWork("2", "second topic", 0, 2),
     ]
     assert session.scalars(select(Assignment.id).where(Assignment.state == AssignmentState.LIVE)).all() == []
-    shown = judging.open_task(session, SLUG, task.assignment_id, jo)
+    shown = judging.open_task(session, SLUG, task.assignment_id, jo, now=NOW)
     assert (shown.judged, shown.waiting, shown.decision) == (1, 0, Decision(1))
     # What was on the judge's screen may still come, and is kept.
     recording.record_judgement(

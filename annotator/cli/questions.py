@@ -1,0 +1,44 @@
+"""`annotator questions`: what judges ask, and the answers."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import show_table
+from annotator.workflows import questions
+
+
+@click.group
+def command() -> None:
+    """Questions of the judges: list and answer them."""
+
+
+@command.command("list")
+@click.argument("slug")
+@click.option("--open", "only_open", is_flag=True, help="Only those that wait for an answer.")
+@on_installation
+def show(installation: Installation, slug: str, *, only_open: bool) -> None:
+    """List the questions, open ones first."""
+    with installation.database.reading() as session:
+        rows = questions.list_questions(session, slug)
+    show_table(
+        ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER"],
+        [
+            [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None]
+            for row in rows
+            if row.is_open or not only_open
+        ],
+    )
+
+
+@command.command("answer")
+@click.argument("slug")
+@click.argument("number", type=click.IntRange(1, 999_999_999))
+@click.argument("text")
+@on_installation
+def answer(installation: Installation, slug: str, number: int, text: str) -> None:
+    """Answer the question of that NUMBER, or change its answer; its judge is shown it."""
+    with installation.database.transaction() as session:
+        questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC))
+    click.echo(f"Question {number} is answered.", err=True)

@@ -1,0 +1,96 @@
+"""A judge's note and words of a topic, for the judging screen's script and as a page; and all notes, for organisers."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import TextAreaField
+
+from annotator.storage import Role
+from annotator.web import json_answers
+from annotator.web.access import collection_page
+from annotator.web.context import database, now, the_person
+from annotator.web.forms import Form, unix_lines
+from annotator.web.language import gettext, lazy_gettext
+from annotator.workflows import judge_desk
+
+blueprint = Blueprint("judge_desk", __name__)
+json_answers.install(blueprint, pages=("show", "notes"))
+
+SAVED = {"saved": True}
+
+
+class DeskForm(Form):
+    """What a judge writes beside a topic."""
+
+    note = TextAreaField(
+        lazy_gettext("Your note"),
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "What you decided counts as relevant here. The organisers read it, too; it goes out with the qrels."
+        ),
+        render_kw={"rows": 8},
+    )
+    marks = TextAreaField(
+        lazy_gettext("Words to be marked"),
+        filters=[unix_lines],
+        description=lazy_gettext("In every document of the topic, one on each line."),
+        render_kw={"rows": 5},
+    )
+
+
+@blueprint.get("/collections/<slug>/judge/notes/<path:number>")
+@collection_page(Role.JUDGE)
+def show(slug: str, number: str) -> ResponseReturnValue:
+    """The judge's own note and words of a topic."""
+    return _page(slug, number, None)
+
+
+@blueprint.post("/collections/<slug>/judge/notes/<path:number>")
+@collection_page(Role.JUDGE)
+def change(slug: str, number: str) -> ResponseReturnValue:
+    """Keep both, and go on judging the topic."""
+    form = DeskForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            judge_id = the_person().id
+            judge_desk.save_note(session, slug, number, judge_id, form.note.data or "", changed_at=now())
+            judge_desk.save_marks(session, slug, number, judge_id, (form.marks.data or "").split("\n"))
+    if form.refused:
+        return _page(slug, number, form), form.status
+    flash(gettext("Your note of topic %(number)s is stored.", number=number))
+    return redirect(url_for("judging.next_document", slug=slug, number=number), 303)
+
+
+@blueprint.post("/collections/<slug>/judge/topics/<path:number>/note")
+@collection_page(Role.JUDGE)
+def save_note(slug: str, number: str) -> ResponseReturnValue:
+    """Keep the note that a script sends: `{"text"}`."""
+    text = json_answers.text_in(json_answers.json_body(), "text")
+    judge_id = the_person().id
+    database().attempt(lambda session: judge_desk.save_note(session, slug, number, judge_id, text, changed_at=now()))
+    return SAVED
+
+
+@blueprint.post("/collections/<slug>/judge/topics/<path:number>/marks")
+@collection_page(Role.JUDGE)
+def save_marks(slug: str, number: str) -> ResponseReturnValue:
+    """Keep the words that a script sends: `{"words": […]}`."""
+    words = json_answers.texts_in(json_answers.json_body(), "words")
+    judge_id = the_person().id
+    database().attempt(lambda session: judge_desk.save_marks(session, slug, number, judge_id, words))
+    return SAVED
+
+
+@blueprint.get("/collections/<slug>/notes")
+@collection_page(Role.ORGANISER)
+def notes(slug: str) -> ResponseReturnValue:
+    """What the judges decided counts as relevant, topic by topic."""
+    with database().reading() as session:
+        rows = judge_desk.list_notes(session, slug)
+    return render_template("questions/notes.html", rows=rows)
+
+
+def _page(slug: str, number: str, form: DeskForm | None) -> str:
+    with database().reading() as session:
+        desk = judge_desk.show_desk(session, slug, number, the_person().id)
+    given = form or DeskForm(formdata=None, note=desk.note, marks="\n".join(desk.marks))
+    return render_template("questions/desk.html", desk=desk, form=given)
