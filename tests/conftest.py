@@ -22,8 +22,8 @@ EMPTY_TABLES = "".join(
     f'IF EXISTS (SELECT FROM "{name}") THEN DELETE FROM "{name}"; END IF;'  # noqa: S608 - names of our own tables
     for name in Base.metadata.tables
 )
-# `make test` alone takes fewer examples of each property, and asks for pages on PostgreSQL in one test of four: what the
-# pages call is tested on both databases in any case.
+# `make test` alone takes fewer examples of each property, and asks for pages on PostgreSQL in one test of four. What
+# the pages call is tested on both databases in any case.
 IS_THOROUGH = os.environ.get("ANNOTATOR_THOROUGH") == "1"
 PAGES_ON_POSTGRES = 4
 # A busy machine is no fault of what is tested: nothing here is measured by the clock.
