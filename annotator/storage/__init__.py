@@ -1,6 +1,6 @@
 """Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
 
-from annotator.storage.accounts import Membership, Role, Team, User
+from annotator.storage.accounts import Membership, Role, Team, User, UserKind
 from annotator.storage.collection import (
     ACCEPTED,
     DROPPED,
@@ -27,6 +27,7 @@ from annotator.storage.judge_desk import (
 )
 from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile, Purpose
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
+from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 from annotator.storage.search import DocumentWords
 
@@ -56,6 +57,8 @@ __all__ = [
     "PoolRun",
     "Preparation",
     "Purpose",
+    "QrelsGrade",
+    "QrelsVersion",
     "QualifyingAnswer",
     "QualifyingItem",
     "Question",
@@ -74,4 +77,5 @@ __all__ = [
     "TopicNote",
     "TopicState",
     "User",
+    "UserKind",
 ]

@@ -1,7 +1,7 @@
 """People, their teams and what each may do in a collection."""
 
 import unicodedata
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from sqlalchemy import ForeignKey, UniqueConstraint, select
@@ -18,7 +18,16 @@ class Role(StrEnum):
 
     ORGANISER = "organiser"
     JUDGE = "judge"
+    # Decides where judges differ.
+    ADJUDICATOR = "adjudicator"
     PARTICIPANT = "participant"
+
+
+class UserKind(StrEnum):
+    """Whether labels come from a person or from a machine, such as a language model."""
+
+    PERSON = "person"
+    MACHINE = "machine"
 
 
 class User(Base):
@@ -33,6 +42,11 @@ class User(Base):
     administrator: Mapped[bool]
     # Raised when the password changes, so that older sessions end.
     sign_in_generation: Mapped[int] = mapped_column(default=0)
+    kind: Mapped[str] = mapped_column(default=UserKind.PERSON)
+    # Of a machine: what it is, what it was told, and when it gave its labels.
+    model: Mapped[str] = mapped_column(default="")
+    prompt: Mapped[str] = mapped_column(default="")
+    labelled_on: Mapped[date | None]
     added_at: Mapped[datetime]
 
 

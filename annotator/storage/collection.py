@@ -70,6 +70,12 @@ class Collection(Base):
     common_items: Mapped[int] = mapped_column(default=0)
     # The percentage of the training that a judge must get right before real work; None: no training is asked for.
     pass_mark: Mapped[int | None]
+    # Whether the grades of machines are settled into the qrels beside those of people.
+    counts_machines: Mapped[bool] = mapped_column(default=False)
+    # Whether an adjudicator sees the grades that differ; never whose they are.
+    shows_grades: Mapped[bool] = mapped_column(default=False)
+    # Whether documents whose judges differ stay out of the qrels until an adjudicator decides.
+    leaves_out_disputed: Mapped[bool] = mapped_column(default=False)
     added_at: Mapped[datetime]
 
 

@@ -54,6 +54,8 @@ class Purpose(StrEnum):
     TEST = "test"
     # The judge's own document once more, for self-agreement: what is said of it replaces nothing.
     RE_SHOWN = "re-shown"
+    # A deciding word on a document whose judges differ.
+    ADJUDICATION = "adjudication"
     # Nobody was shown it: it carries the judgement of an item with the same text.
     CARRIED = "carried"
 

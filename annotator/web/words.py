@@ -9,6 +9,7 @@ from annotator.web.language import lazy_gettext
 ROLES: Mapping[Role, str] = {
     Role.ORGANISER: lazy_gettext("organiser"),
     Role.JUDGE: lazy_gettext("judge"),
+    Role.ADJUDICATOR: lazy_gettext("adjudicator"),
     Role.PARTICIPANT: lazy_gettext("participant"),
 }
 

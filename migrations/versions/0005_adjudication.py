@@ -1,0 +1,83 @@
+"""Machines among the judges, what an adjudicator sees, disputed documents left out, and versions of the qrels."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from annotator.errors import ConflictError
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    with op.batch_alter_table("user") as user:
+        user.add_column(sa.Column("kind", sa.String(), nullable=False, server_default="person"))
+        user.add_column(sa.Column("model", sa.String(), nullable=False, server_default=""))
+        user.add_column(sa.Column("prompt", sa.String(), nullable=False, server_default=""))
+        user.add_column(sa.Column("labelled_on", sa.Date(), nullable=True))
+    with op.batch_alter_table("collection") as collection:
+        for name in ("counts_machines", "shows_grades", "leaves_out_disputed"):
+            collection.add_column(sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false()))
+    op.create_table(
+        "qrels_version",
+        sa.Column("id", sa.Integer(), nullable=False),
+        sa.Column("collection_id", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("policy", sa.String(), nullable=False),
+        sa.Column("manifest", sa.JSON(), nullable=False),
+        sa.Column("fingerprint", sa.String(), nullable=False),
+        sa.Column("made_by_id", sa.Integer(), nullable=True),
+        sa.Column("made_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["collection_id"], ["collection.id"], name=op.f("fk_qrels_version_collection_id_collection")
+        ),
+        sa.ForeignKeyConstraint(["made_by_id"], ["user.id"], name=op.f("fk_qrels_version_made_by_id_user")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_qrels_version")),
+        sa.UniqueConstraint("collection_id", "number", name=op.f("uq_qrels_version_collection_id_number")),
+    )
+    op.create_table(
+        "qrels_grade",
+        sa.Column("qrels_version_id", sa.Integer(), nullable=False),
+        sa.Column("topic_id", sa.Integer(), nullable=False),
+        sa.Column("document_id", sa.Integer(), nullable=False),
+        sa.Column("grade", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["document_id"], ["document.id"], name=op.f("fk_qrels_grade_document_id_document")),
+        sa.ForeignKeyConstraint(
+            ["qrels_version_id"], ["qrels_version.id"], name=op.f("fk_qrels_grade_qrels_version_id_qrels_version")
+        ),
+        sa.ForeignKeyConstraint(["topic_id"], ["topic.id"], name=op.f("fk_qrels_grade_topic_id_topic")),
+        sa.PrimaryKeyConstraint("qrels_version_id", "topic_id", "document_id", name=op.f("pk_qrels_grade")),
+    )
+
+
+def downgrade() -> None:
+    """Changes nothing and raises `ConflictError` when that would lose what people said or change what counts."""
+    _refuse_what_older_tables_cannot_say()
+    op.drop_table("qrels_grade")
+    op.drop_table("qrels_version")
+    with op.batch_alter_table("collection") as collection:
+        for name in ("leaves_out_disputed", "shows_grades", "counts_machines"):
+            collection.drop_column(name)
+    with op.batch_alter_table("user") as user:
+        for name in ("labelled_on", "prompt", "model", "kind"):
+            user.drop_column(name)
+
+
+def _refuse_what_older_tables_cannot_say() -> None:
+    lost = [
+        op.get_bind().scalar(sa.text(question))
+        for question in (
+            "SELECT count(*) FROM assignment WHERE purpose = 'adjudication'",
+            "SELECT count(*) FROM membership WHERE role = 'adjudicator'",
+            "SELECT count(*) FROM qrels_version",
+            "SELECT count(*) FROM collection WHERE leaves_out_disputed",
+            "SELECT count(*) FROM \"user\" WHERE kind <> 'person'",
+        )
+    ]
+    if any(lost):
+        raise ConflictError(
+            "The tables stay as they were: the older ones have no place for adjudicators, machine judges and kept "
+            "versions of the qrels, nor for leaving out documents in dispute."
+        )
