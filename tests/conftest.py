@@ -61,7 +61,6 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     prepare_schema(database)
     with database.engine.connect() as connection:
         # The file alone must hold everything before it is copied.
-        connection.exec_driver_sql("COMMIT")
         connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
     return path

@@ -48,8 +48,6 @@ class Database:
         self.is_sqlite = backend == "sqlite"
         if self.is_sqlite:
             event.listen(self.engine, "connect", _prepare_sqlite)
-            event.listen(self.engine, "begin", _begin_sqlite)
-        self._writing = self.engine.execution_options(write=True)
         # PostgreSQL would let each statement see another state.
         self._reading = (
             self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
@@ -63,7 +61,7 @@ class Database:
         way to another; nothing is stored then.
         """
         try:
-            with Session(self._writing, expire_on_commit=False) as session, session.begin():
+            with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin():
                 yield session
         except OperationalError as error:
             if _gave_way(error):
@@ -92,7 +90,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session that reads one consistent state and never waits for a writer."""
-        with Session(self._reading, expire_on_commit=False) as session:
+        with _ReadingSession(self._reading, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
@@ -104,7 +102,7 @@ class Database:
         """
         links = _links_checked_at_the_end if self.is_sqlite else _alone_on_postgresql
         try:
-            with self._writing.connect() as connection, links(connection):
+            with self.engine.connect() as connection, links(connection):
                 yield connection
         except OperationalError as error:
             if self.is_sqlite and "locked" in str(error.orig):
@@ -116,6 +114,56 @@ class Database:
     def close(self) -> None:
         """Give every connection back."""
         self.engine.dispose()
+
+
+class _OurSession(Session):
+    """A session of one transaction, which keeps its connection.
+
+    To ask for it, as is done with each statement that does without mapped classes, takes as long as the statement.
+    """
+
+    _kept: Connection | None = None
+
+    def connection(self, *arguments: Any, **options: Any) -> Connection:  # noqa: ANN401 - what SQLAlchemy takes
+        """The connection of the transaction, which begins when it has not."""
+        if arguments or options:
+            return super().connection(*arguments, **options)
+        if self._kept is None:
+            self._kept = super().connection()
+        return self._kept
+
+    def close(self) -> None:
+        """Give the connection back."""
+        self._kept = None
+        super().close()
+
+
+class _WritingSession(_OurSession):
+    """A session that changes something."""
+
+
+class _ReadingSession(_OurSession):
+    """A session that reads."""
+
+
+@event.listens_for(_WritingSession, "after_begin")
+def _begin_to_write(_session: Session, _transaction: object, connection: Connection) -> None:
+    # A transaction that reads first and then writes cannot wait for the lock (SQLite refuses at once,
+    # whatever the timeout), so one that may write takes the lock at its beginning.
+    if _is_to_begin(connection):
+        _begin_writing(connection)
+
+
+@event.listens_for(_ReadingSession, "after_begin")
+def _begin_to_read(_session: Session, _transaction: object, connection: Connection) -> None:
+    if _is_to_begin(connection):
+        connection.exec_driver_sql("BEGIN")
+
+
+def _is_to_begin(connection: Connection) -> bool:
+    """Whether SQLite has not begun, as it has when a savepoint does; PostgreSQL's driver begins by itself."""
+    driver: Any = connection.connection.dbapi_connection
+    return isinstance(driver, sqlite3.Connection) and not driver.in_transaction
 
 
 @contextmanager
@@ -134,6 +182,7 @@ def _links_checked_at_the_end(connection: Connection) -> Iterator[None]:
     cursor.execute("PRAGMA foreign_keys=OFF")
     try:
         with connection.begin():
+            _begin_writing(connection)
             yield
             _refuse_broken_links(connection)
     finally:
@@ -172,15 +221,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 -
     cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A transaction that reads first and then writes cannot wait for the lock (SQLite refuses at once,
-    # whatever the timeout), so one that may write takes the lock at its beginning.
-    if connection.get_execution_options().get("write", False):
-        _begin_writing(connection)
-    else:
-        connection.exec_driver_sql("BEGIN")
 
 
 def _begin_writing(connection: Connection) -> None:

@@ -1,12 +1,15 @@
 """Drawing: a judge takes a few items of a topic into their hands; what they hold or have put off, in their order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from annotator.errors import BusyError
 from annotator.storage.accounts import User
 from annotator.storage.collection import Collection, Topic
 from annotator.storage.documents import Document
@@ -69,6 +72,25 @@ def wait_for_other_tabs(session: Session, judge_id: int) -> None:
     """A judge in two tabs draws in one after the other. On SQLite there is one writer in any case."""
     if not _has_one_writer(session):
         session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+
+
+@contextmanager
+def drawing_apart(session: Session) -> Iterator[None]:
+    """Draw in this block so that what was stored before it stays, whatever comes of the drawing.
+
+    On SQLite nothing can come of it: who writes is alone, and what may be refused is refused before anything is drawn.
+    On PostgreSQL another's draw may stand in the way; raises `BusyError` then.
+    """
+    if _has_one_writer(session):
+        yield
+        return
+    try:
+        with session.begin_nested():
+            yield
+    except OperationalError as error:
+        raise BusyError(
+            "Somebody else drew documents at this moment. What you judged is stored: try again."
+        ) from error
 
 
 def held_in_topic(session: Session, topic_id: int, judge_id: int, state: AssignmentState) -> list[int]:

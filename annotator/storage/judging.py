@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import (
     ColumnElement,
     ForeignKey,
     Index,
+    Row,
     Select,
     Table,
     UniqueConstraint,
@@ -194,8 +195,8 @@ class Decision:
     seconds: float | None = None
 
     @classmethod
-    def of(cls, judgement: Judgement) -> "Decision":
-        """The decision a stored judgement holds."""
+    def of(cls, judgement: Judgement | Row[*tuple[Any, ...]]) -> "Decision":
+        """The decision a stored judgement holds, or a row with its columns."""
         reason = CannotJudge(judgement.cannot_judge) if judgement.cannot_judge else None
         return cls(judgement.grade, reason, judgement.note, judgement.seconds)
 

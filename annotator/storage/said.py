@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
-from sqlalchemy import and_, bindparam, exists, or_, select, text
+from sqlalchemy import Table, and_, bindparam, exists, or_, select, text
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.drawing import HeldDocument
@@ -23,11 +24,22 @@ class Said:
     evidence: tuple[Passage, ...]
 
 
-# Put together once: it is asked for with one judgement in four.
+# Put together once, from the table itself: it is asked for with one judgement in four.
+_JUDGEMENTS = cast("Table", Judgement.__table__).c
 ALL = (
-    select(Judgement)
-    .where(Judgement.pool_item_id.in_(bindparam("items", expanding=True)), Judgement.judge_id == bindparam("judge_id"))
-    .order_by(Judgement.id)
+    select(
+        _JUDGEMENTS.id,
+        _JUDGEMENTS.assignment_id,
+        _JUDGEMENTS.pool_item_id,
+        _JUDGEMENTS.grade,
+        _JUDGEMENTS.cannot_judge,
+        _JUDGEMENTS.note,
+        _JUDGEMENTS.seconds,
+    )
+    .where(
+        _JUDGEMENTS.pool_item_id.in_(bindparam("items", expanding=True)), _JUDGEMENTS.judge_id == bindparam("judge_id")
+    )
+    .order_by(_JUDGEMENTS.id)
 )
 # Word for word as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
 CURRENT = ALL.where(text("judgement.current"))
@@ -41,10 +53,12 @@ def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id:
     again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
     by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
     wanted = {"judge_id": judge_id, "items": list(by_item)}
-    judgements = list(session.scalars(CURRENT, wanted)) if by_item else []
+    session.flush()
+    connection = session.connection()
+    judgements = list(connection.execute(CURRENT, wanted)) if by_item else []
     if again:
         wanted = {"judge_id": judge_id, "items": list(again.values())}
-        judgements += [one for one in session.scalars(ALL, wanted) if one.assignment_id in again]
+        judgements += [one for one in connection.execute(ALL, wanted) if one.assignment_id in again]
     # Of one that was shown again the last counts.
     said = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
     evidence = _evidence(session, [one.id for one in said.values()])

@@ -4,7 +4,6 @@ from collections.abc import Collection as SizedIterable
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, select
@@ -14,6 +13,7 @@ from annotator.storage.collection import CollectionState, Topic, find_collection
 from annotator.storage.judging import AssignmentState, Decision
 from annotator.storage.saying_statements import (
     A_GRADE,
+    A_VERSION,
     FINISH,
     HELD_NOW,
     INSERT,
@@ -28,7 +28,7 @@ from annotator.storage.saying_statements import (
     PLACE,
     PUT_OFF,
     REPLACE,
-    RULES,
+    RULES_AND_KNOWN,
     TAKE,
 )
 from annotator.storage.selection import hold_back_choices
@@ -98,9 +98,13 @@ class Saying:
         self._assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
         # Item → what the judge says of it now.
         self._current = {row[1]: CurrentWord(*row[7:]) for row in rows if row[7] is not None}
-        known = self._connection.execute(KNOWN, {"client_ids": list(client_ids)})
+        wanted = {"collection_id": self.collection_id, "client_ids": list(client_ids)}
+        rules = self._connection.execute(RULES_AND_KNOWN, wanted).all()
+        self.grades = frozenset(value for kind, value, _, _ in rules if kind == A_GRADE)
+        # The number of each version of the guidelines → its row.
+        self.guidelines = {number: id_ for kind, number, id_, _ in rules if kind == A_VERSION}
         # Client id → the item and the judge whose stored judgement it is.
-        self.known = {client_id: (item_id, judge) for client_id, item_id, judge in known}
+        self.known = {client_id: (item_id, judge) for _, item_id, judge, client_id in rules if client_id}
         # What was said of items that have duplicates.
         self.to_carry_over: list[int] = []
 
@@ -125,20 +129,6 @@ class Saying:
         """The number of an assignment's topic."""
         topic_id = self._assignments[assignment_id].topic_id
         return self.session.scalars(select(Topic.number).where(Topic.id == topic_id)).one()
-
-    @property
-    def grades(self) -> frozenset[int]:
-        """The grades of the scale."""
-        return frozenset(value for kind, value, _ in self._rules if kind == A_GRADE)
-
-    @property
-    def guidelines(self) -> dict[int, int]:
-        """The number of each version of the guidelines → its row."""
-        return {number: id_ for kind, number, id_ in self._rules if kind != A_GRADE}
-
-    @cached_property
-    def _rules(self) -> Sequence[Row[int, int, int]]:
-        return self._connection.execute(RULES, {"collection_id": self.collection_id}).all()
 
     def earliest_lease(self) -> datetime | None:
         """When the first of these assignments goes back to the queue, unless it is renewed."""

@@ -70,15 +70,18 @@ LOCKED = (
 KNOWN = select(JUDGEMENTS.c.client_id, JUDGEMENTS.c.pool_item_id, JUDGEMENTS.c.judge_id).where(
     JUDGEMENTS.c.client_id.in_(bindparam("client_ids", expanding=True))
 )
-# The grades of the scale and the versions of the guidelines in one answer, told apart by their first column.
-A_GRADE, A_VERSION = 0, 1
-RULES = union_all(
-    select(literal_column(str(A_GRADE)), GRADES.value, literal_column("0")).where(
+# The grades of the scale, the versions of the guidelines and the judgements with these ids in one answer, told apart
+# by their first column: each statement takes as long as all three.
+A_GRADE, A_VERSION, A_JUDGEMENT = 0, 1, 2
+RULES_AND_KNOWN = union_all(
+    select(literal_column(str(A_GRADE)), GRADES.value, literal_column("0"), literal_column("''")).where(
         GRADES.collection_id == bindparam("collection_id")
     ),
-    select(literal_column(str(A_VERSION)), GUIDELINES.number, GUIDELINES.id).where(
+    select(literal_column(str(A_VERSION)), GUIDELINES.number, GUIDELINES.id, literal_column("''")).where(
         GUIDELINES.collection_id == bindparam("collection_id")
     ),
+    select(literal_column(str(A_JUDGEMENT)), JUDGEMENTS.c.pool_item_id, JUDGEMENTS.c.judge_id, JUDGEMENTS.c.client_id)
+    .where(JUDGEMENTS.c.client_id.in_(bindparam("client_ids", expanding=True))),
 )
 LAST_OF_ASSIGNMENT = (
     select(JUDGEMENTS.c.id, JUDGEMENTS.c.tab, JUDGEMENTS.c.sequence)

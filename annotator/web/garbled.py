@@ -18,6 +18,9 @@ def refuse_garbled() -> None:
 
 def _texts() -> Iterator[str]:
     yield request.path
-    for values in (request.args, request.form):
-        yield from (value for _, value in values.items(multi=True))
+    yield from (value for _, value in request.args.items(multi=True))
+    if request.is_json:
+        # No form, which the framework would look for all the same, with each judgement.
+        return
+    yield from (value for _, value in request.form.items(multi=True))
     yield from (file.filename or "" for _, file in request.files.items(multi=True))

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, NotFoundError
-from annotator.storage.drawing import wait_for_other_tabs
+from annotator.storage.drawing import drawing_apart, wait_for_other_tabs
 from annotator.workflows.judging import ShownDocument, more_documents
 from annotator.workflows.judging_counts import Counted, count_on
 from annotator.workflows.recording import Act, Recorded, record_acts
@@ -51,11 +50,8 @@ def take_turn(
     stopped: Stopped | None = None
     if holds is not None:
         try:
-            # What was said stays stored, whatever comes of this.
-            with session.begin_nested():
+            with drawing_apart(session):
                 documents = more_documents(session, slug, topic_number, judge_id, holds=holds, now=at)
-        except (ConflictError, NotFoundError) as refusal:
+        except (BusyError, ConflictError, NotFoundError) as refusal:
             stopped = refusal
-        except OperationalError:
-            stopped = BusyError("Somebody else drew documents at this moment. What you judged is stored: try again.")
     return Turn(recorded, documents, stopped, count_on(session, known, judge_id) if known else None)

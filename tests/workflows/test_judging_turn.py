@@ -59,8 +59,9 @@ def test_a_topic_that_is_not_there_stops_the_drawing_only(database: Database) ->
 
 
 def test_a_drawing_that_gives_way_to_another_is_undone_and_what_was_said_is_stored(
-    database: Database, monkeypatch: pytest.MonkeyPatch
+    postgres_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    database = postgres_database
     jo, [first, *_] = drawn(database)
 
     def gives_way(session: Session, *_: object, **_more: object) -> None:
@@ -74,3 +75,17 @@ def test_a_drawing_that_gives_way_to_another_is_undone_and_what_was_said_is_stor
     with database.reading() as session:
         states = set(session.scalars(select(Assignment.state)))
     assert states == {AssignmentState.DONE, AssignmentState.LIVE}
+
+
+def test_on_sqlite_a_fault_of_the_database_stores_nothing_and_is_no_waiting_for_others(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jo, [first, *_] = drawn(sqlite_database)
+
+    def is_full(*_: object, **_more: object) -> None:
+        raise OperationalError("UPDATE", {}, Exception("database or disk is full"))
+
+    monkeypatch.setattr(judging_turn, "more_documents", is_full)
+    with pytest.raises(OperationalError):
+        sqlite_database.attempt(lambda session: turn(session, jo, first, holds=()))
+    assert stored(sqlite_database) == []

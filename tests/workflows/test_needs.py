@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from queues import add_topic, grow, items_of, judge, queue, take
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from undone import undone
 
 from annotator.storage import Collection, Database, PoolItem, Topic
 from annotator.storage.needs import base_wanted, mean_wanted, settle_needs
@@ -123,7 +124,7 @@ def test_a_topic_without_items_has_nothing_to_settle(session: Session) -> None:
 def test_shares_are_exact_and_growing_takes_no_mark_back_from_what_was_drawn(
     sqlite_database: Database, growth: Sequence[int], drawn: Sequence[int], share: int, common: int
 ) -> None:
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         [topic] = queue(session, 0, overlap_share=share, common_items=common)
         jo = user(session)
         size = 0
@@ -155,7 +156,7 @@ def test_before_anything_is_drawn_marks_do_not_depend_on_how_the_pool_grew(
     sqlite_database: Database, data: st.DataObject, share: int, common: int
 ) -> None:
     cut = data.draw(st.integers(0, 12))
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         found = []
         for slug, parts in (("once", [12]), ("twice", [cut, 12 - cut])):
             [topic] = queue(session, 0, slug=slug, overlap_share=share, common_items=common)

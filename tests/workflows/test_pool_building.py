@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
+from undone import undone
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.rankings import decode_documents
@@ -333,7 +334,7 @@ def test_the_same_seed_gives_the_same_pool_in_whatever_order_runs_were_uploaded(
     sqlite_database: Database, name: str, lists: list[list[str]], seed: int
 ) -> None:
     sent = [(f"r{index}", ranking) for index, ranking in enumerate(lists)]
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         for slug, order in (("up", sent), ("down", sent[::-1])):
             fill(session, slug, order)
             build(session, request(name), slug=slug, seed=seed)
@@ -361,7 +362,7 @@ def test_a_deeper_pool_contains_the_shallower(
     sqlite_database: Database, name: str, lists: list[list[str]], amount: int
 ) -> None:
     parameter = "depth" if name == "depth" else "start_depth" if name in ADAPTIVE else "budget"
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         for slug, more in (("shallow", 0), ("deep", 1)):
             fill(session, slug, [(f"r{index}", ranking) for index, ranking in enumerate(lists)])
             build(session, PoolRequest(name, {**SAID[name], parameter: amount + more}), slug=slug)
@@ -376,7 +377,7 @@ def test_a_withdrawn_run_changes_nothing_of_a_pool(
     sqlite_database: Database, name: str, lists: list[list[str]], gone: list[str]
 ) -> None:
     sent = [(f"r{index}", ranking) for index, ranking in enumerate(lists)]
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         fill(session, "without", sent)
         fill(session, "with", [*sent, ("gone", gone)])
         runs.withdraw_run(session, "with", "gone", at=NOW)

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
+from undone import undone
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Contribution, Database, PoolItem, Run
@@ -143,7 +144,7 @@ rankings = st.lists(st.permutations(["a", "b", "c", "d", "e", "f"]), min_size=1,
 def test_a_deeper_pool_contains_the_shallower_and_the_order_of_upload_does_not_matter(
     sqlite_database: Database, lists: list[list[str]], depth: int
 ) -> None:
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         for slug, order in (("up", lists), ("down", lists[::-1])):
             news(session, slug)
             topic_file(session, "1\tone\n", slug=slug)

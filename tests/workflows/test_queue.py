@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from queues import free, grow, items_of, judge, mode_of, queue, take
 from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
+from undone import undone
 
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.judge_queue import (
@@ -213,7 +214,7 @@ def test_what_waits_is_what_is_in_hand_can_be_drawn_and_is_due(
     common: int,
     steps: list[tuple[str, int, int]],
 ) -> None:
-    with sqlite_database.engine.connect() as connection, Session(connection) as session:
+    with undone(sqlite_database) as session:
         [topic, _] = queue(
             session,
             *(6, 2),
