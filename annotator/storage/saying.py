@@ -24,11 +24,13 @@ from annotator.storage.saying_statements import (
     LOCKED_PLACE,
     OWN,
     OWN_ITEMS,
+    OWN_ONE,
     OWN_TOPICS,
     PLACE,
     PUT_OFF,
     REPLACE,
     RULES_AND_KNOWN,
+    RULES_AND_ONE_KNOWN,
     TAKE,
 )
 from annotator.storage.selection import hold_back_choices
@@ -98,8 +100,7 @@ class Saying:
         self._assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
         # Item → what the judge says of it now.
         self._current = {row[1]: CurrentWord(*row[7:]) for row in rows if row[7] is not None}
-        wanted = {"collection_id": self.collection_id, "client_ids": list(client_ids)}
-        rules = self._connection.execute(RULES_AND_KNOWN, wanted).all()
+        rules = self._rules(list(client_ids))
         self.grades = frozenset(value for kind, value, _, _ in rules if kind == A_GRADE)
         # The number of each version of the guidelines → its row.
         self.guidelines = {number: id_ for kind, number, id_, _ in rules if kind == A_VERSION}
@@ -107,6 +108,13 @@ class Saying:
         self.known = {client_id: (item_id, judge) for _, item_id, judge, client_id in rules if client_id}
         # What was said of items that have duplicates.
         self.to_carry_over: list[int] = []
+
+    def _rules(self, client_ids: list[str]) -> Sequence[Row[int, int, int, str]]:
+        """What `RULES_AND_KNOWN` says."""
+        in_collection = {"collection_id": self.collection_id}
+        if len(client_ids) == 1:
+            return self._connection.execute(RULES_AND_ONE_KNOWN, {**in_collection, "client_id": client_ids[0]}).all()
+        return self._connection.execute(RULES_AND_KNOWN, {**in_collection, "client_ids": client_ids}).all()
 
     def own(self, assignment_id: int) -> OwnAssignment | None:
         """The judge's assignment, None for anybody else's.
@@ -233,7 +241,10 @@ def _own(
     wanted = {**judge, "assignment_ids": assignment_ids}
     if not _has_one_writer(session):
         _lock_own(session, wanted)
-    rows = list(connection.execute(OWN, wanted))
+    if len(assignment_ids) == 1:
+        rows = list(connection.execute(OWN_ONE, {**judge, "assignment_id": assignment_ids[0]}))
+    else:
+        rows = list(connection.execute(OWN, wanted))
     returned = [row[1] for row in rows if row[3] == AssignmentState.RETURNED]
     if returned:
         held = connection.execute(HELD_NOW, {**judge, "item_ids": returned})

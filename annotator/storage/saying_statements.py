@@ -2,7 +2,20 @@
 
 from typing import cast
 
-from sqlalchemy import Table, and_, bindparam, exists, insert, literal_column, or_, select, text, union_all, update
+from sqlalchemy import (
+    ColumnElement,
+    Table,
+    and_,
+    bindparam,
+    exists,
+    insert,
+    literal_column,
+    or_,
+    select,
+    text,
+    union_all,
+    update,
+)
 
 from annotator.storage.collection import Collection, Grade, GuidelineVersion, Topic
 from annotator.storage.judge_desk import Evidence
@@ -53,6 +66,8 @@ _OF_JUDGE = and_(ASSIGNMENTS.c.judge_id == bindparam("judge_id"), TOPICS.collect
 OWN = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id.in_(bindparam("assignment_ids", expanding=True))).order_by(
     ASSIGNMENTS.c.pool_item_id, ASSIGNMENTS.c.id
 )
+# The same of one, as nearly all are: a list is written into the statement anew each time.
+OWN_ONE = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id == bindparam("assignment_id"))
 # The same of those that the judge has on these items.
 HELD_NOW = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.pool_item_id.in_(bindparam("item_ids", expanding=True)), _IS_HELD)
 OWN_TOPICS = OWN.with_only_columns(ITEMS.c.topic_id).order_by(None).distinct()
@@ -73,16 +88,20 @@ KNOWN = select(JUDGEMENTS.c.client_id, JUDGEMENTS.c.pool_item_id, JUDGEMENTS.c.j
 # The grades of the scale, the versions of the guidelines and the judgements with these ids in one answer, told apart
 # by their first column: each statement takes as long as all three.
 A_GRADE, A_VERSION, A_JUDGEMENT = 0, 1, 2
-RULES_AND_KNOWN = union_all(
-    select(literal_column(str(A_GRADE)), GRADES.value, literal_column("0"), literal_column("''")).where(
+_NONE: ColumnElement[str] = literal_column("''")
+_RULES = (
+    select(literal_column(str(A_GRADE)), GRADES.value, literal_column("0"), _NONE).where(
         GRADES.collection_id == bindparam("collection_id")
     ),
-    select(literal_column(str(A_VERSION)), GUIDELINES.number, GUIDELINES.id, literal_column("''")).where(
+    select(literal_column(str(A_VERSION)), GUIDELINES.number, GUIDELINES.id, _NONE).where(
         GUIDELINES.collection_id == bindparam("collection_id")
     ),
-    select(literal_column(str(A_JUDGEMENT)), JUDGEMENTS.c.pool_item_id, JUDGEMENTS.c.judge_id, JUDGEMENTS.c.client_id)
-    .where(JUDGEMENTS.c.client_id.in_(bindparam("client_ids", expanding=True))),
 )
+_JUDGED = select(
+    literal_column(str(A_JUDGEMENT)), JUDGEMENTS.c.pool_item_id, JUDGEMENTS.c.judge_id, JUDGEMENTS.c.client_id
+)
+RULES_AND_KNOWN = union_all(*_RULES, _JUDGED.where(JUDGEMENTS.c.client_id.in_(bindparam("client_ids", expanding=True))))
+RULES_AND_ONE_KNOWN = union_all(*_RULES, _JUDGED.where(JUDGEMENTS.c.client_id == bindparam("client_id")))
 LAST_OF_ASSIGNMENT = (
     select(JUDGEMENTS.c.id, JUDGEMENTS.c.tab, JUDGEMENTS.c.sequence)
     .where(
