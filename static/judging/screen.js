@@ -15,6 +15,8 @@ export function paintDocument(one, { isLookingBack, note }) {
   element("over").hidden = element("over-links").hidden = true;
   grades.disabled = tools.disabled = false;
   element("docno").textContent = one.docno;
+  // Without a title it is the heading itself.
+  element("docno").hidden = !one.title;
   paintOriginal(one.url);
   const title = element("document-title");
   title.textContent = one.title || one.docno;

@@ -15,6 +15,7 @@ PREFIX, WHOLE, SUBSTRING = MarkKind.PREFIX, MarkKind.WHOLE, MarkKind.SUBSTRING
         ("What is the origin of COVID-19?", [("origin", PREFIX), ("covid", PREFIX), ("19", WHOLE)]),
         ("international organized crimes", [("international", PREFIX), ("organiz", PREFIX), ("crime", PREFIX)]),
         ("populations of cities", [("populat", PREFIX), ("cities", PREFIX)]),
+        ("anthropological and political news", [("anthropolog", PREFIX), ("polit", PREFIX), ("news", PREFIX)]),
         ("hydrogen cars", [("hydrogen", PREFIX), ("car", WHOLE)]),
         ("the judge\u2019s glasses", [("judg", PREFIX), ("glass", PREFIX)]),
         ("boxes and churches", [("boxes", PREFIX), ("church", PREFIX)]),
