@@ -43,6 +43,8 @@ def serve_pages(
     # The workers are processes of their own and read the settings again. They begin afresh on every platform: a forked
     # one would have its parent's way with signals until it serves, and sleep through one that comes while it imports.
     os.environ.update(settings.to_environment())
+    # NumPy's threads would only wait for each other while the workers use every core.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     multiprocessing.set_start_method("spawn", force=True)
     server = Server(
         APPLICATION,
