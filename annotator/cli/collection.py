@@ -1,10 +1,12 @@
 """`annotator collections`: evaluation exercises."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.consensus_options import consensus_help, describes_consensus
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.queue_options import describes_queue
@@ -17,7 +19,6 @@ from annotator.workflows.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
 judgements_help = "How many judges each document wants."
-consensus_help = "How several grades become one: majority, median, lowest or highest."
 until_help = (
     "Participants send runs before this moment: “2026-05-01 23:59”, UTC unless a zone follows; “none” ends that."
 )
@@ -34,7 +35,7 @@ def command() -> None:
 @click.option("--scale", required=True, help=scale_help)
 @click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", default=1, show_default=True, metavar="N", help=judgements_help)
-@click.option("--consensus", default="majority", show_default=True, metavar="POLICY", help=consensus_help)
+@click.option("--consensus", default="adjudicated-else-majority", show_default=True, metavar="POLICY", help=consensus_help)
 @describes_queue
 @click.option("--organiser", metavar="NAME", help="The user who is to run it.")
 @on_installation
@@ -109,6 +110,9 @@ def show_one(installation: Installation, slug: str) -> None:
             ["relevant from", str(row.relevant_from)],
             ["judgements", str(row.judgements_wanted)],
             ["consensus", row.consensus_policy],
+            ["in dispute", "left out" if row.leaves_out_disputed else "settled"],
+            ["machines count", row.counts_machines],
+            ["shown to adjudicators", "the grades" if row.shows_grades else "no grades"],
             ["judges search", row.judges_search],
             ["mode", row.judging_mode.value],
             ["overlap percent", str(row.overlap_share)],
@@ -128,7 +132,7 @@ def show_one(installation: Installation, slug: str) -> None:
 @click.option("--scale", help=scale_help)
 @click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
-@click.option("--consensus", metavar="POLICY", help=consensus_help)
+@describes_consensus
 @click.option("--judges-search/--no-judges-search", default=None, help="Whether judges search the corpus.")
 @describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
@@ -142,8 +146,8 @@ def change(
     scale: str | None,
     relevant_from: int | None,
     judgements: int | None,
-    consensus: str | None,
     *,
+    consensus: CollectionChange,
     judges_search: bool | None,
     queue: QueueChange,
     until: str | None,
@@ -155,7 +159,14 @@ def change(
     Whoever accepted other terms has to accept the new ones.
     """
     grades = None if scale is None else collection.read_scale(scale)
-    wanted = CollectionChange(title, grades, relevant_from, judgements, consensus, judges_search)
+    wanted = replace(
+        consensus,
+        title=title,
+        scale=grades,
+        relevant_from=relevant_from,
+        judgements_wanted=judgements,
+        judges_search=judges_search,
+    )
     rules = SubmissionChange(
         None if until is None else submissions.read_deadline(until),
         None if terms is None else read_text(terms),

@@ -1,5 +1,6 @@
-"""`annotator qrels`: the settled grades."""
+"""`annotator qrels`: the settled grades, and the versions of them that are kept."""
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,14 +9,23 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import STANDARD_OUTPUT, write_or_print, write_together
+from annotator.cli.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
+from annotator.cli.tables import show_json, show_table
 from annotator.errors import Sentence
+from annotator.workflows import qrels_versions
 from annotator.workflows.prels import export_for_infap, export_prels
 from annotator.workflows.qrels import export_qrels
+from annotator.workflows.qrels_diff import USUAL_MEASURE, QrelsDiff, changes_csv, diff_qrels
+
+version_help = (
+    "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the pool whose sample it is, "
+    "the newest unless given."
+)
 
 
 @click.group
 def command() -> None:
-    """Qrels: export the settled grades."""
+    """Qrels: export the settled grades, keep versions of them, compare these."""
 
 
 @command.command("export")
@@ -24,45 +34,128 @@ def command() -> None:
     "-o", "--output", type=FILE, metavar="FILE", help="Write to this file, and the manifest to FILE.manifest.json."
 )
 @click.option("--manifest", type=FILE, metavar="FILE", help="Write the manifest to this file; - is standard error.")
-@click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
-@click.option("--judge", metavar="NAME", help="Export the grades of one judge.")
+@asks_for_grades
 @click.option("--prels", "kind", flag_value="prels", help="Export a stratified sample in five columns, for xinfAP.")
 @click.option("--infap", "kind", flag_value="infap", help="Export a sample of one rate in four columns, for infAP.")
-@click.option("--version", type=int, metavar="N", help="Of the pool, whose sample it is; the newest unless given.")
+@click.option("--version", type=int, metavar="N", help=version_help)
 @on_installation
 def export(
     installation: Installation,
     slug: str,
     output: str | None,
     manifest: str | None,
-    policy: str | None,
-    judge: str | None,
     kind: str | None,
     version: int | None,
+    *,
+    grades: GradesAsked,
 ) -> None:
     """Export TREC qrels of what is judged, and the manifest that says what they are.
 
-    Qrels and manifest are written whole and together, or not at all. Unjudged documents, and those that could not be
-    judged, have no line. Of a sample every document of its strata has a line, with -1 when it was not drawn or has no
-    grade yet; with --prels that is topic, iteration, document, stratum, grade.
+    Qrels and manifest are written whole and together, or not at all. Documents that could not be judged have no line,
+    nor have unjudged ones unless asked for, nor those in dispute where the collection leaves them out. Of a sample
+    every document of its strata has a line, with -1 when it was not drawn or has no grade yet; with --prels that is
+    topic, iteration, document, stratum, grade.
     """
     if output is not None and manifest is not None and _is_same_file(output, manifest):
         raise click.UsageError("The qrels and their manifest cannot be the same file.")
-    if version is not None and kind is None:
-        raise click.UsageError("Only a sample is of one version of the pool: --version goes with --prels or --infap.")
-    now = datetime.now(UTC)
-    warnings: tuple[Sentence, ...] = ()
-    with installation.database.reading() as session:
-        if kind is None:
-            made = export_qrels(session, slug, policy=policy, judge=judge, made_at=now)
-            qrels, about = made.qrels, made.manifest
-        else:
-            of_kind = export_prels if kind == "prels" else export_for_infap
-            sample = of_kind(session, slug, version=version, policy=policy, judge=judge, made_at=now)
-            qrels, about, warnings = sample.prels, sample.manifest, sample.warnings
+    if kind is not None:
+        qrels, about, warnings = _sample(installation, slug, kind, version, grades)
+    elif version is not None:
+        if grades != NOTHING_ASKED:
+            raise click.UsageError("A kept version is what it is: --version N goes with -o and --manifest alone.")
+        with installation.database.reading() as session:
+            kept = qrels_versions.export_version(session, slug, version)
+        qrels, about, warnings = kept.qrels, kept.manifest, ()
+    else:
+        with installation.database.reading() as session:
+            made = export_qrels(session, slug, **asdict(grades), made_at=datetime.now(UTC))
+        qrels, about, warnings = made.qrels, made.manifest, made.warnings
     _write(output, manifest, qrels, about)
     for warning in warnings:
         click.echo(str(warning), err=True)
+
+
+@command.command("keep")
+@click.argument("slug")
+@asks_for_grades
+@on_installation
+def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
+    """Keep the settled grades of this moment as a version, to be had again whatever is judged later."""
+    now = datetime.now(UTC)
+    with installation.database.reading() as session:
+        made = export_qrels(session, slug, **asdict(grades), made_at=now)
+    with installation.database.transaction() as session:
+        number = qrels_versions.keep_qrels(session, slug, made.qrels, made.manifest, made_by_id=None, made_at=now)
+    for warning in made.warnings:
+        click.echo(str(warning), err=True)
+    click.echo(f"Kept as version {number} of the qrels of {slug}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@on_installation
+def show(installation: Installation, slug: str) -> None:
+    """List the versions that are kept, newest first."""
+    with installation.database.reading() as session:
+        versions = qrels_versions.list_versions(session, slug)
+    show_table(
+        ["VERSION", "MADE", "BY", "POLICY", "LINES", "SHA-256"],
+        [[one.number, one.made_at, one.made_by, one.policy, one.lines, one.fingerprint] for one in versions],
+    )
+
+
+@command.command("diff")
+@click.argument("slug")
+@click.argument("before", metavar="V1")
+@click.argument("after", metavar="V2")
+@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, metavar="MEASURE", help="By which to rank.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def diff(installation: Installation, slug: str, before: str, after: str, measure: str, format_: str) -> None:
+    """Compare two versions of the qrels, each a number or “live”: the grades, and the score and rank of every run.
+
+    csv is a line for each grade that differs; json is everything.
+    """
+    with installation.database.reading() as session:
+        found = diff_qrels(session, slug, before, after, measure)
+    match format_:
+        case "json":
+            show_json({**asdict(found), "changes": [{**asdict(one), "change": one.kind} for one in found.changes]})
+        case "csv":
+            click.echo(changes_csv(found).encode(), nl=False)
+        case _:
+            _show_diff(found)
+
+
+def _show_diff(found: QrelsDiff) -> None:
+    for side in (found.before, found.after):
+        click.echo(f"{side.name}: {side.grades} grades of {side.topics} topics, policy {side.policy}", err=True)
+    show_table(
+        ["TOPIC", "SAME", "CHANGED", "ADDED", "REMOVED"],
+        [[one.topic, one.same, one.changed, one.added, one.removed] for one in found.topics],
+    )
+    if not found.runs:
+        return
+    click.echo()
+    show_table(
+        ["RUN", found.measure, "BEFORE", "RANK", "BEFORE"],
+        [[run.tag, run.after, run.before, run.rank_after, run.rank_before] for run in found.runs],
+    )
+    tau = "undefined: there is no order to compare" if found.tau is None else f"{found.tau:.4f}"
+    click.echo(f"Kendall's tau of the rankings: {tau}", err=True)
+
+
+def _sample(
+    installation: Installation, slug: str, kind: str, version: int | None, grades: GradesAsked
+) -> tuple[bytes, str, tuple[Sentence, ...]]:
+    if grades.at is not None or grades.with_unjudged:
+        raise click.UsageError("A sample is of this moment, and always has -1: neither --at nor --unjudged go with it.")
+    of_kind = export_prels if kind == "prels" else export_for_infap
+    with installation.database.reading() as session:
+        made = of_kind(
+            session, slug, version=version, policy=grades.policy, judge=grades.judge, made_at=datetime.now(UTC)
+        )
+    return made.prels, made.manifest, made.warnings
 
 
 def _write(output: str | None, manifest: str | None, qrels: bytes, about: str) -> None:

@@ -1,7 +1,7 @@
 """Settles several judges' grades of one document into one grade, by a policy the organiser chooses.
 
-`POLICIES` need the grades alone. `parse_policy` reads these and the ones that ask who gave a grade: the owner of the
-topic, an adjudicator, a named judge, or where the line of relevance is; `settle_opinions` applies any of them.
+A policy may ask who gave a grade: the owner of the topic, an adjudicator, a named judge; or where the line of relevance
+is. `parse_policy` reads any of them, and `settle_opinions` applies it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError, Sentence
 
 ONE_JUDGE = "judge:"
+ADJUDICATED_ELSE = "adjudicated-else-"
 THIRD = 3
 
 
@@ -46,12 +47,14 @@ class Policy:
     """How several grades of one document become one, and the sentence that says so.
 
     `heard` leaves of an item's opinions those that count, and `choose` settles them; an item of which none counts
-    stays without a grade. Every policy chooses one of the grades that were given.
+    stays without a grade. Every policy chooses one of the grades that were given, so that one on which all agree needs
+    no settling, unless the policy `asks_for_somebody` whose word may be missing.
     """
 
     choose: Callable[[GradesByItem], NDArray[np.int64]]
     sentence: Sentence
-    heard: Callable[[Sequence[Opinion], int], Sequence[Opinion]] = lambda opinions, _relevant_from: opinions
+    heard: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: everybody
+    asks_for_somebody: bool = False
 
 
 def majority(grades: GradesByItem) -> NDArray[np.int64]:
@@ -105,7 +108,9 @@ def named_judge(name: str) -> Policy:
     def heard(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
         return [opinion for opinion in opinions if opinion.judge == name]
 
-    return Policy(lowest, Sentence("The grades of one judge, %(judge)s, alone.", {"judge": name}), heard)
+    return Policy(
+        lowest, Sentence("The grades of one judge, %(judge)s, alone.", {"judge": name}), heard, asks_for_somebody=True
+    )
 
 
 def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
@@ -114,9 +119,17 @@ def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
     def heard(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
         decided = {opinion.item for opinion in opinions if opinion.adjudicates}
         others = [opinion for opinion in opinions if opinion.item not in decided]
-        return [*(opinion for opinion in opinions if opinion.adjudicates), *policy.heard(others, relevant_from)]
+        if policy.heard is not None:
+            others = list(policy.heard(others, relevant_from))
+        return [*(opinion for opinion in opinions if opinion.adjudicates), *others]
 
-    return Policy(policy.choose, sentence, heard)
+    return Policy(policy.choose, sentence, heard, policy.asks_for_somebody)
+
+
+def judge_of(policy: str) -> str | None:
+    """The name of the judge whose grades alone a policy takes, None of any other policy."""
+    name = policy.removeprefix(ONE_JUDGE)
+    return name if name != policy else None
 
 
 def parse_policy(name: str) -> Policy:
@@ -126,8 +139,8 @@ def parse_policy(name: str) -> Policy:
     """
     if name in NAMED_POLICIES:
         return NAMED_POLICIES[name]
-    judge = name.removeprefix(ONE_JUDGE)
-    if judge and judge != name:
+    judge = judge_of(name)
+    if judge:
         return named_judge(judge)
     raise InvalidValueError(
         "There is no consensus policy “%(policy)s”; the policies are: %(policies)s, and judge:NAME.",
@@ -142,10 +155,22 @@ def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: 
     Items on which nobody is heard are missing. Judgements that say only that a document cannot be judged are not among
     the opinions.
     """
-    heard = policy.heard(opinions, relevant_from)
-    columns = np.array([(one.item, one.grade, one.place == THIRD) for one in heard], np.int64).reshape(-1, 3)
-    items, grades = _settle(policy, columns[:, 0], columns[:, 1], columns[:, 2].astype(np.bool_))
-    return dict(zip(items.tolist(), grades.tolist(), strict=True))
+    heard = opinions if policy.heard is None else policy.heard(opinions, relevant_from)
+    by_third = [opinion.place == THIRD for opinion in heard]
+    return settle_grades(policy, [opinion.item for opinion in heard], [opinion.grade for opinion in heard], by_third)
+
+
+def settle_grades(
+    policy: Policy, items: Sequence[int], grades: Sequence[int], by_third: Sequence[bool]
+) -> dict[int, int]:
+    """Settle grades all of which count, entry by entry those of one judge, into {item: grade}, items ascending."""
+    if not items:
+        return {}
+    item, grade = np.array(items, np.int64), np.array(grades, np.int64)
+    order = np.lexsort((grade, item))
+    settled, first, count = np.unique(item[order], return_index=True, return_counts=True)
+    chosen = policy.choose(GradesByItem(grade[order], np.array(by_third, np.bool_)[order], first, count))
+    return dict(zip(settled.tolist(), chosen.tolist(), strict=True))
 
 
 def disputed_items(opinions: Iterable[Opinion], relevant_from: int | None = None) -> set[int]:
@@ -163,63 +188,13 @@ def disputed_items(opinions: Iterable[Opinion], relevant_from: int | None = None
     return {item for item, said in given.items() if len(said) > 1} - decided
 
 
-def settle_all(
-    policy: str, items: NDArray[np.int64], grades: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Settle many items at once, given one entry a judgement; the result has one an item, ascending, and its grade.
-
-    Who gave a grade and who was third is not known here, and the policies are those of `POLICIES` alone. Judgements
-    that say only that a document cannot be judged are not among them. Raises `InvalidValueError` for an unknown policy.
-    """
-    if policy not in POLICIES:
-        raise InvalidValueError(
-            "There is no consensus policy “%(policy)s”; the policies are: %(policies)s.",
-            policy=policy,
-            policies=", ".join(POLICIES),
-        )
-    return _settle(POLICIES[policy], items, grades, np.zeros(items.size, np.bool_))
-
-
-def settle_each(policy: str, judgements: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Settle (item, grade) pairs, one a judgement, into {item: grade}; `settle_all` on plain values."""
-    pairs = np.array(judgements, np.int64).reshape(-1, 2)
-    items, grades = settle_all(policy, pairs[:, 0], pairs[:, 1])
-    return dict(zip(items.tolist(), grades.tolist(), strict=True))
-
-
-def settle(policy: str, grades: Sequence[int]) -> int:
-    """Settle the grades of one document.
-
-    Raises `InvalidValueError` for an unknown policy and when there is no grade.
-    """
-    if not grades:
-        raise InvalidValueError("Nobody has graded this document, so there is no grade to settle.")
-    _, settled = settle_all(policy, np.zeros(len(grades), np.int64), np.array(grades, np.int64))
-    return int(settled[0])
-
-
-def _settle(
-    policy: Policy, items: NDArray[np.int64], grades: NDArray[np.int64], by_third: NDArray[np.bool_]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    if items.size == 0:
-        return items, grades
-    order = np.lexsort((grades, items))
-    settled, first, count = np.unique(items[order], return_index=True, return_counts=True)
-    return settled, policy.choose(GradesByItem(grades[order], by_third[order], first, count))
-
-
-# These need nothing but grades; of a tie, who was third is not known.
-POLICIES = {
-    "majority": Policy(
-        majority, Sentence("The grade most judges gave; when several are given equally often, the lowest of them.")
-    ),
-    "median": Policy(median, Sentence("The middle grade; with an even number of judges, the lower of the two middle.")),
-    "lowest": Policy(lowest, Sentence("The lowest grade any judge gave.")),
-    "highest": Policy(highest, Sentence("The highest grade any judge gave.")),
-}
 _ALL_HEARD_OR_SOME = {
-    "owner": Policy(lowest, Sentence("The grade of the topic's owner; without one, the document stays out."), owners),
-    **POLICIES,
+    "owner": Policy(
+        lowest,
+        Sentence("The grade of the topic's owner; without one, the document stays out."),
+        owners,
+        asks_for_somebody=True,
+    ),
     "majority": Policy(
         majority,
         Sentence(
@@ -227,6 +202,9 @@ _ALL_HEARD_OR_SOME = {
             "otherwise the lowest of them."
         ),
     ),
+    "median": Policy(median, Sentence("The middle grade; with an even number of judges, the lower of the two middle.")),
+    "lowest": Policy(lowest, Sentence("The lowest grade any judge gave.")),
+    "highest": Policy(highest, Sentence("The highest grade any judge gave.")),
     "any-relevant": Policy(
         median,
         Sentence(
@@ -243,7 +221,7 @@ _ALL_HEARD_OR_SOME = {
         all_relevant,
     ),
 }
-_ADJUDICATED_ELSE = {
+_ADJUDICATED = {
     "owner": Sentence("The adjudicator's grade; where there is none, that of the topic's owner."),
     "majority": Sentence("The adjudicator's grade; where there is none, the one most judges gave."),
     "median": Sentence("The adjudicator's grade; where there is none, the middle one."),
@@ -255,7 +233,7 @@ _ADJUDICATED_ELSE = {
 NAMED_POLICIES = {
     **_ALL_HEARD_OR_SOME,
     **{
-        f"adjudicated-else-{name}": adjudicated_else(_ALL_HEARD_OR_SOME[name], sentence)
-        for name, sentence in _ADJUDICATED_ELSE.items()
+        f"{ADJUDICATED_ELSE}{name}": adjudicated_else(_ALL_HEARD_OR_SOME[name], sentence)
+        for name, sentence in _ADJUDICATED.items()
     },
 }

@@ -25,7 +25,8 @@ from annotator.storage.judge_desk import (
     TopicMark,
     TopicNote,
 )
-from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, LabelFile, Purpose
+from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, Purpose
+from annotator.storage.labels import LabelFile
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType

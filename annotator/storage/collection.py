@@ -1,5 +1,6 @@
 """One evaluation exercise: its scale, its guidelines and its topics."""
 
+from collections.abc import Collection as Several
 from datetime import datetime
 from enum import StrEnum
 
@@ -184,6 +185,15 @@ def topic_ids(session: Session, collection_id: int, *conditions: ColumnElement[b
     """Topic number → row id, of all topics or of those that fit, such as `ACCEPTED`."""
     rows = session.execute(select(Topic.number, Topic.id).where(Topic.collection_id == collection_id, *conditions))
     return {number: id_ for number, id_ in rows}
+
+
+def accepted_topics(session: Session, collection_id: int, wanted: Several[str] | None = None) -> dict[int, str]:
+    """Topic id → number, of all accepted topics or of those that are wanted; `NotFoundError` for one there is not."""
+    ids = topic_ids(session, collection_id, ACCEPTED)
+    for number in wanted or ():
+        if number not in ids:
+            raise NotFoundError("There is no topic “%(number)s” in this collection.", number=number)
+    return {ids[number]: number for number in (ids if wanted is None else wanted)}
 
 
 def find_topic(session: Session, collection_id: int, number: str, *conditions: ColumnElement[bool]) -> Topic:

@@ -14,9 +14,8 @@ from sqlalchemy import (
     Row,
     Select,
     Table,
-    UniqueConstraint,
+    and_,
     bindparam,
-    exists,
     insert,
     select,
     text,
@@ -61,6 +60,10 @@ class Purpose(StrEnum):
     CARRIED = "carried"
 
 
+# What is drawn for these is none of the judgements that the item wants.
+BESIDES = frozenset({Purpose.RE_SHOWN, Purpose.ADJUDICATION})
+
+
 class CannotJudge(StrEnum):
     """Why a document that was shown could not be assessed."""
 
@@ -92,6 +95,12 @@ class Assignment(Base):
         ),
         Index("ix_assignment_judge", "judge_id", "state"),
         Index(
+            "ix_assignment_adjudication",
+            "pool_item_id",
+            sqlite_where=text("purpose = 'adjudication'"),
+            postgresql_where=text("purpose = 'adjudication'"),
+        ),
+        Index(
             "ix_assignment_lease",
             "lease_until",
             sqlite_where=text("state IN ('live', 'later')"),
@@ -122,6 +131,13 @@ class Judgement(Base):
             postgresql_where=text("current"),
         ),
         Index("ix_judgement_item", "pool_item_id", "judge_id"),
+        # What was current at an earlier moment: few replace another.
+        Index(
+            "ix_judgement_replaces_id",
+            "replaces_id",
+            sqlite_where=text("replaces_id IS NOT NULL"),
+            postgresql_where=text("replaces_id IS NOT NULL"),
+        ),
         Index("ix_judgement_judge", "judge_id", "current"),
     )
 
@@ -152,20 +168,6 @@ class Judgement(Base):
     carried_from_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
 
 
-class LabelFile(Base):
-    """A file of labels that was taken in, so that the same one again never undoes what its judge changed since."""
-
-    __tablename__ = "label_file"
-    __table_args__ = (UniqueConstraint("collection_id", "judge_id", "checksum"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
-    name: Mapped[str]
-    checksum: Mapped[str]
-    imported_at: Mapped[datetime]
-
-
 # What every draw does, put together once and from the tables themselves, which takes a fraction of the time.
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 _ITEMS = cast("Table", PoolItem.__table__)
@@ -185,6 +187,10 @@ ANY_EXPIRED = (
 )
 
 
+# The assignments of adjudicators, word for word as the partial index has them.
+DECIDING = select(Assignment.id).where(text("assignment.purpose = 'adjudication'"))
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a judge said of a document: a grade, or why it cannot be judged."""
@@ -202,10 +208,9 @@ class Decision:
 
 
 def held_items(judge_id: int) -> Select[int]:
-    """The pool items in this judge's hands."""
-    return select(Assignment.pool_item_id).where(
-        Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LIVE
-    )
+    """The pool items in this judge's hands, to be judged."""
+    is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
+    return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)
 
 
 def lend(
@@ -233,8 +238,7 @@ def lend(
             for item_id in pool_item_ids
         ],
     )
-    # What is shown again takes no place of what the item wants.
-    taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) != Purpose.RE_SHOWN]
+    taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) not in BESIDES]
     connection.execute(TAKE, {"items": taken})
 
 
@@ -266,20 +270,10 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
         assignment.state = AssignmentState.RETURNED
     session.flush()
     # An item that comes back from two judges counts down twice.
-    taken = Counter(assignment.pool_item_id for assignment in held if assignment.purpose != Purpose.RE_SHOWN)
+    taken = Counter(assignment.pool_item_id for assignment in held if assignment.purpose not in BESIDES)
     for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
     return len(held)
-
-
-def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
-    """Those of the topics of which anything was ever judged, replaced judgements included."""
-    statement = select(PoolItem.topic_id).where(exists().where(Judgement.pool_item_id == PoolItem.id)).distinct()
-    return {
-        topic_id
-        for chunk in chunks(list(ids))
-        for topic_id in session.scalars(statement.where(PoolItem.topic_id.in_(chunk)))
-    }
 
 
 def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
@@ -292,5 +286,6 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
     for chunk in chunks(list(document_ids)):
         for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
             judgement.current = False
-            session.get_one(Assignment, judgement.assignment_id).state = AssignmentState.RETURNED
-            session.get_one(PoolItem, judgement.pool_item_id).taken -= 1
+            assignment = session.get_one(Assignment, judgement.assignment_id)
+            assignment.state = AssignmentState.RETURNED
+            session.get_one(PoolItem, judgement.pool_item_id).taken -= assignment.purpose not in BESIDES

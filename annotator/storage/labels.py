@@ -5,22 +5,41 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import insert, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ForeignKey, UniqueConstraint, insert, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import Topic
+from annotator.storage.columns import Base
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN, carry_over_all
 from annotator.storage.judge_queue import assignments_of
-from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, Purpose
 from annotator.storage.pools import PoolItem
+
+# What a machine says that is no grade is kept in the note of a judgement without one.
+OUTSIDE_SCALE = "Outside the scale: "
+
+
+class LabelFile(Base):
+    """A file of labels that was taken in, so that the same one again never undoes what its judge changed since."""
+
+    __tablename__ = "label_file"
+    __table_args__ = (UniqueConstraint("collection_id", "judge_id", "checksum"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    name: Mapped[str]
+    checksum: Mapped[str]
+    imported_at: Mapped[datetime]
 
 
 class NewLabel(NamedTuple):
-    """A label that says something new, and the id under which it is stored once."""
+    """A label that says something new, and the id under which it is stored once; without a grade the note says what."""
 
     client_id: str
-    grade: int
+    grade: int | None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,22 +48,24 @@ class Said:
 
     judgement_id: int
     grade: int | None
+    note: str
     is_carried: bool
 
-    def is_own(self, grade: int) -> bool:
+    def is_own(self, label: NewLabel) -> bool:
         """Whether the judge said this of the item itself."""
-        return self.grade == grade and not self.is_carried
+        is_same = self.grade == label.grade and (label.grade is not None or self.note == label.note)
+        return is_same and not self.is_carried
 
 
 def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Said]:
     """Item → what this judge says of it now, in a collection."""
     rows = session.execute(
-        select(Judgement.pool_item_id, Judgement.id, Judgement.grade, ~SHOWN)
+        select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
-    return {item: Said(id_, grade, bool(is_carried)) for item, id_, grade, is_carried in rows}
+    return {item: Said(id_, grade, note, bool(is_carried)) for item, id_, grade, note, is_carried in rows}
 
 
 def append_labels(
@@ -54,9 +75,14 @@ def append_labels(
     new: Mapping[int, NewLabel],
     said: Mapping[int, Said],
     judged_at: datetime,
+    *,
+    takes_place: bool = True,
 ) -> None:
-    """Append labels (item → label) and carry them over to documents with the same text; what was `said` is replaced."""
-    assignments = _assignments(session, collection_id, judge_id, list(new), judged_at)
+    """Append labels (item → label) and carry them over to documents with the same text; what was `said` is replaced.
+
+    Each is one of the judgements that its item wants, unless it `takes_place` of none.
+    """
+    assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
     replaced = {item: said[item].judgement_id for item in new if item in said}
     for chunk in chunks(list(replaced.values())):
         session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
@@ -67,7 +93,8 @@ def append_labels(
             "pool_item_id": item,
             "judge_id": judge_id,
             "grade": label.grade,
-            "note": "",
+            "cannot_judge": CannotJudge.OTHER if label.grade is None else None,
+            "note": label.note,
             "judged_at": judged_at,
             "received_at": judged_at,
             "late": False,
@@ -82,7 +109,7 @@ def append_labels(
 
 
 def _assignments(
-    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime
+    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime, *, takes_place: bool
 ) -> dict[int, int]:
     """Item → the judge's assignment, done; made for the items the judge does not hold."""
     held = assignments_of(session, collection_id, judge_id)
@@ -90,10 +117,10 @@ def _assignments(
     done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
     if missing:
         session.execute(insert(Assignment), [{"pool_item_id": item, **done} for item in missing])
-        _take(session, missing)
+        _take(session, missing if takes_place else [])
     for chunk in chunks([held[item] for item in items if item in held]):
         carried = Assignment.id.in_(chunk) & (Assignment.purpose == Purpose.CARRIED)
-        _take(session, session.scalars(select(Assignment.pool_item_id).where(carried)).all())
+        _take(session, session.scalars(select(Assignment.pool_item_id).where(carried)).all() if takes_place else [])
         session.execute(update(Assignment).where(carried).values(purpose=Purpose.FIRST))
         session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
     return assignments_of(session, collection_id, judge_id)

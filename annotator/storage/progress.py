@@ -1,22 +1,26 @@
 """How far the items of a pool are judged, duplicates as far as the items that stand for them."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Select, and_, func, or_, select
-from sqlalchemy.orm import aliased
+from sqlalchemy import Select, and_, exists, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.judging import Judgement
+from annotator.storage.documents import chunks
+from annotator.storage.judging import DECIDING, Judgement
+from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import PoolItem
 
 
 def item_progress() -> Select[*tuple[Any, ...]]:
     """Of pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
 
-    An item may have more judgements than it wants; then a negative number is missing.
+    An item may have more judgements than it wants; then a negative number is missing. What machines say counts for
+    nothing here, nor what adjudicators decide.
     """
     given = (
         select(Judgement.pool_item_id, func.count().label("count"))
-        .where(Judgement.current)
+        .where(Judgement.current, Judgement.judge_id.not_in(MACHINES), Judgement.assignment_id.not_in(DECIDING))
         .group_by(Judgement.pool_item_id)
         .cte("given")
     )
@@ -36,3 +40,13 @@ def item_progress() -> Select[*tuple[Any, ...]]:
         .outerjoin(standing, standing.id == PoolItem.duplicate_of_id)
         .outerjoin(of_standing, of_standing.c.pool_item_id == standing.id)
     )
+
+
+def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
+    """Those of the topics of which anything was ever judged, replaced judgements included."""
+    statement = select(PoolItem.topic_id).where(exists().where(Judgement.pool_item_id == PoolItem.id)).distinct()
+    return {
+        topic_id
+        for chunk in chunks(list(ids))
+        for topic_id in session.scalars(statement.where(PoolItem.topic_id.in_(chunk)))
+    }

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.storage.collection import ACCEPTED, Collection, CollectionState, Topic
 from annotator.storage.judge_queue import free_items
 from annotator.storage.judging import Judgement, held_items
+from annotator.storage.opinions import MACHINES
 from annotator.storage.pool_growth import NewContribution, NewItem, insert_contributions, insert_items
 from annotator.storage.pools import Pool, PoolItem, PoolRun, SelectionEvent
 from annotator.storage.runs import IN_FORCE, Run
@@ -89,11 +90,11 @@ def items_of(session: Session, topic_id: int) -> list[ItemRow]:
 
 
 def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
-    """Everything that was ever said of a topic's documents, in the order in which it was said."""
+    """Everything that people ever said of a topic's documents, in the order in which it was said."""
     rows = session.execute(
         select(Judgement.id, PoolItem.document_id, Judgement.judge_id, Judgement.grade)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .where(PoolItem.topic_id == topic_id)
+        .where(PoolItem.topic_id == topic_id, Judgement.judge_id.not_in(MACHINES))
         .order_by(Judgement.id)
     )
     return [JudgementRow(id_, document_id, judge_id, grade) for id_, document_id, judge_id, grade in rows]
@@ -231,7 +232,11 @@ def still_so(session: Session, topic_id: int, knowledge: Knowledge) -> bool:
         select(func.count())
         .select_from(Judgement)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .where(PoolItem.topic_id == topic_id, Judgement.id <= (knowledge.last_judgement_id or 0))
+        .where(
+            PoolItem.topic_id == topic_id,
+            Judgement.id <= (knowledge.last_judgement_id or 0),
+            Judgement.judge_id.not_in(MACHINES),
+        )
     )
     return (session.scalar(items), session.scalar(said)) == (knowledge.items, knowledge.judgements)
 

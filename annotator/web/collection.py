@@ -12,7 +12,14 @@ from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.policy_choices import policy_choices
+from annotator.web.policy_choices import (
+    is_adjudicated,
+    judge_of,
+    policy_of,
+    rule_choices,
+    rule_of,
+    rule_or_judge_choices,
+)
 from annotator.web.senders import sender_state
 from annotator.workflows import collection, documents, guidelines, judging, members, pools, questions
 from annotator.workflows.collection import CollectionChange, CollectionView
@@ -49,7 +56,7 @@ class CollectionFields(Form):
     consensus_policy = RadioField(
         lazy_gettext("Consensus policy"),
         [InputRequired()],
-        choices=policy_choices,
+        choices=rule_choices,
         description=lazy_gettext("How the grades of several judges become the one of the qrels."),
     )
 
@@ -57,6 +64,39 @@ class CollectionFields(Form):
 class SettingsForm(CollectionFields):
     """What is decided later."""
 
+    consensus_policy = RadioField(
+        lazy_gettext("Consensus policy"),
+        [InputRequired()],
+        choices=rule_or_judge_choices,
+        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+    )
+    one_judge = StringField(
+        lazy_gettext("One judge"),
+        description=lazy_gettext("The name of the judge, for the last of these policies."),
+        render_kw={"autocapitalize": "none", "spellcheck": "false"},
+    )
+    adjudicated = BooleanField(
+        lazy_gettext("Adjudicators decide"),
+        description=lazy_gettext("Where an adjudicator has given a grade it stands, and the policy settles the rest."),
+    )
+    leaves_out_disputed = BooleanField(
+        lazy_gettext("Leave out what is in dispute"),
+        description=lazy_gettext(
+            "Documents whose judges differ stay out of the qrels and the scores until an adjudicator decides. "
+            "Otherwise the policy settles them."
+        ),
+    )
+    shows_grades = BooleanField(
+        lazy_gettext("Adjudicators see the grades"),
+        description=lazy_gettext("They see which grades were given, never by whom. Otherwise they decide blind."),
+    )
+    counts_machines = BooleanField(
+        lazy_gettext("Machines count"),
+        description=lazy_gettext(
+            "The grades of machine judges are settled into the qrels beside those of people. Otherwise they are only "
+            "compared."
+        ),
+    )
     judges_search = BooleanField(
         lazy_gettext("Judges may search"),
         description=lazy_gettext(
@@ -105,7 +145,7 @@ def add() -> ResponseReturnValue:
                 scale=collection.read_scale(form.scale.data),
                 relevant_from=form.relevant_from.data,
                 judgements_wanted=form.judgements_wanted.data,
-                consensus_policy=form.consensus_policy.data,
+                consensus_policy=policy_of(form.consensus_policy.data, adjudicated=True, judge=""),
                 organiser_id=the_person().id,
                 added_at=now(),
             )
@@ -209,7 +249,12 @@ def _filled_form() -> SettingsForm:
         scale=collection.write_scale(shown.scale),
         relevant_from=shown.relevant_from,
         judgements_wanted=shown.judgements_wanted,
-        consensus_policy=shown.consensus_policy,
+        consensus_policy=rule_of(shown.consensus_policy),
+        one_judge=judge_of(shown.consensus_policy),
+        adjudicated=is_adjudicated(shown.consensus_policy),
+        leaves_out_disputed=shown.leaves_out_disputed,
+        shows_grades=shown.shows_grades,
+        counts_machines=shown.counts_machines,
         judges_search=shown.judges_search,
     )
 
@@ -218,11 +263,15 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
     """What differs: a scale or a number that stays is not written anew over a whole pool."""
     scale = collection.read_scale(form.scale.data)
     wanted = form.judgements_wanted.data
+    policy = policy_of(form.consensus_policy.data, adjudicated=form.adjudicated.data, judge=form.one_judge.data or "")
     return CollectionChange(
         title=form.title.data,
         scale=scale if scale != present.scale else None,
         relevant_from=form.relevant_from.data,
         judgements_wanted=wanted if wanted != present.judgements_wanted else None,
-        consensus_policy=form.consensus_policy.data,
+        consensus_policy=policy if policy != present.consensus_policy else None,
         judges_search=form.judges_search.data,
+        counts_machines=form.counts_machines.data,
+        shows_grades=form.shows_grades.data,
+        leaves_out_disputed=form.leaves_out_disputed.data,
     )

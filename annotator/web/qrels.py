@@ -11,10 +11,11 @@ from annotator.web.access import collection_page
 from annotator.web.context import database, now
 from annotator.web.downloads import JSON, PLAIN, download
 from annotator.web.grades_wanted import GradesWanted
-from annotator.workflows import prels, qrels
+from annotator.workflows import prels, qrels, qrels_versions
 from annotator.workflows.collection import consensus_policies
 from annotator.workflows.prels import PrelsExport
 from annotator.workflows.qrels import QrelsExport
+from annotator.workflows.qrels_diff import USUAL_MEASURE
 
 blueprint = Blueprint("qrels", __name__)
 
@@ -28,6 +29,7 @@ def show(slug: str) -> ResponseReturnValue:
         export = qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
         judges = qrels.grading_judges(session, slug)
         sample = prels.find_sample(session, slug)
+        versions = qrels_versions.list_versions(session, slug)
     return render_template(
         "qrels/show.html",
         wanted=wanted,
@@ -35,6 +37,9 @@ def show(slug: str) -> ResponseReturnValue:
         judges=judges,
         policies=consensus_policies(),
         sample=sample,
+        warnings=export.warnings,
+        versions=versions,
+        usual_measure=USUAL_MEASURE,
     )
 
 

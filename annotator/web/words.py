@@ -38,10 +38,20 @@ TOPIC_STATES: Mapping[TopicState, str] = {
 }
 
 POLICIES: Mapping[str, str] = {
+    "owner": lazy_gettext("owner of the topic"),
     "majority": lazy_gettext("majority"),
     "median": lazy_gettext("median"),
     "lowest": lazy_gettext("lowest"),
     "highest": lazy_gettext("highest"),
+    "any-relevant": lazy_gettext("relevant for any judge"),
+    "all-relevant": lazy_gettext("relevant for all judges"),
+    "adjudicated-else-owner": lazy_gettext("adjudicated, else owner of the topic"),
+    "adjudicated-else-majority": lazy_gettext("adjudicated, else majority"),
+    "adjudicated-else-median": lazy_gettext("adjudicated, else median"),
+    "adjudicated-else-lowest": lazy_gettext("adjudicated, else lowest"),
+    "adjudicated-else-highest": lazy_gettext("adjudicated, else highest"),
+    "adjudicated-else-any-relevant": lazy_gettext("adjudicated, else relevant for any judge"),
+    "adjudicated-else-all-relevant": lazy_gettext("adjudicated, else relevant for all judges"),
 }
 
 STRATEGIES: Mapping[str, str] = {

@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, select, union
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
-from annotator.evaluation.consensus import POLICIES
+from annotator.evaluation.consensus import NAMED_POLICIES, judge_of, parse_policy
 from annotator.evaluation.free_text import check_free_text
 from annotator.evaluation.scale import GradeMeaning, check_relevant_from, format_scale, parse_scale
 from annotator.storage import (
@@ -29,6 +29,7 @@ from annotator.storage import (
     Run,
     Topic,
 )
+from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.needs import settle_needs
 from annotator.storage.surplus import give_back_surplus
@@ -57,6 +58,9 @@ class CollectionView:
     overlap_share: int
     reshow_share: int
     common_items: int
+    counts_machines: bool
+    shows_grades: bool
+    leaves_out_disputed: bool
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,9 @@ class CollectionChange:
     judgements_wanted: int | None = None
     consensus_policy: str | None = None
     judges_search: bool | None = None
+    counts_machines: bool | None = None
+    shows_grades: bool | None = None
+    leaves_out_disputed: bool | None = None
 
 
 def read_scale(text: str) -> tuple[GradeMeaning, ...]:
@@ -94,8 +101,8 @@ def write_scale(scale: Sequence[GradeMeaning]) -> str:
 
 
 def consensus_policies() -> dict[str, Sentence]:
-    """Every consensus policy by name, with the sentence that explains it."""
-    return {name: policy.sentence for name, policy in POLICIES.items()}
+    """Every consensus policy by name, with the sentence that explains it; beside them there is one for each judge."""
+    return {name: policy.sentence for name, policy in NAMED_POLICIES.items()}
 
 
 def add_collection(
@@ -106,7 +113,7 @@ def add_collection(
     scale: Sequence[GradeMeaning],
     relevant_from: int,
     judgements_wanted: int = 1,
-    consensus_policy: str = "majority",
+    consensus_policy: str = "adjudicated-else-majority",
     organiser_id: int | None = None,
     added_at: datetime,
 ) -> None:
@@ -123,6 +130,7 @@ def add_collection(
         raise ConflictError("There is a collection “%(slug)s” already.", slug=slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
     change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, consensus_policy)
+    _check_policy(session, change)
     _apply(collection, change, present=[])
     session.add(collection)
     session.flush()
@@ -141,6 +149,7 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     present = _meanings(session, collection.id)
+    _check_policy(session, change)
     if change.scale is not None:
         _check_no_given_grade_leaves(session, collection.id, change.scale)
     _apply(collection, change, present)
@@ -204,12 +213,6 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
         check_free_text(change.title, LONGEST_TITLE)
         collection.title = change.title.strip()
     if change.consensus_policy is not None:
-        if change.consensus_policy not in POLICIES:
-            raise InvalidValueError(
-                "“%(policy)s” is not a consensus policy; there are %(choices)s.",
-                policy=change.consensus_policy,
-                choices=", ".join(POLICIES),
-            )
         collection.consensus_policy = change.consensus_policy
     if change.judgements_wanted is not None:
         if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
@@ -221,9 +224,19 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
         collection.judgements_wanted = change.judgements_wanted
     if change.relevant_from is not None:
         collection.relevant_from = change.relevant_from
-    if change.judges_search is not None:
-        collection.judges_search = change.judges_search
+    for name in ("judges_search", "counts_machines", "shows_grades", "leaves_out_disputed"):
+        if getattr(change, name) is not None:
+            setattr(collection, name, getattr(change, name))
     check_relevant_from(collection.relevant_from, change.scale or present)
+
+
+def _check_policy(session: Session, change: CollectionChange) -> None:
+    """Refuse a policy that there is not, by `InvalidValueError`, or that takes the grades of an unknown judge."""
+    if change.consensus_policy is not None:
+        parse_policy(change.consensus_policy)
+        judge = judge_of(change.consensus_policy)
+        if judge is not None:
+            find_user(session, judge)
 
 
 def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
@@ -277,4 +290,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         overlap_share=collection.overlap_share,
         reshow_share=collection.reshow_share,
         common_items=collection.common_items,
+        counts_machines=collection.counts_machines,
+        shows_grades=collection.shows_grades,
+        leaves_out_disputed=collection.leaves_out_disputed,
     )

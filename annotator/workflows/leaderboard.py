@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError, Problems
-from annotator.evaluation.consensus import settle_each
+from annotator.evaluation.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
 from annotator.evaluation.metrics.names import parse_measures
@@ -19,6 +19,7 @@ from annotator.evaluation.metrics.scoring import Number, score_runs
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import format_qrels, parse_qrels
 from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.settling import Rules, settle_voices
 from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
 from annotator.evaluation.topic_dropping import effect_of_dropping
 from annotator.evaluation.unpacking import unpack_into
@@ -28,7 +29,7 @@ from annotator.storage import ACCEPTED, DROPPED, IN_FORCE, Collection, Document,
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
-from annotator.storage.grades import current_grades
+from annotator.storage.opinions import opinions
 
 FINGERPRINT_DIGITS = 12
 
@@ -63,6 +64,7 @@ class Leaderboard:
     policy: str | None
     relevant_from: int
     fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
+    disputed_left_out: int = 0  # documents whose judges differ, where the collection leaves them out
 
 
 def build_leaderboard(
@@ -83,11 +85,12 @@ def build_leaderboard(
     """
     collection = find_collection(session, slug)
     parsed = parse_measures(measures)
-    policy = policy or collection.consensus_policy
+    policy = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
     if qrels_file is not None:
         qrels, lines = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
+        left_out = 0
     else:
-        qrels, lines = _settled_grades(session, collection.id, policy, judge)
+        qrels, lines, left_out = _settled_grades(session, collection, policy)
     grades = sum(grade >= 0 for _, _, grade in lines)
     if not grades:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
@@ -105,6 +108,7 @@ def build_leaderboard(
         policy=None if qrels_file or judge else policy,
         relevant_from=collection.relevant_from,
         fingerprint=hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS],
+        disputed_left_out=left_out,
     )
 
 
@@ -141,24 +145,24 @@ def leaderboard_csv(board: Leaderboard) -> str:
     return csv_text([headings, *([row.tag, row.team, *row.values, *against] for row in board.rows)])
 
 
-def _settled_grades(
-    session: Session, collection_id: int, policy: str, judge: str | None
-) -> tuple[Qrels, list[QrelsLine]]:
+def _settled_grades(session: Session, collection: Collection, policy: str) -> tuple[Qrels, list[QrelsLine], int]:
+    """The grades, the same by name, and how many documents in dispute are left out."""
+    judge = judge_of(policy)
     if judge is not None:
         find_user(session, judge)
-    rows = current_grades(session, collection_id, judge)
-    settled = settle_each(policy, [(row.pool_item_id, row.grade) for row in rows])
+    said = opinions(session, collection.id, machines=collection.counts_machines or judge is not None)
+    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and judge is None)
+    settled = settle_voices(said, rules)
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    numbers = {id_: number for number, id_ in topic_ids(session, collection.id).items()}
+    docnos = docnos_of(session, {document_id for _, document_id in pairs.values()})
     qrels: dict[int, dict[int, int]] = {}
-    for row in rows:
-        qrels.setdefault(row.topic_id, {})[row.document_id] = settled[row.pool_item_id]
-    numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
-    docnos = docnos_of(session, {row.document_id for row in rows})
-    lines = [
-        (numbers[topic_id], docnos[document_id], grade)
-        for topic_id, grades in qrels.items()
-        for document_id, grade in grades.items()
-    ]
-    return qrels, lines
+    lines = []
+    for item, grade in settled.grades.items():
+        topic_id, document_id = pairs[item]
+        qrels.setdefault(topic_id, {})[document_id] = grade
+        lines.append((numbers[topic_id], docnos[document_id], grade))
+    return qrels, lines, len(settled.left_out)
 
 
 def _grades_of_file(

@@ -12,15 +12,16 @@ from sqlalchemy import exists, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError, Sentence
-from annotator.evaluation.consensus import settle_each
+from annotator.evaluation.consensus import ONE_JUDGE, judge_of, parse_policy
 from annotator.evaluation.prels import PrelsLine, SampledRow, SampledStratum, format_prels, sampled_rows
 from annotator.evaluation.qrels_format import UNJUDGED
 from annotator.evaluation.rankings import DOCUMENT_BYTES
+from annotator.evaluation.settling import Rules, settle_voices
 from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of
-from annotator.storage.grades import current_grades
+from annotator.storage.opinions import opinions
 
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
@@ -112,12 +113,8 @@ def _export(
         raise NotFoundError(
             "There is no such sample: only versions that were built by the strategy stratified have one."
         )
-    if judge is not None:
-        find_user(session, judge)
-    policy = policy or collection.consensus_policy
-    graded = current_grades(session, collection.id, judge)
-    settled = settle_each(policy, [(row.pool_item_id, row.grade) for row in graded])
-    grades = {(row.topic_id, row.document_id): settled[row.pool_item_id] for row in graded}
+    policy = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
+    grades = _grades(session, collection, policy)
     strata = _strata(session, pool)
     rows = sampled_rows(strata, grades)
     if all(row.grade == UNJUDGED for row in rows):
@@ -127,13 +124,28 @@ def _export(
     manifest = {
         **_about(collection, pool, made_at),
         "strata": _sizes(strata, _sample(session, pool)),
-        "consensus_policy": None if judge else policy,
-        "judge": judge,
+        "consensus_policy": policy if judge_of(policy) is None else None,
+        "consensus": str(parse_policy(policy).sentence),
+        "judge": judge_of(policy),
+        "leaves_out_disputed": collection.leaves_out_disputed,
+        "counts_machines": collection.counts_machines,
         "columns": FIVE_COLUMNS if with_strata else FOUR_COLUMNS,
         "counts": counts,
         "sha256": hashlib.sha256(prels).hexdigest(),
     }
     return PrelsExport(prels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", _warnings(counts))
+
+
+def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple[int, int], int]:
+    """(topic id, document id) → settled grade."""
+    judge = judge_of(policy)
+    if judge is not None:
+        find_user(session, judge)
+    said = opinions(session, collection.id, machines=collection.counts_machines or judge is not None)
+    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and judge is None)
+    settled = settle_voices(said, rules).grades
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    return {pairs[item]: grade for item, grade in settled.items()}
 
 
 def _sampled_pool(session: Session, collection_id: int, version: int | None) -> Pool | None:

@@ -3,33 +3,43 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from importlib.metadata import version
 
-from sqlalchemy import func, select, true
+from sqlalchemy import true
 from sqlalchemy.orm import Session
 
-from annotator.errors import AnnotatorError, Problems
-from annotator.evaluation.consensus import settle, settle_each
+from annotator.errors import AnnotatorError, Problems, Sentence
+from annotator.evaluation.consensus import ADJUDICATED_ELSE, ONE_JUDGE, judge_of, parse_policy
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.qrels_format import format_qrels, parse_qrels
-from annotator.storage import ACCEPTED, DROPPED, Collection, Judgement, PoolItem, Topic, User
+from annotator.evaluation.qrels_format import UNJUDGED, format_qrels, parse_qrels
+from annotator.evaluation.settling import Rules, Settlement, settle_by_name, settle_voices
+from annotator.storage import Collection, User
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
-from annotator.storage.grades import GradeRow, current_grades, named_grades
-from annotator.storage.judge_desk import topic_notes
-from annotator.storage.pools import all_pools
+from annotator.storage.manifest_facts import (
+    dropped_facts,
+    judge_names,
+    judging_facts,
+    machine_facts,
+    note_facts,
+    pool_facts,
+)
+from annotator.storage.named_opinions import named_opinions, named_unjudged
+from annotator.storage.opinions import OpinionRow, opinions, pooled_items, refused_items
 
 
 @dataclass(frozen=True)
 class QrelsExport:
-    """TREC qrels and the JSON manifest that says what they are."""
+    """TREC qrels, the JSON manifest that says what they are, and what a reader should know."""
 
     qrels: bytes
     manifest: str
+    warnings: tuple[Sentence, ...] = ()
 
 
 class ExportMismatchError(AnnotatorError):
@@ -37,72 +47,124 @@ class ExportMismatchError(AnnotatorError):
 
 
 def export_qrels(
-    session: Session, slug: str, *, policy: str | None = None, judge: str | None = None, made_at: datetime
+    session: Session,
+    slug: str,
+    *,
+    policy: str | None = None,
+    judge: str | None = None,
+    at: datetime | None = None,
+    with_unjudged: bool = False,
+    made_at: datetime,
 ) -> QrelsExport:
     """Settle what is judged into TREC qrels, by the collection's consensus policy, another, or one judge's word.
 
-    Only accepted topics are in it; the manifest names those that were dropped.
+    `at` settles what was judged by then, by the settings of now. `with_unjudged` writes -1 for what is pooled and of
+    which nobody, or not that judge, has said anything. Only accepted topics are in it; the manifest names those that
+    were dropped. What could not be judged has no line, nor has what is in dispute where the collection leaves it out.
 
     The bytes depend on the judgements alone. They are read back and compared with a fresh reading of the database by
-    topic number and docno; a difference raises `ExportMismatchError`. Unjudged pairs and those that could not be
-    judged have no line. Raises `NotFoundError` for an unknown judge and `InvalidValueError` for an unknown policy.
+    topic number and docno; a difference raises `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and
+    `InvalidValueError` for an unknown policy.
     """
     collection = find_collection(session, slug)
-    policy = policy or collection.consensus_policy
-    if judge is not None:
-        find_user(session, judge)
-    rows = current_grades(session, collection.id, judge)
-    lines = _named(session, collection.id, rows, settle_each(policy, _grades(rows)))
+    name = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
+    state = _State(session, collection, name, at)
+    if state.judge is not None:
+        find_user(session, state.judge)
+    lines = list(_lines(state, with_unjudged=with_unjudged))
     qrels = format_qrels(lines)
-    _compare_with_database(session, collection.id, policy, judge, qrels)
-    counts = _counts(session, collection.id, judge, rows, lines)
-    manifest = _manifest(session, collection, policy, judge, counts, qrels, made_at)
-    return QrelsExport(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
+    _compare_with_database(state, qrels, with_unjudged=with_unjudged)
+    manifest = {
+        **_about(state, made_at),
+        "unjudged": str(UNJUDGED) if with_unjudged else "omit",
+        "counts": _counts(state, lines),
+        "sha256": hashlib.sha256(qrels).hexdigest(),
+    }
+    return QrelsExport(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", _warnings(state))
 
 
 def grading_judges(session: Session, slug: str) -> list[str]:
     """The names of those who have graded something of an accepted topic, in their order."""
-    return list(
-        session.scalars(
-            select(User.name)
-            .join(Judgement, Judgement.judge_id == User.id)
-            .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-            .join(Topic, Topic.id == PoolItem.topic_id)
-            .where(
-                Topic.collection_id == find_collection(session, slug).id,
-                ACCEPTED,
-                Judgement.current,
-                Judgement.grade.is_not(None),
-            )
-            .distinct()
-            .order_by(User.name)
-        )
-    )
+    return judge_names(session, find_collection(session, slug).id)
 
 
-def _grades(rows: list[GradeRow]) -> list[tuple[int, int]]:
-    return [(row.pool_item_id, row.grade) for row in rows]
+@dataclass(frozen=True)
+class _State:
+    """What is judged of a collection, now or at a moment, and how a policy settles it."""
+
+    session: Session
+    collection: Collection
+    policy: str
+    at: datetime | None
+
+    @property
+    def judge(self) -> str | None:
+        """Whose grades alone are wanted."""
+        return judge_of(self.policy)
+
+    @property
+    def machines(self) -> bool:
+        """Whether labels of machines count: as chosen, or because one of them may be asked for by name."""
+        return self.collection.counts_machines or self.judge is not None
+
+    @property
+    def rules(self) -> Rules:
+        return Rules(self.policy, self.collection.relevant_from, self.collection.leaves_out_disputed)
+
+    @cached_property
+    def said(self) -> list[OpinionRow]:
+        said = opinions(self.session, self.collection.id, machines=self.machines, at=self.at)
+        judge = self.judge
+        return said if judge is None else [one for one in said if one.judge == judge]
+
+    @cached_property
+    def settled(self) -> Settlement:
+        return settle_voices(self.said, self.rules)
+
+    @cached_property
+    def graded(self) -> set[int]:
+        return {one.pool_item_id for one in self.said}
+
+    @cached_property
+    def pool(self) -> dict[int, tuple[int, int]]:
+        """Item → topic id and document id."""
+        return pooled_items(self.session, self.collection.id, self.at)
+
+    @cached_property
+    def refused(self) -> set[int]:
+        """What somebody could not judge and nobody has graded."""
+        id_ = self.collection.id
+        refused = refused_items(self.session, id_, machines=self.machines, judge=self.judge, at=self.at)
+        return refused - self.graded
+
+    @cached_property
+    def unjudged(self) -> set[int]:
+        return self.pool.keys() - self.graded - self.refused
 
 
-def _named(
-    session: Session, collection_id: int, rows: list[GradeRow], settled: Mapping[int, int]
-) -> list[tuple[str, str, int]]:
-    """Topic number, docno and settled grade of every judged pool item."""
-    pairs = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
-    numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
-    docnos = docnos_of(session, {document_id for _, document_id in pairs.values()})
-    return [(numbers[pairs[item][0]], docnos[pairs[item][1]], grade) for item, grade in settled.items()]
+def _lines(state: _State, *, with_unjudged: bool) -> Iterator[tuple[str, str, int]]:
+    """Topic number, docno and settled grade of every judged pool item, and -1 for the unjudged if wanted."""
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in state.said}
+    listed = [(*pairs[item], grade) for item, grade in state.settled.grades.items()]
+    if with_unjudged:
+        listed += [(*state.pool[item], UNJUDGED) for item in state.unjudged]
+    numbers = {id_: number for number, id_ in topic_ids(state.session, state.collection.id).items()}
+    docnos = docnos_of(state.session, {document for _, document, _ in listed})
+    return ((numbers[topic], docnos[document], grade) for topic, document, grade in listed)
 
 
-def _compare_with_database(session: Session, collection_id: int, policy: str, judge: str | None, qrels: bytes) -> None:
-    """Read the file back and settle every pair anew, one by one, from a query that shares nothing with the writing."""
+def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
+    """Read the file back and settle anew, by names, what queries say that share nothing with the writing."""
     problems = Problems()
     parsed = parse_qrels("qrels", qrels, problems) if qrels else None
     written = {(row.topic, row.docno): row.grade for row in (parsed.rows if parsed else ())}
-    given: dict[tuple[str, str], list[int]] = {}
-    for topic, docno, grade in named_grades(session, collection_id, judge):
-        given.setdefault((topic, docno), []).append(grade)
-    expected = {pair: settle(policy, grades) for pair, grades in given.items()}
+    session, id_ = state.session, state.collection.id
+    judge = state.judge
+    said = named_opinions(session, id_, machines=state.machines, at=state.at)
+    expected = settle_by_name([one for one in said if judge is None or one.judge == judge], state.rules)
+    if with_unjudged:
+        unjudged = named_unjudged(session, id_, machines=state.machines, judge=judge, at=state.at)
+        expected |= dict.fromkeys(unjudged, UNJUDGED)
     if problems.total or written != expected:
         differing = len(dict(written.items() ^ expected.items())) + problems.total
         raise ExportMismatchError(
@@ -110,124 +172,70 @@ def _compare_with_database(session: Session, collection_id: int, policy: str, ju
         )
 
 
-def _manifest(
-    session: Session,
-    collection: Collection,
-    policy: str,
-    judge: str | None,
-    counts: "_Counts",
-    qrels: bytes,
-    made_at: datetime,
-) -> dict[str, object]:
-    scale = scale_of(session, collection.id)
+def _about(state: _State, made_at: datetime) -> dict[str, object]:
+    session, collection = state.session, state.collection
+    of_judge = User.name == state.judge if state.judge is not None else true()
+    dropped = dropped_facts(session, collection.id)
+    notes = note_facts(session, collection.id, of_judge)
     return {
         "collection": collection.slug,
         "title": collection.title,
         "made_at": made_at.isoformat(),
+        "as_of": None if state.at is None else state.at.isoformat(),
         "annotator": version("annotator"),
-        "pool_versions": [
-            {
-                "version": pool.version,
-                "strategy": pool.strategy,
-                "parameters": pool.parameters,
-                "seed": pool.seed,
-                "showing": pool.showing,
-            }
-            for pool in all_pools(session, collection.id)
+        "pool_versions": pool_facts(session, collection.id),
+        "scale": [
+            {"value": grade.value, "name": grade.name, "description": grade.description}
+            for grade in scale_of(session, collection.id)
         ],
-        "scale": [{"value": grade.value, "name": grade.name, "description": grade.description} for grade in scale],
         "relevant_from": collection.relevant_from,
-        "consensus_policy": None if judge else policy,
-        "judge": judge,
-        "dropped_topics": _dropped_topics(session, collection.id),
-        "topic_notes": _topic_notes(session, collection.id, judge),
-        "judging": _judging(session, collection),
-        "counts": asdict(counts),
-        "sha256": hashlib.sha256(qrels).hexdigest(),
+        "consensus_policy": None if state.judge is not None else state.policy,
+        "consensus": str(parse_policy(state.policy).sentence),
+        "judge": state.judge,
+        "leaves_out_disputed": collection.leaves_out_disputed,
+        "counts_machines": collection.counts_machines,
+        "machines": machine_facts(session, {one.judge for one in state.said if one.is_machine}),
+        "dropped_topics": sorted(dropped, key=lambda topic: natural_order(topic["number"])),
+        "topic_notes": sorted(notes, key=lambda note: (natural_order(note["topic"]), note["judge"])),
+        "judging": judging_facts(session, collection),
     }
 
 
-def _judging(session: Session, collection: Collection) -> dict[str, object]:
-    """How the work was shared out, and how many documents of accepted topics were judged more often or not at all.
-
-    Which documents these are follows from the seeds of the pool's versions.
-    """
-    overlap, for_everyone, tests, identical = session.execute(
-        select(
-            func.count().filter(PoolItem.is_overlap),
-            func.count().filter(PoolItem.for_everyone, PoolItem.known_grade.is_(None)),
-            func.count().filter(PoolItem.known_grade.is_not(None)),
-            func.count().filter(PoolItem.duplicate_of_id.is_not(None)),
-        )
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection.id, ACCEPTED)
-    ).one()
-    return {
-        "mode": collection.judging_mode,
-        "judgements_wanted": collection.judgements_wanted,
-        "overlap_share": collection.overlap_share,
-        "reshow_share": collection.reshow_share,
-        "common_items": collection.common_items,
-        "seeds": sorted({pool.seed for pool in all_pools(session, collection.id)}),
-        "overlap": overlap,
-        "for_everyone": for_everyone,
-        "test_questions": tests,
-        "identical": identical,
-    }
-
-
-def _dropped_topics(session: Session, collection_id: int) -> list[dict[str, str]]:
-    dropped = session.scalars(select(Topic).where(Topic.collection_id == collection_id, DROPPED))
-    return [
-        {"number": topic.number, "reason": topic.reason}
-        for topic in sorted(dropped, key=lambda topic: natural_order(topic.number))
-    ]
-
-
-def _topic_notes(session: Session, collection_id: int, judge: str | None) -> list[dict[str, str]]:
-    """What the judges, or the one whose grades these are, decided counts as relevant."""
-    of_judge = User.name == judge if judge is not None else true()
-    notes = topic_notes(session, collection_id, ACCEPTED, of_judge)
-    return [
-        {"topic": note.topic, "judge": note.judge, "text": note.text, "changed_at": note.changed_at.isoformat()}
-        for note in sorted(notes, key=lambda note: (natural_order(note.topic), note.judge))
-    ]
-
-
-@dataclass(frozen=True)
-class _Counts:
-    pool_items: int
-    qrels_lines: int
-    lines_by_grade: dict[int, int]
-    topics: int
-    judges: int
-    judgements: int
-    unjudged: int
-    could_not_be_judged: int
-
-
-def _counts(
-    session: Session, collection_id: int, judge: str | None, rows: list[GradeRow], lines: list[tuple[str, str, int]]
-) -> _Counts:
+def _counts(state: _State, lines: list[tuple[str, str, int]]) -> dict[str, object]:
     """Count what the qrels are made of: the pool and the judgements of accepted topics."""
-    of_topics = select(Topic.id).where(Topic.collection_id == collection_id, ACCEPTED)
-    items = select(PoolItem.id).where(PoolItem.topic_id.in_(of_topics))
-    in_pool = session.scalars(select(func.count()).select_from(items.subquery())).one()
-    could_not = (
-        select(Judgement.pool_item_id)
-        .join(User, User.id == Judgement.judge_id)
-        .where(Judgement.pool_item_id.in_(items), Judgement.current, Judgement.cannot_judge.is_not(None))
-    )
-    if judge is not None:
-        could_not = could_not.where(User.name == judge)
-    refused = set(session.scalars(could_not)) - {row.pool_item_id for row in rows}
-    return _Counts(
-        pool_items=in_pool,
-        qrels_lines=len(lines),
-        lines_by_grade=dict(sorted(Counter(grade for _, _, grade in lines).items())),
-        topics=len({topic for topic, *_ in lines}),
-        judges=len({row.judge for row in rows}),
-        judgements=len(rows),
-        unjudged=in_pool - len(lines) - len(refused),
-        could_not_be_judged=len(refused),
-    )
+    graded = [(topic, grade) for topic, _, grade in lines if grade != UNJUDGED]
+    settled = state.settled
+    return {
+        "pool_items": len(state.pool),
+        "qrels_lines": len(lines),
+        "lines_by_grade": dict(sorted(Counter(grade for _, grade in graded).items())),
+        "topics": len({topic for topic, _ in graded}),
+        "judges": len({one.judge for one in state.said}),
+        "judgements": len(state.said),
+        "unjudged": len(state.unjudged),
+        "could_not_be_judged": len(state.refused),
+        "in_dispute": len(settled.disputed),
+        "disputed_left_out": len(settled.left_out),
+        "decided_by_adjudicators": len(settled.decided),
+        "not_heard": len(settled.unheard),
+    }
+
+
+def _warnings(state: _State) -> tuple[Sentence, ...]:
+    warnings = []
+    if state.judge is None and state.settled.decided and not state.policy.startswith(ADJUDICATED_ELSE):
+        warnings.append(
+            Sentence(
+                "An adjudicator has judged %(count)d documents, and by this policy their grades are some among others: "
+                "choose a policy “adjudicated, else …” for them to decide.",
+                {"count": len(state.settled.decided)},
+            )
+        )
+    if state.settled.unheard:
+        warnings.append(
+            Sentence(
+                "Documents that are judged, but by nobody whom the policy hears: %(count)d. They have no line.",
+                {"count": len(state.settled.unheard)},
+            )
+        )
+    return tuple(warnings)

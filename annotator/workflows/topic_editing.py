@@ -11,7 +11,8 @@ from annotator.evaluation.free_text import check_free_text
 from annotator.evaluation.identifiers import check_topic_number
 from annotator.storage import Assignment, PoolItem, Topic, TopicState
 from annotator.storage.collection import Collection, find_collection, find_topic, lock_open_collection
-from annotator.storage.judging import give_back, judged_topic_ids
+from annotator.storage.judging import give_back
+from annotator.storage.progress import judged_topic_ids
 
 LONGEST_TITLE = 1_000
 LONGEST_TEXT = 20_000

@@ -14,7 +14,7 @@ from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import PoolItem, Topic, TopicState
 from annotator.storage.collection import find_collection, lock_open_collection
-from annotator.storage.judging import judged_topic_ids
+from annotator.storage.progress import judged_topic_ids
 
 NUMBERS_TOLD = 20
 

@@ -10,6 +10,11 @@ down_revision = "0004"
 branch_labels = None
 depends_on = None
 
+INDEXES = (
+    ("ix_assignment_adjudication", "assignment", "pool_item_id", "purpose = 'adjudication'"),
+    ("ix_judgement_replaces_id", "judgement", "replaces_id", "replaces_id IS NOT NULL"),
+)
+
 
 def upgrade() -> None:
     with op.batch_alter_table("user") as user:
@@ -20,6 +25,8 @@ def upgrade() -> None:
     with op.batch_alter_table("collection") as collection:
         for name in ("counts_machines", "shows_grades", "leaves_out_disputed"):
             collection.add_column(sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false()))
+    for name, table, column, where in INDEXES:
+        op.create_index(name, table, [column], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
     op.create_table(
         "qrels_version",
         sa.Column("id", sa.Integer(), nullable=False),
@@ -57,6 +64,8 @@ def downgrade() -> None:
     _refuse_what_older_tables_cannot_say()
     op.drop_table("qrels_grade")
     op.drop_table("qrels_version")
+    for name, table, _, _ in INDEXES:
+        op.drop_index(name, table)
     with op.batch_alter_table("collection") as collection:
         for name in ("leaves_out_disputed", "shows_grades", "counts_machines"):
             collection.drop_column(name)

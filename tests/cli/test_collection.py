@@ -33,7 +33,7 @@ def test_a_scale_that_is_none_is_refused(annotator: CommandLine) -> None:
 
 def test_what_is_given_changes_and_the_rest_stays(news: CommandLine) -> None:
     news.done("collections", "set", "news", "--relevant-from", "2", "--title", "News")
-    assert news.table("collections", "list")[0][:6] == ["news", "open", "2", "1", "majority", "News"]
+    assert news.table("collections", "list")[0][:6] == ["news", "open", "2", "1", "adjudicated-else-majority", "News"]
     [sentence] = news.refused("collections", "set", "news", "--scale", "0=No,1=Yes")
     assert sentence.startswith("Relevant-from is a grade of the scale")
 

@@ -115,5 +115,5 @@ def test_a_sample_is_exported_in_five_columns_and_scored(fixture_runs: CommandLi
     assert sentence.startswith("The strata of version 1 were drawn at different rates, by which infAP is biased")
 
 
-def test_a_version_is_only_said_of_a_sample(pooled: CommandLine) -> None:
-    assert pooled("qrels", "export", "news", "--version", "1").exit_code == 2
+def test_without_a_sample_a_version_is_one_of_the_qrels(pooled: CommandLine) -> None:
+    assert pooled.refused("qrels", "export", "news", "--version", "1") == ["There is no version 1 of these qrels."]

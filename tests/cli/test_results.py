@@ -55,7 +55,7 @@ def test_judgements_go_out_as_csv_and_as_json(judged: CommandLine) -> None:
 def test_agreement_is_shown_in_each_format(judged: CommandLine) -> None:
     # Both graded a and b of topic 1: (2, 2) and (0, 1). Observed 1/2; expected (1*0 + 0*1 + 1*1)/4 = 1/4;
     # kappa (1/2 - 1/4) / (1 - 1/4) = 1/3.
-    [row] = judged.table("agreement", "show", "news")
+    [row] = judged.table("agreement", "show", "news", "--by", "pair")
     assert row[:4] == ["generous", "strict", "2", "0.3333"]
     [line] = list(csv.DictReader(judged.done("agreement", "show", "news", "--format", "csv").splitlines()))
     assert float(line["kappa"]) == pytest.approx(1 / 3, abs=1e-15)
@@ -75,14 +75,14 @@ def test_judges_with_nothing_in_common_have_a_reason_in_place_of_a_kappa(pooled:
 
 
 def test_a_table_counts_the_pairs_with_nothing_in_common(judged: CommandLine) -> None:
-    assert judged.talk("agreement", "show", "news") == ""
+    assert judged.talk("agreement", "show", "news", "--by", "pair") == ""
     judged.done("judgements", "import", "news", "-", "--judge", "late", given="2 0 e 1\n")
     # generous graded e, too; strict did not.
-    assert [row[:3] for row in judged.table("agreement", "show", "news")] == [
+    assert [row[:3] for row in judged.table("agreement", "show", "news", "--by", "pair")] == [
         ["generous", "late", "1"],
         ["generous", "strict", "2"],
     ]
-    assert judged.talk("agreement", "show", "news") == "Pairs without a document in common: 1.\n"
+    assert judged.talk("agreement", "show", "news", "--by", "pair") == "Pairs without a document in common: 1.\n"
 
 
 def test_qrels_and_manifest_are_written_together(judged: CommandLine) -> None:
@@ -126,7 +126,7 @@ def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandL
         ["alpha", "-", "1.0000", "0.8333"],  # (2/3 of a b c + 1/1 of a) / 2
         ["beta", "-", "0.5000", "0.8333"],  # (2/3 of d b a + 1/1 of e) / 2
     ]
-    assert "Qrels: live settled by majority, 4 grades, fingerprint " in shown
+    assert "Qrels: live settled by adjudicated-else-majority, 4 grades, fingerprint " in shown
 
 
 @pytest.mark.parametrize("measures", ["P@1,Judged@1", "P@1, judged@1", "Judged(judged_only=True)@1,P@1"])

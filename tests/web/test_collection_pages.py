@@ -32,7 +32,7 @@ def test_a_collection_is_added_by_page_and_its_first_organiser_is_who_added_it(
         (0, "No", ""),
         (1, "Yes", "It answers"),
     ]
-    assert (stored.judgements_wanted, stored.consensus_policy) == (2, "median")
+    assert (stored.judgements_wanted, stored.consensus_policy) == (2, "adjudicated-else-median")
     assert "web" not in visit("ola").get("/collections").text.replace("website", "")
     assert news
 

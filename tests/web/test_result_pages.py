@@ -1,4 +1,4 @@
-"""Agreement, qrels, leaderboard and exports: the numbers of the workflows, said on a page and given as files."""
+"""Qrels, leaderboard and exports: the numbers of the workflows, said on a page and given as files."""
 
 import csv
 import io
@@ -22,19 +22,6 @@ def judged(news: str, database: Database) -> str:
         labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n")
         labels(session, "crowd", "1 0 a 2\n1 0 b 0\n1 0 c 0\n", name="crowd.txt")
     return news
-
-
-def test_agreement_shows_kappa_and_where_two_judges_differ(visit: Visit, judged: str) -> None:
-    page = words(visit("ola").get(f"{judged}/agreement"))
-    # a, b agree, c does not: observed 2/3. Crowd: 0 twice, 2 once; nist: 0, 1, 2 once each.
-    # By chance (2*1 + 0*1 + 1*1)/9 = 1/3, so kappa = (2/3 - 1/3)/(2/3) = 0.5.
-    assert "crowd, nist 3 66.7 % 0.500" in page
-    assert "moderate" in page
-    assert "Rows: crowd. Columns: nist." in page
-
-
-def test_agreement_without_judges_says_what_it_needs(visit: Visit, news: str) -> None:
-    assert "Agreement needs two judges" in words(visit("ola").get(f"{news}/agreement"))
 
 
 def test_qrels_are_given_by_the_collections_policy_another_or_one_judges_word(visit: Visit, judged: str) -> None:

@@ -20,7 +20,7 @@ def test_a_collection_keeps_its_scale_in_order(session: Session) -> None:
         "Web",
         1,
         1,
-        "majority",
+        "adjudicated-else-majority",
     )
     assert [(grade.value, grade.name, grade.description) for grade in shown.scale] == [
         (0, "Bad", ""),
@@ -47,7 +47,7 @@ def test_a_slug_is_taken_once(session: Session) -> None:
         (CollectionChange(relevant_from=0), r"above the lowest \(1, 2\), not 0"),
         (CollectionChange(relevant_from=3), r"above the lowest \(1, 2\), not 3"),
         (CollectionChange(judgements_wanted=0), "between 1 and 100 judgements, not 0"),
-        (CollectionChange(consensus_policy="coin"), "“coin” is not a consensus policy; there are majority"),
+        (CollectionChange(consensus_policy="coin"), "There is no consensus policy “coin”; the policies are: owner"),
         (CollectionChange(scale=parse_scale("0=No,1=Yes"), relevant_from=2), r"\(1\), not 2"),
     ],
 )

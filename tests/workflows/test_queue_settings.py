@@ -169,6 +169,7 @@ def test_the_manifest_says_how_the_work_was_shared_out(session: Session) -> None
     # Lots are drawn among the nineteen that are no test question: half of them are ten, rounded as in school.
     assert manifest["judging"] == {
         "mode": "shared",
+        "adjudicators_see_grades": False,
         "judgements_wanted": 1,
         "overlap_share": 50,
         "reshow_share": 5,

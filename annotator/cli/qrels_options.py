@@ -1,0 +1,71 @@
+"""The options that say which grades go out as qrels, whether they are exported or kept."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+import click
+
+from annotator.workflows.submissions import read_deadline
+
+OMIT = "omit"
+AS_MINUS_ONE = "-1"
+OPTIONS = (
+    click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),
+    click.option("--judge", metavar="NAME", help="The grades of one judge."),
+    click.option(
+        "--unjudged",
+        type=click.Choice([OMIT, AS_MINUS_ONE]),
+        default=OMIT,
+        show_default=True,
+        help="Whether what is pooled and nobody has judged gets a line, with -1. What could not be judged gets none.",
+    ),
+    click.option("--at", metavar="TIME", help="As things stood then: “2026-05-01 23:59”, UTC unless a zone follows."),
+)
+
+
+@dataclass(frozen=True)
+class GradesAsked:
+    """Which grades are to go out."""
+
+    policy: str | None
+    judge: str | None
+    at: datetime | None
+    with_unjudged: bool
+
+
+NOTHING_ASKED = GradesAsked(None, None, None, with_unjudged=False)
+
+
+def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options, and hand it what they say as `grades`."""
+
+    @wraps(command)
+    def with_grades(
+        *args: Any,  # noqa: ANN401 - whatever the command takes
+        policy: str | None,
+        judge: str | None,
+        unjudged: str,
+        at: str | None,
+        **options: Any,  # noqa: ANN401 - likewise
+    ) -> None:
+        if policy is not None and judge is not None:
+            raise click.UsageError("Give --policy or --judge, not both.")
+        asked = GradesAsked(policy, judge, _moment(at), unjudged == AS_MINUS_ONE)
+        command(*args, grades=asked, **options)
+
+    described: Callable[..., None] = with_grades
+    for option in reversed(OPTIONS):
+        described = option(described)
+    return described
+
+
+def _moment(text: str | None) -> datetime | None:
+    if text is None:
+        return None
+    moment = read_deadline(text).at
+    if moment is None:
+        raise click.UsageError("--at needs a moment, such as “2026-05-01 23:59”.")
+    return moment

@@ -1,0 +1,198 @@
+"""What the judges say of accepted topics, now or at an earlier moment: one opinion a judge and pool item.
+
+An opinion is a grade; what could not be judged is none, and what was said of a document shown again is none either.
+"""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import Select, Table, and_, func, or_, select
+from sqlalchemy.orm import Session
+
+from annotator.storage.accounts import User, UserKind
+from annotator.storage.collection import ACCEPTED, Topic, TopicState
+from annotator.storage.documents import chunks
+from annotator.storage.judging import DECIDING, Assignment, Judgement, Purpose
+from annotator.storage.pools import Pool, PoolItem
+
+# From the tables themselves: a mapped class costs twice the time a row.
+_JUDGEMENT = cast("Table", Judgement.__table__)
+_ITEM = cast("Table", PoolItem.__table__)
+_TOPIC = cast("Table", Topic.__table__)
+_ASSIGNMENT = cast("Table", Assignment.__table__)
+_LATER = _JUDGEMENT.alias("later")
+
+_said, _of_item, _of_topic = _JUDGEMENT.c, _ITEM.c, _TOPIC.c
+_COLUMNS = (
+    *(_said.id, _said.pool_item_id, _of_item.topic_id, _of_item.document_id),
+    *(_said.judge_id, _said.grade, _said.assignment_id, _said.carried_from_id, _said.replaces_id),
+)
+# The accounts of machine judges.
+MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
+
+
+# Judgement, pool item, topic, document, judge, grade, assignment, the judgement it repeats, and the one it replaces.
+_Said = tuple[int, int, int, int, int, int, int, int | None, int | None]
+
+
+class OpinionRow(NamedTuple):
+    """A judge's grade of a pool item, with who they are to it.
+
+    `place` is 1 for the judge who first said something of the item, 2 for the second, among those of the list; a
+    carried opinion was said of another document with the same text, and decides when that one does.
+    """
+
+    judgement_id: int
+    pool_item_id: int
+    topic_id: int
+    document_id: int
+    judge: str
+    grade: int
+    place: int
+    by_owner: bool
+    adjudicates: bool
+    is_machine: bool
+    is_carried: bool
+
+
+def opinions(
+    session: Session,
+    collection_id: int,
+    *,
+    machines: bool,
+    topics: Collection[int] | None = None,
+    at: datetime | None = None,
+) -> list[OpinionRow]:
+    """Every opinion on accepted topics, or on those of `topics` that are accepted, in the order they were first formed.
+
+    Those of machines are among them only if wanted. `at` asks for the judgements that counted at that moment; which
+    topics are accepted, who owns them, and which documents have the same text is as it is now.
+    """
+    session.flush()  # what runs past the mapped classes does not see what is still to be written
+    rows = _rows(session, collection_id, topics, at, machines=machines)
+    people = _people(session, {row[4] for row in rows})
+    owners = _owners(session, collection_id)
+    deciding = _deciding(session, rows)
+    judges_of: dict[int, int] = {}
+    listed = []
+    for id_, item, topic, document, judge, grade, _, origin, _ in rows:
+        place = judges_of[item] = judges_of.get(item, 0) + 1
+        name, is_machine = people[judge]
+        adjudicates = id_ in deciding or origin in deciding
+        by_owner = owners.get(topic) == judge
+        said = (id_, item, topic, document, name, grade, place, by_owner, adjudicates, is_machine, origin is not None)
+        # Past Python's own constructor of a named tuple, which takes several times as long.
+        listed.append(tuple.__new__(OpinionRow, said))
+    return listed
+
+
+def _rows(
+    session: Session, collection_id: int, topics: Collection[int] | None, at: datetime | None, *, machines: bool
+) -> list[_Said]:
+    """Opinions in the order in which their judges first said something of the item."""
+    statement = _of_collection(select(*_COLUMNS), collection_id).where(_said.grade.is_not(None))
+    statement = statement.where(_said.current) if at is None else _as_of(statement, at)
+    if not machines:
+        statement = statement.where(_said.judge_id.not_in(MACHINES))
+    rows: list[_Said] = _fetch(session, statement, topics)
+    first_words = _first_words(session, {row[1] for row in rows if row[8] is not None})
+    if not first_words:  # most judges never change their mind
+        return sorted(rows, key=itemgetter(0))
+    return sorted(rows, key=lambda row: first_words.get((row[1], row[4]), row[0]))
+
+
+def refused_items(
+    session: Session, collection_id: int, *, machines: bool, judge: str | None = None, at: datetime | None = None
+) -> set[int]:
+    """The pool items of accepted topics that somebody, or that judge, could not judge."""
+    statement = _of_collection(select(_said.pool_item_id), collection_id).where(_said.cannot_judge.is_not(None))
+    statement = statement.where(_said.current) if at is None else _as_of(statement, at)
+    if not machines:
+        statement = statement.where(_said.judge_id.not_in(MACHINES))
+    if judge is not None:
+        statement = statement.where(_said.judge_id.in_(select(User.id).where(User.name == judge)))
+    return {item for (item,) in _fetch(session, statement, None)}
+
+
+def pooled_items(session: Session, collection_id: int, at: datetime | None = None) -> dict[int, tuple[int, int]]:
+    """Pool item → topic id and document id, of accepted topics, with what was in the pool by that moment."""
+    statement = (
+        select(PoolItem.id, PoolItem.topic_id, PoolItem.document_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+    )
+    if at is not None:
+        statement = statement.join(Pool, Pool.id == PoolItem.first_pool_id).where(Pool.built_at <= at)
+    return {item: (topic, document) for item, topic, document in session.execute(statement)}
+
+
+def _of_collection(statement: Select[*tuple[Any, ...]], collection_id: int) -> Select[*tuple[Any, ...]]:
+    return (
+        statement.select_from(_JUDGEMENT)
+        .join(_ITEM, _of_item.id == _said.pool_item_id)
+        .join(_TOPIC, _of_topic.id == _of_item.topic_id)
+        .where(_of_topic.collection_id == collection_id, _of_topic.state == TopicState.ACCEPTED)
+    )
+
+
+def _as_of(statement: Select[*tuple[Any, ...]], at: datetime) -> Select[*tuple[Any, ...]]:
+    """Leave what counted then: what was said by then, and was current until something later replaced it, if anything.
+
+    What is neither current nor replaced never counted: it was overtaken on its way, or said of a document shown again.
+    """
+    later = _LATER.c
+    counted = or_(and_(later.id.is_(None), _said.current), later.received_at > at)
+    return (
+        statement.join(_ASSIGNMENT, _ASSIGNMENT.c.id == _said.assignment_id)
+        .outerjoin(_LATER, later.replaces_id == _said.id)
+        .where(_said.received_at <= at, _ASSIGNMENT.c.purpose != Purpose.RE_SHOWN, counted)
+    )
+
+
+def _fetch(session: Session, statement: Select[*tuple[Any, ...]], topics: Collection[int] | None) -> list[Any]:
+    """The rows as the driver gives them, of all topics or of some."""
+    some = [None] if topics is None else chunks(sorted(topics))
+    connection = session.connection()
+    fetched: list[Any] = []
+    for ids in some:
+        of_topics = statement if ids is None else statement.where(_of_item.topic_id.in_(ids))
+        # They are numbers, which need no conversion; a mapping for each row would take twice the time.
+        cursor = connection.execute(of_topics).cursor
+        fetched += cursor.fetchall() if cursor is not None else ()
+    return fetched
+
+
+def _first_words(session: Session, items: Collection[int]) -> dict[tuple[int, int], int]:
+    """(pool item, judge) → the first judgement, for everybody who said something of these items."""
+    statement = select(_said.pool_item_id, _said.judge_id, func.min(_said.id)).group_by(
+        _said.pool_item_id, _said.judge_id
+    )
+    return {
+        (item, judge): first
+        for some in chunks(sorted(items))
+        for item, judge, first in session.execute(statement.where(_said.pool_item_id.in_(some)))
+    }
+
+
+def _people(session: Session, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
+    """The names of judges, and whether they are machines."""
+    statement = select(User.id, User.name, User.kind)
+    return {
+        id_: (name, kind == UserKind.MACHINE)
+        for some in chunks(sorted(ids))
+        for id_, name, kind in session.execute(statement.where(User.id.in_(some)))
+    }
+
+
+def _owners(session: Session, collection_id: int) -> dict[int, int | None]:
+    """Topic id → who owns it."""
+    rows = session.execute(select(Topic.id, Topic.owner_id).where(Topic.collection_id == collection_id))
+    return {topic: owner for topic, owner in rows}
+
+
+def _deciding(session: Session, rows: Iterable[_Said]) -> set[int]:
+    """The judgements among these that were made to decide."""
+    adjudications = set(session.scalars(DECIDING))
+    return {row[0] for row in rows if row[6] in adjudications} if adjudications else set()

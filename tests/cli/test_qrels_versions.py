@@ -1,0 +1,76 @@
+"""`annotator qrels`: which grades go out, the versions that are kept, and two of them compared."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine
+
+
+@pytest.fixture
+def judged(pooled: CommandLine) -> CommandLine:
+    """Topic 1: jo and kim agree on a (2) and differ on b (0, 1); of topic 2 nothing is judged."""
+    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    pooled.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 2\n1 0 b 1\n")
+    return pooled
+
+
+def test_an_export_says_what_is_unjudged_and_how_it_was_at_a_moment(judged: CommandLine) -> None:
+    lines = judged.done("qrels", "export", "news", "--unjudged", "-1").splitlines()
+    assert lines == ["1 0 a 2", "1 0 b 0", "1 0 c -1", "1 0 d -1", "2 0 a -1", "2 0 e -1"]
+    assert judged.done("qrels", "export", "news", "--unjudged", "omit") == "1 0 a 2\n1 0 b 0\n"
+    assert judged.done("qrels", "export", "news", "--at", "2020-01-01 00:00", "--unjudged", "-1") == ""
+    assert judged.done("qrels", "export", "news", "--policy", "any-relevant") == "1 0 a 2\n1 0 b 1\n"
+    assert "judged, but by nobody whom the policy hears: 2" in judged.talk(
+        "qrels", "export", "news", "--policy", "owner"
+    )
+    assert judged.refused("qrels", "export", "news", "--at", "noon")[0].startswith("“noon” is not a moment")
+
+
+def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) -> None:
+    assert judged.talk("qrels", "keep", "news") == "Kept as version 1 of the qrels of news.\n"
+    judged.done("qrels", "keep", "news", "--policy", "highest", "--unjudged", "-1")
+    listed = judged.table("qrels", "list", "news")
+    assert [(line[0], line[3], line[4]) for line in listed] == [("2", "highest", "6"), ("1", "adjudicated-else-majority", "2")]
+    judged.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 0\n1 0 b 1\n")
+    assert judged.done("qrels", "export", "news", "--version", "1") == "1 0 a 2\n1 0 b 0\n"
+    judged.done("qrels", "export", "news", "--version", "2", "-o", "two.qrels")
+    assert json.loads(Path("two.qrels.manifest.json").read_text())["version"] == 2
+    assert judged.table("qrels", "diff", "news", "1", "2") == [["1", "1", "1", "0", "0"]]
+    shown = judged.done("qrels", "diff", "news", "1", "live", "-m", "P@1").split("\n\n")[1]
+    assert [line.split() for line in shown.splitlines()[1:]] == [
+        ["alpha", "0.0000", "1.0000", "1", "1"],
+        ["beta", "0.0000", "0.0000", "1", "2"],
+    ]
+    changes = judged.done("qrels", "diff", "news", "1", "live", "--format", "csv")
+    assert changes.splitlines() == ["topic,docno,change,before,after", "1,a,changed,2,0", "1,b,changed,0,1"]
+    found = json.loads(judged.done("qrels", "diff", "news", "1", "live", "-m", "AP", "--format", "json"))
+    assert (found["measure"], found["changes"][0]["change"], found["before"]["grades"]) == ("AP", "changed", 2)
+    assert judged.refused("qrels", "diff", "news", "1", "3") == ["There is no version 3 of these qrels."]
+
+
+def test_a_kept_version_is_exported_as_it_is_and_a_sample_as_of_now(judged: CommandLine) -> None:
+    judged.done("qrels", "keep", "news")
+    assert judged("qrels", "export", "news", "--version", "1", "--policy", "median").exit_code == 2
+    assert judged("qrels", "export", "news", "--prels", "--at", "2026-01-01 00:00").exit_code == 2
+    assert judged("qrels", "export", "news", "--judge", "jo", "--policy", "median").exit_code == 2
+    assert judged("qrels", "export", "news", "--at", "none").exit_code == 2
+
+
+def test_a_collection_says_how_its_grades_are_settled(judged: CommandLine) -> None:
+    judged.done(
+        *("collections", "set", "news", "--consensus", "adjudicated-else-highest", "--leave-out-disputed"),
+        *("--count-machines", "--show-grades"),
+    )
+    shown = [line.split("  ")[0] + ": " + line.split("  ")[-1].strip() for line in _settings(judged)]
+    assert {"consensus: adjudicated-else-highest", "in dispute: left out", "machines count: yes"} <= set(shown)
+    assert "shown to adjudicators: the grades" in shown
+    assert judged.done("qrels", "export", "news") == "1 0 a 2\n"
+    judged.done("collections", "set", "news", "--settle-disputed", "--leave-out-machines", "--hide-grades")
+    assert judged.done("qrels", "export", "news") == "1 0 a 2\n1 0 b 1\n"
+    [refusal] = judged.refused("collections", "set", "news", "--consensus", "vote")
+    assert refusal.startswith("There is no consensus policy “vote”; the policies are: owner, majority,")
+
+
+def _settings(judged: CommandLine) -> list[str]:
+    return judged.done("collections", "show", "news").splitlines()[1:]
