@@ -5,56 +5,89 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import Row, show_csv, show_json, show_table
-from annotator.workflows.agreement import AgreementReport, PairAgreement, agreement_report
+from annotator.cli.judge_effect import effect
+from annotator.cli.machine_judges import machines
+from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.workflows.agreement import AgreementReport, By, Choice, Weighting, agreement_report
 
-# `low` and `high` bound kappa with 95 % confidence; `reason` says why there is none.
-HEADINGS = ("first", "second", "n", "kappa", "low", "high", "observed", "expected", "reason")
+# What a part is called in JSON.
+PARTS = {By.ALL: "all", By.PAIR: "pairs", By.TOPIC: "by_topic", By.JUDGE: "by_judge", By.GRADE: "by_grade"}
 
 
 @click.group
 def command() -> None:
-    """How far the judges agree: Cohen's kappa."""
+    """How far the judges agree, beyond chance."""
 
 
 @command.command("show")
 @click.argument("slug")
+@click.option(
+    "--by",
+    type=click.Choice([part.value for part in By]),
+    help="One part of the report; without it, all together and by pair.",
+)
+@click.option(
+    "--weights",
+    "weighting",
+    default=Weighting.NONE.value,
+    type=click.Choice([weighting.value for weighting in Weighting]),
+    help="Whether grades that differ little count as differing less.",
+)
+@click.option("--topics", default="", metavar="A,B…", help="Only these topics.")
 @click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
 @on_installation
-def show(installation: Installation, slug: str, format_: str) -> None:
-    """Show Cohen's kappa of each pair of judges, on the documents both have graded.
+def show(installation: Installation, slug: str, by: str | None, weighting: str, topics: str, format_: str) -> None:
+    """Show Krippendorff's alpha of all judges and Cohen's kappa of each pair, on the documents both have graded.
 
-    A table leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
+    OBSERVED is the share of documents graded alike, P(A), and EXPECTED what chance alone would bring, P(E).
+    Adjudicators and machines are left out, and what was carried over between documents with the same text. A table
+    leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
     """
+    numbers = tuple(topic.strip() for topic in topics.split(",") if topic.strip())
     with installation.database.reading() as session:
-        report = agreement_report(session, slug)
-    rows = [_row(pair) for pair in report.pairs]
+        report = agreement_report(session, slug, Choice(Weighting(weighting), numbers))
+    part = By(by or By.PAIR)
     match format_:
         case "json":
-            show_json(_as_json(report, rows))
+            show_json(_as_json(report, part))
         case "csv":
-            show_csv(HEADINGS, rows)
+            show_csv(*report.table(part))
         case _:
-            _show_table(report)
+            _show_tables(report, [part] if by else [By.ALL, By.PAIR])
 
 
-def _show_table(report: AgreementReport) -> None:
-    rows = [_row(pair) for pair in report.pairs if pair.kappa.n]
-    show_table([heading.upper() for heading in HEADINGS], rows)
-    if left_out := len(report.pairs) - len(rows):
-        click.echo(f"Pairs without a document in common: {left_out}.", err=True)
+def _show_tables(report: AgreementReport, parts: Sequence[By]) -> None:
+    for place, part in enumerate(parts):
+        headings, rows = report.table(part)
+        if part == By.PAIR:
+            rows = [row for row in rows if row[headings.index("n")]]
+            _say_left_out(len(report.pairs) - len(rows))
+        if place:
+            click.echo()
+        show_table([heading.upper() for heading in headings], rows)
 
 
-def _row(pair: PairAgreement) -> Row:
-    kappa = pair.kappa
-    low, high = kappa.interval or (None, None)
-    reason = str(kappa.reason.sentence) if kappa.reason else None
-    return [pair.first, pair.second, kappa.n, kappa.value, low, high, kappa.observed, kappa.expected, reason]
+def _say_left_out(pairs: int) -> None:
+    if pairs:
+        click.echo(f"Pairs without a document in common: {pairs}.", err=True)
 
 
-def _as_json(report: AgreementReport, rows: Sequence[Row]) -> dict[str, object]:
-    pairs = [
-        {**dict(zip(HEADINGS, row, strict=True)), "confusion": pair.confusion}
-        for pair, row in zip(report.pairs, rows, strict=True)
-    ]
-    return {"judges": report.judges, "grades": report.grades, "pairs": pairs}
+def _as_json(report: AgreementReport, by: By) -> dict[str, object]:
+    headings, cells = report.table(by)
+    rows: list[dict[str, object]] = [dict(zip(headings, row, strict=True)) for row in cells]
+    if by == By.PAIR:
+        rows = [{**row, "confusion": pair.confusion} for row, pair in zip(rows, report.pairs, strict=True)]
+    return {
+        "judges": report.judges,
+        "grades": [grade.value for grade in report.grades],
+        "weights": report.choice.weighting,
+        "only_topics": report.choice.topics or None,
+        "judgements": report.all.judgements,
+        "documents": report.all.items,
+        "documents_shared": report.all.items_shared,
+        PARTS[by]: rows,
+    }
+
+
+command.add_command(effect, "effect")
+command.add_command(machines, "machines")

@@ -14,6 +14,7 @@ from annotator.evaluation.agreement.chance import (
     scott_chance,
     uniform_chance,
 )
+from annotator.evaluation.agreement.columns import Columns, code_columns, documents_in_common, same_grade_of_any_two
 from annotator.evaluation.agreement.confusion import binary_confusions, confusion_matrix
 from annotator.evaluation.agreement.kappa import (
     cohen_kappa,
@@ -57,6 +58,7 @@ from annotator.evaluation.agreement.shares import (
     positive_agreement,
     same_grade,
 )
+from annotator.evaluation.agreement.upheld import Upheld, upheld
 from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
 
 __all__ = [
@@ -69,6 +71,7 @@ __all__ = [
     "Band",
     "BootstrapInterval",
     "Coefficient",
+    "Columns",
     "Figure",
     "Kappa",
     "Labels",
@@ -76,6 +79,7 @@ __all__ = [
     "Moment",
     "SentenceEnum",
     "Undefined",
+    "Upheld",
     "Weighting",
     "Weights",
     "agreement_of_all",
@@ -87,12 +91,14 @@ __all__ = [
     "alpha_interval",
     "band",
     "binary_confusions",
+    "code_columns",
     "code_labels",
     "coefficients",
     "cohen_chance",
     "cohen_kappa",
     "confusion_matrix",
     "conger_kappa",
+    "documents_in_common",
     "fleiss_kappa",
     "fleiss_kappa_of_unequal",
     "grade_counts",
@@ -113,8 +119,10 @@ __all__ = [
     "running_alpha",
     "running_kappa",
     "same_grade",
+    "same_grade_of_any_two",
     "scott_chance",
     "uniform_chance",
     "uniform_kappa",
+    "upheld",
     "weights_of_agreement",
 ]

@@ -1,5 +1,6 @@
 """The whole report from one set of labels: all judges together, by pair, topic, judge and grade, and over time."""
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -140,12 +141,18 @@ def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting =
 
 
 def agreement_of_pairs(
-    labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE
+    labels: Labels,
+    first_relevant: int,
+    weighting: Weighting = Weighting.NONE,
+    *,
+    only: Container[tuple[str, str]] | None = None,
 ) -> list[AgreementOfPair]:
-    """Measure every two judges, in the order of their names."""
-    confusions, weights = labels.pair_confusions, weighting.of(len(labels.grades))
+    """Measure every two judges in the order of their names, or those pairs only that are asked for."""
+    pairs = list(combinations(labels.judges, 2))
+    places = [place for place, names in enumerate(pairs) if only is None or names in only]
+    confusions, weights = labels.pair_confusions[places], weighting.of(len(labels.grades))
     columns = zip(
-        combinations(labels.judges, 2),
+        (pairs[place] for place in places),
         kappas_of_confusions(confusions, weights),
         coefficients(confusions, weights, scott_chance),
         coefficients(confusions, weights, gwet_chance),
