@@ -7,6 +7,7 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.machine_options import machine_facts, machine_options
 from annotator.cli.output_files import write_or_print
 from annotator.workflows import judgement_export, judgement_import
 
@@ -23,18 +24,44 @@ def command() -> None:
 @click.argument("file", type=FILE)
 @click.option("--judge", required=True, metavar="NAME", help="Whose grades they are; the account is made when new.")
 @click.option("--add-to-pool", is_flag=True, help="Documents outside the pool join it and are not refused.")
+@click.option("--machine", "by_machine", is_flag=True, help="The judge is a machine, of --model, --prompt and --date.")
+@machine_options
 @on_installation
-def import_file(installation: Installation, slug: str, file: str, judge: str, *, add_to_pool: bool) -> None:
-    """Import a qrels file as one judge's grades; -1 means unjudged."""
+def import_file(
+    installation: Installation,
+    slug: str,
+    file: str,
+    judge: str,
+    model: str,
+    prompt_file: str | None,
+    labelled_on: datetime | None,
+    *,
+    add_to_pool: bool,
+    by_machine: bool,
+) -> None:
+    """Import a qrels file as one judge's grades; -1 means unjudged.
+
+    Labels of a machine are kept apart from people's; those outside the scale are listed and count as no grade.
+    """
+    machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
+    if not by_machine and (model or prompt_file or labelled_on):
+        raise click.UsageError("--model, --prompt and --date are of a machine: say --machine, too.")
     given = read_file(file)
     limit = installation.settings.unpacked_limit
     with installation.database.reading() as session:
-        checked = judgement_import.check_judgements(session, slug, given, add_to_pool=add_to_pool, unpacked_limit=limit)
+        checked = judgement_import.check_judgements(
+            session, slug, given, add_to_pool=add_to_pool, by_machine=by_machine, unpacked_limit=limit
+        )
+    for problem in checked.problems_outside():
+        click.echo(str(problem), err=True)
     with installation.database.transaction() as session:
-        done = judgement_import.store_judgements(session, slug, checked, judge=judge, added_at=datetime.now(UTC))
+        done = judgement_import.store_judgements(
+            session, slug, checked, judge=judge, machine=machine, added_at=datetime.now(UTC)
+        )
     click.echo(
         f"Judgements of {judge}: {done.added} added, {done.changed} changed, {done.known} known already, "
-        f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}.",
+        f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}."
+        + (f" Outside the scale: {done.outside}." if done.outside else ""),
         err=True,
     )
 

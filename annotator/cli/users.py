@@ -8,9 +8,10 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.machine_options import machine_facts, machine_options
 from annotator.cli.tables import show_table
 from annotator.passwords import hash_password
-from annotator.workflows import accounts
+from annotator.workflows import accounts, machine_judges
 
 password_file = click.option(
     "--password-file",
@@ -22,7 +23,7 @@ password_file = click.option(
 
 @click.group
 def command() -> None:
-    """Accounts: add, list, give a new password.
+    """Accounts: add, list, give a new password, mark as a machine.
 
     A password is asked for twice on a terminal; elsewhere it is one line of standard input.
     """
@@ -50,8 +51,8 @@ def show(installation: Installation) -> None:
     with installation.database.reading() as session:
         users = accounts.list_users(session)
     show_table(
-        ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED"],
-        [[user.name, user.administrator, user.can_sign_in, user.added_at] for user in users],
+        ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED", "MACHINE"],
+        [[user.name, user.administrator, user.can_sign_in, user.added_at, _machine(user)] for user in users],
     )
 
 
@@ -65,6 +66,38 @@ def replace_password(installation: Installation, name: str, password_file: str |
     with installation.database.transaction() as session:
         accounts.set_password(session, name, password_hash)
     click.echo(f"The user {name} has a new password.", err=True)
+
+
+@command.command("mark-machine")
+@click.argument("name")
+@machine_options
+@on_installation
+def mark_machine(
+    installation: Installation, name: str, model: str, prompt_file: str | None, labelled_on: datetime | None
+) -> None:
+    """Say that a judge is a machine: its labels are never mixed with people's, unless a collection counts them.
+
+    The documents it has labelled want a person again.
+    """
+    facts = machine_facts(model, prompt_file, labelled_on)
+    with installation.database.transaction() as session:
+        machine_judges.mark_machine(session, name, facts)
+    click.echo(f"The judge {name} is a machine.", err=True)
+
+
+@command.command("mark-person")
+@click.argument("name")
+@on_installation
+def mark_person(installation: Installation, name: str) -> None:
+    """Take it back that a judge is a machine."""
+    with installation.database.transaction() as session:
+        machine_judges.mark_person(session, name)
+    click.echo(f"The judge {name} is a person.", err=True)
+
+
+def _machine(user: accounts.AccountRow) -> str | None:
+    """What a machine is, None for a person."""
+    return user.machine if user.machine is None else user.machine or "yes"
 
 
 def _new_password(file: str | None) -> str:

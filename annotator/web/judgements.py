@@ -10,8 +10,8 @@ from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, settings
 from annotator.web.downloads import CSV, JSON_LINES, download
-from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
+from annotator.web.machine_form import MachineFields
 from annotator.web.uploads import input_files
 from annotator.workflows import collection, judgement_export, judgement_import
 from annotator.workflows.judgement_import import JudgementImport
@@ -19,7 +19,7 @@ from annotator.workflows.judgement_import import JudgementImport
 blueprint = Blueprint("judgements", __name__)
 
 
-class LabelsForm(Form):
+class LabelsForm(MachineFields):
     """A file of labels."""
 
     file = FileField(
@@ -38,6 +38,13 @@ class LabelsForm(Form):
     add_to_pool = BooleanField(
         lazy_gettext("Add documents that are outside the pool"),
         description=lazy_gettext("Otherwise the file is refused when it has any."),
+    )
+    machine = BooleanField(
+        lazy_gettext("The judge is a machine"),
+        description=lazy_gettext(
+            "Its labels stand apart from people's: they count in no agreement of judges, and in the qrels only if the "
+            "settings say so. Labels outside the scale are listed and count as no grade."
+        ),
     )
 
 
@@ -61,15 +68,23 @@ def add(slug: str) -> ResponseReturnValue:
                     slug,
                     input_files([form.file.data])[0],
                     add_to_pool=form.add_to_pool.data,
+                    by_machine=form.machine.data,
                     unpacked_limit=settings().unpacked_limit,
                 )
             with database().transaction() as session:
                 stored = judgement_import.store_judgements(
-                    session, slug, checked, judge=form.judge.data, added_at=now()
+                    session,
+                    slug,
+                    checked,
+                    judge=form.judge.data,
+                    machine=form.facts if form.machine.data else None,
+                    added_at=now(),
                 )
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(stored))
+    if stored.outside:
+        flash(gettext("Labels outside the scale, which count as no grade: %(count)d.", count=stored.outside))
     return redirect(url_for(".show", slug=slug), 303)
 
 

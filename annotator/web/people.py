@@ -1,6 +1,6 @@
 """The accounts of this installation, for administrators."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import InputRequired
@@ -10,7 +10,8 @@ from annotator.web.access import administrator_page
 from annotator.web.context import database, now
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import accounts
+from annotator.web.machine_form import MarkForm
+from annotator.workflows import accounts, machine_judges
 
 blueprint = Blueprint("people", __name__)
 
@@ -96,9 +97,34 @@ def reset_password() -> ResponseReturnValue:
     return redirect(url_for(".show"), 303)
 
 
-def _page(form: AccountForm | None = None, reset: ResetForm | None = None) -> str:
+@blueprint.post("/people/machine")
+@administrator_page
+def mark_machine() -> ResponseReturnValue:
+    """Mark a judge as a machine, or take that back."""
+    form = MarkForm()
+    is_machine = "person" not in request.form
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            if is_machine:
+                machine_judges.mark_machine(session, form.judge.data, form.facts)
+            else:
+                machine_judges.mark_person(session, form.judge.data)
+    if form.refused:
+        return _page(mark=form), form.status
+    if is_machine:
+        flash(gettext("“%(name)s” is a machine.", name=form.judge.data))
+    else:
+        flash(gettext("“%(name)s” is a person.", name=form.judge.data))
+    return redirect(url_for(".show"), 303)
+
+
+def _page(form: AccountForm | None = None, reset: ResetForm | None = None, mark: MarkForm | None = None) -> str:
     with database().reading() as session:
         rows = accounts.list_users(session)
     return render_template(
-        "people/list.html", rows=rows, form=form or AccountForm(formdata=None), reset=reset or ResetForm(formdata=None)
+        "people/list.html",
+        rows=rows,
+        form=form or AccountForm(formdata=None),
+        reset=reset or ResetForm(formdata=None),
+        mark=mark or MarkForm(formdata=None),
     )

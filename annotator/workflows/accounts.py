@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
-from annotator.storage import User
+from annotator.storage import User, UserKind
 from annotator.storage.accounts import find_user, new_user
 
 
@@ -24,12 +24,13 @@ class Person:
 
 @dataclass(frozen=True)
 class AccountRow:
-    """An account as the administrator's list shows it."""
+    """An account as the administrator's list shows it; of a machine its model, "" if it is not known."""
 
     name: str
     administrator: bool
     can_sign_in: bool
     added_at: datetime
+    machine: str | None = None
 
 
 def add_user(
@@ -72,7 +73,13 @@ def set_password(session: Session, name: str, new_hash: str) -> Person:
 def list_users(session: Session) -> list[AccountRow]:
     """Every account, by name."""
     return [
-        AccountRow(user.name, user.administrator, user.password_hash is not None, user.added_at)
+        AccountRow(
+            user.name,
+            user.administrator,
+            user.password_hash is not None,
+            user.added_at,
+            user.model if user.kind == UserKind.MACHINE else None,
+        )
         for user in session.scalars(select(User).order_by(User.name))
     ]
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import Problems
+from annotator.errors import Problem, Problems
 from annotator.evaluation.ordering import judging_order
 from annotator.evaluation.qrels_format import UNJUDGED, QrelsRow, readable_rows
 from annotator.evaluation.unpacking import unpack_into
@@ -21,49 +21,77 @@ from annotator.storage import (
     LabelFile,
     Topic,
     TopicState,
+    UserKind,
 )
-from annotator.storage.accounts import find_or_add_user
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.documents import document_ids, find_or_add_documents
-from annotator.storage.labels import NewLabel, append_labels, said_by
+from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, said_by
+from annotator.storage.machines import MachineFacts, find_or_add_labeller
 from annotator.storage.pool_growth import add_pool_items
 from annotator.storage.pools import next_pool, next_seed, pool_item_ids
 
 
 @dataclass(frozen=True)
 class CheckedJudgements:
-    """A file of labels that was read without a problem."""
+    """A file of labels that was read without a problem; labels of machines that are no grades stand apart."""
 
     name: str
     checksum: str
     rows: tuple[QrelsRow, ...]
+    outside: tuple[QrelsRow, ...] = ()
+
+    def problems_outside(self) -> tuple[Problem, ...]:
+        """List the labels outside the scale, the first hundred of them, with their lines."""
+        problems = Problems()
+        for row in self.outside:
+            problems.add(
+                self.name,
+                row.line,
+                "The label %(grade)d of document %(docno)s of topic %(topic)s is outside the scale: it is kept apart.",
+                grade=row.grade,
+                docno=row.docno,
+                topic=row.topic,
+            )
+        return problems.by_file()
 
 
 @dataclass(frozen=True)
 class JudgementImport:
-    """What an import of labels came to: `known` rows say nothing new, `unjudged` say -1, `pooled` joined the pool."""
+    """What an import of labels came to.
+
+    `known` rows say nothing new, `unjudged` say -1, `pooled` joined the pool; `outside` are no grades of the scale.
+    """
 
     added: int
     changed: int
     known: int
     unjudged: int
     pooled: int
+    outside: int = 0
 
 
 def check_judgements(
-    session: Session, slug: str, file: InputFile, *, add_to_pool: bool = False, unpacked_limit: int
+    session: Session,
+    slug: str,
+    file: InputFile,
+    *,
+    add_to_pool: bool = False,
+    by_machine: bool = False,
+    unpacked_limit: int,
 ) -> CheckedJudgements:
     """Read a qrels file against the collection and store nothing.
 
     Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and documents outside
-    the pool, unless they are to be added; those of a dropped topic never are.
+    the pool, unless they are to be added; those of a dropped topic never are. What a machine says outside the scale is
+    no problem.
     """
     collection = find_open_collection(session, slug)
     topics = topic_ids(session, collection.id)
     grades = [grade.value for grade in scale_of(session, collection.id)]
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    rows = readable_rows(file.name, text, problems, topics=topics, grades=grades) if text is not None else []
+    known = None if by_machine else grades
+    rows = readable_rows(file.name, text, problems, topics=topics, grades=known) if text is not None else []
     drafts = topic_ids(session, collection.id, Topic.state == TopicState.DRAFT)
     _note_drafts(drafts, file.name, rows, problems)
     _note_outsiders_of_dropped(session, collection.id, file.name, rows, problems)
@@ -71,43 +99,61 @@ def check_judgements(
         accepted = topic_ids(session, collection.id, ACCEPTED)
         _note_outsiders(session, collection.id, accepted, file.name, rows, problems)
     problems.refuse_if_any()
-    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows))
+    inside = tuple(row for row in rows if row.grade in {UNJUDGED, *grades})
+    outside = tuple(row for row in rows if row.grade not in {UNJUDGED, *grades})
+    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), inside, outside)
 
 
 def store_judgements(
-    session: Session, slug: str, checked: CheckedJudgements, *, judge: str, added_at: datetime
+    session: Session,
+    slug: str,
+    checked: CheckedJudgements,
+    *,
+    judge: str,
+    machine: MachineFacts | None = None,
+    added_at: datetime,
 ) -> JudgementImport:
     """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
 
     Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
     before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
-    label, unless the judge has given them another.
+    label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
+    wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
+    `ConflictError` when the judge is known as something else.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
-    judge_id = find_or_add_user(session, judge, added_at).id
-    if _was_taken_in(session, collection.id, judge_id, checked, added_at):
-        unjudged = sum(row.grade == UNJUDGED for row in checked.rows)
-        return JudgementImport(added=0, changed=0, known=len(checked.rows) - unjudged, unjudged=unjudged, pooled=0)
-    pairs = _pairs(session, collection.id, checked.rows)
-    outside = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
-    items = _pool(session, collection, outside, checked, judge, added_at)
-    labels = {items[pair]: row for pair, row in zip(pairs, checked.rows, strict=True) if row.grade != UNJUDGED}
-    said = said_by(session, collection.id, judge_id)
-    new = {
-        item: NewLabel(f"file-{collection.id}-{judge_id}-{checked.checksum[:24]}-{row.line}", row.grade)
-        for item, row in labels.items()
-        if item not in said or not said[item].is_own(row.grade)
+    user = find_or_add_labeller(session, judge, machine, added_at)
+    unjudged, outside = sum(row.grade == UNJUDGED for row in checked.rows), len(checked.outside)
+    if _was_taken_in(session, collection.id, user.id, checked, added_at):
+        known = len(checked.rows) - unjudged + outside
+        return JudgementImport(added=0, changed=0, known=known, unjudged=unjudged, pooled=0, outside=outside)
+    rows = (*checked.rows, *checked.outside)
+    pairs = _pairs(session, collection.id, rows)
+    strangers = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
+    items = _pool(session, collection, strangers, checked, judge, added_at)
+    prefix = f"file-{collection.id}-{user.id}-{checked.checksum[:24]}"
+    labels = {
+        items[pair]: _label(f"{prefix}-{row.line}", row, is_grade=place < len(checked.rows))
+        for place, (pair, row) in enumerate(zip(pairs, rows, strict=True))
+        if row.grade != UNJUDGED
     }
-    append_labels(session, collection.id, judge_id, new, said, added_at)
+    said = said_by(session, collection.id, user.id)
+    new = {item: label for item, label in labels.items() if item not in said or not said[item].is_own(label)}
+    append_labels(session, collection.id, user.id, new, said, added_at, takes_place=user.kind == UserKind.PERSON)
     changed = sum(item in said and not said[item].is_carried for item in new)
     return JudgementImport(
         added=len(new) - changed,
         changed=changed,
         known=len(labels) - len(new),
-        unjudged=len(checked.rows) - len(labels),
-        pooled=len(outside),
+        unjudged=unjudged,
+        pooled=len(strangers),
+        outside=outside,
     )
+
+
+def _label(client_id: str, row: QrelsRow, *, is_grade: bool) -> NewLabel:
+    return NewLabel(client_id, row.grade) if is_grade else NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.grade}")
 
 
 def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:

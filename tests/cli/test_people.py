@@ -25,7 +25,7 @@ def test_a_password_is_the_first_line_of_its_file(annotator: CommandLine, sqlite
     Path("password").write_text(f"{PASSWORD}\r\nnot this\n")
     annotator.done("users", "add", "ola", "--administrator", "--password-file", "password")
     assert signs_in(sqlite_database, "ola", PASSWORD)
-    [[name, administrator, can_sign_in, _added]] = annotator.table("users", "list")
+    [[name, administrator, can_sign_in, _added, _machine]] = annotator.table("users", "list")
     assert (name, administrator, can_sign_in) == ("ola", "yes", "yes")
 
 

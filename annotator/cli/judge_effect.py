@@ -1,0 +1,149 @@
+"""`annotator agreement effect`: whether it matters that judges differ."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict
+from importlib import import_module
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.workflows.judge_effect import (
+    USUAL_DRAWS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Comparison,
+    EffectRequest,
+    JudgeEffect,
+    judge_effect,
+)
+
+ALIKE = ("tau", "tau_ap", "rbo", "swaps")
+
+
+@click.command("effect")
+@click.argument("slug")
+@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
+@click.option("--topics", metavar="A,B…", help="Only these topics, by number, with commas between them.")
+@click.option("--draws", default=USUAL_DRAWS, show_default=True, help="Random mixtures of judges.")
+@click.option("--seed", default=USUAL_SEED, show_default=True, help="What they are drawn by; the same gives the same.")
+@click.option(
+    "--by",
+    type=click.Choice(["run", "neighbours", "pair", "policy"]),
+    help="One table: runs under mixtures, neighbours that swap in them, pairs of judges, or policies.",
+)
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def effect(
+    installation: Installation,
+    slug: str,
+    measure: str,
+    topics: str | None,
+    draws: int,
+    seed: int,
+    by: str | None,
+    format_: str,
+) -> None:
+    """Rank the runs under each judge alone, each policy, and random mixtures of judges.
+
+    Two judges are compared on the documents both graded. For a mixture, one judge of each topic is drawn. Kendall's
+    tau, AP correlation and rank-biased overlap say how alike two rankings are: 1 is the same. A table without --by
+    shows everything, csv the runs; json always has all.
+    """
+    wanted = None if topics is None else [number for part in topics.split(",") if (number := part.strip())]
+    with installation.database.reading() as session:
+        found = judge_effect(session, slug, EffectRequest(measure, wanted, draws, seed), watch=_watch)
+    match format_:
+        case "json":
+            show_json(asdict(found))
+        case "csv":
+            headings, rows = TABLES[by or "run"]
+            show_csv(headings, list(rows(found)))
+        case _:
+            _show_tables(found, by)
+
+
+def _watch(steps: int) -> AbstractContextManager[Callable[[], None]]:
+    """A bar on standard error; none off a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext(lambda: None)
+    bar: AbstractContextManager[Callable[[], None]] = import_module("annotator.cli.bars").bar_of("Scoring", steps)
+    return bar
+
+
+def _show_tables(found: JudgeEffect, by: str | None) -> None:
+    for place, name in enumerate([by] if by else TABLES):
+        headings, rows = TABLES[name]
+        listed = list(rows(found))
+        if place:
+            click.echo()
+        if listed:
+            show_table([heading.upper() for heading in headings], listed)
+        else:
+            click.echo(WITHOUT[name])
+    for line in _notes(found):
+        click.echo(line, err=True)
+
+
+def _notes(found: JudgeEffect) -> Iterator[str]:
+    yield f"Runs are ranked by {found.measure}; topics with grades: {len(found.topics)}; judges: {len(found.judges)}."
+    mixture = found.mixture
+    if mixture is not None:
+        yield (
+            f"Mixtures: {mixture.draws} draws with seed {mixture.seed} over {mixture.documents} documents of "
+            f"{mixture.topics} topics that two judges or more graded."
+        )
+        for name, spread in (("tau", mixture.tau), ("tau_AP", mixture.tau_ap), ("RBO", mixture.rbo)):
+            if spread is not None:
+                yield (
+                    f"Two mixtures, {name}: {spread.mean:.3f} on average, "
+                    f"95 % of them from {spread.low:.3f} to {spread.high:.3f}."
+                )
+    if found.pairs_left_out:
+        yield f"Pairs left out, which have fewer documents in common: {found.pairs_left_out}."
+    if found.pairs_apart:
+        yield f"Pairs without a document in common: {found.pairs_apart}."
+
+
+def _alike(comparison: Comparison) -> Row:
+    similarity = comparison.similarity
+    return [similarity.tau, similarity.tau_ap, similarity.rbo, len(comparison.swaps)]
+
+
+def _of_runs(found: JudgeEffect) -> Iterator[Row]:
+    for run in found.mixture.runs if found.mixture else ():
+        yield [run.tag, run.mean, run.low, run.high, run.best_place, run.worst_place]
+
+
+def _of_neighbours(found: JudgeEffect) -> Iterator[Row]:
+    for swap in found.mixture.swaps if found.mixture else ():
+        yield [swap.upper, swap.lower, swap.share]
+
+
+def _of_pairs(found: JudgeEffect) -> Iterator[Row]:
+    for pair in found.pairs:
+        comparison = pair.comparison
+        yield [pair.first, pair.second, comparison.documents, comparison.topics, *_alike(comparison)]
+
+
+def _of_policies(found: JudgeEffect) -> Iterator[Row]:
+    for policy in found.policies:
+        yield [found.own_policy, policy.policy, policy.differing, *_alike(policy.comparison)]
+
+
+# By what `--by` names: the headings and the rows.
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[JudgeEffect], Iterator[Row]]]] = {
+    "run": (("run", "mean", "low", "high", "best_place", "worst_place"), _of_runs),
+    "neighbours": (("upper", "lower", "swapped"), _of_neighbours),
+    "pair": (("first", "second", "documents", "topics", *ALIKE), _of_pairs),
+    "policy": (("own", "other", "grades_changed", *ALIKE), _of_policies),
+}
+NOT_SHARED = "No document has grades of two judges, so that there is nothing to mix or compare."
+WITHOUT = {
+    "run": NOT_SHARED,
+    "neighbours": "No two runs are neighbours under mixtures of judges.",
+    "pair": NOT_SHARED,
+    "policy": "There is no other policy to compare with.",
+}

@@ -1,0 +1,120 @@
+"""`annotator agreement machines`: how labels of machines compare with people's grades."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.workflows.machine_judges import USUAL_MEASURE, MachineBeside, MachineReports, machine_reports
+
+SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
+
+
+@click.command("machines")
+@click.argument("slug")
+@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
+@click.option("--topics", metavar="A,B…", help="Only these topics, by number, with commas between them.")
+@click.option("--shared", "only_shared", is_flag=True, help="Only documents that two people or more have graded.")
+@click.option(
+    "--by",
+    type=click.Choice(["machine", "judge", "grade", "outside"]),
+    default="machine",
+    show_default=True,
+    help="Beside the settled grades of people, beside each judge, grade by grade, or what is outside the scale.",
+)
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def machines(
+    installation: Installation, slug: str, measure: str, topics: str | None, by: str, format_: str, *, only_shared: bool
+) -> None:
+    """Compare each machine with people: kappa, quadratic kappa, who is more generous, and the ranking of the runs.
+
+    `more` is the mean of the machine's grade less the other's; tau compares the runs ranked by the machine's labels
+    with those ranked by the settled grades of people, on the documents that both have.
+    """
+    wanted = None if topics is None else [number for part in topics.split(",") if (number := part.strip())]
+    with installation.database.reading() as session:
+        found = machine_reports(session, slug, measure, wanted, only_shared=only_shared)
+    headings, rows = TABLES[by]
+    match format_:
+        case "json":
+            show_json(_as_json(found))
+        case "csv":
+            show_csv(headings, list(rows(found)))
+        case _:
+            show_table([heading.upper() for heading in headings], list(rows(found)))
+
+
+def _of_machines(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        alike = report.ranking.similarity if report.ranking else None
+        yield [
+            *(report.machine.name, report.machine.facts.model, report.labels, len(report.outside)),
+            *_beside(report.people),
+            *((alike.tau, alike.tau_ap, alike.rbo) if alike else (None, None, None)),
+        ]
+
+
+def _of_judges(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for name, beside in report.judges:
+            yield [report.machine.name, name, *_beside(beside)]
+
+
+def _of_grades(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for name, beside in ((SETTLED, report.people), *report.judges):
+            for grade, row in zip(found.grades, beside.confusion, strict=True):
+                for other, count in zip(found.grades, row, strict=True):
+                    yield [report.machine.name, name, grade, other, count]
+
+
+def _outside(found: MachineReports) -> Iterator[Row]:
+    for report in found.machines:
+        for label in report.outside:
+            yield [label.machine, label.topic, label.docno, label.label]
+
+
+def _beside(beside: MachineBeside) -> Row:
+    kappa, quadratic = beside.kappa, beside.quadratic
+    intervals = (*(kappa.interval or (None, None)), quadratic.value, *(quadratic.interval or (None, None)))
+    return [kappa.n, kappa.value, *intervals, beside.same.value, beside.difference.value]
+
+
+def _as_json(found: MachineReports) -> dict[str, object]:
+    return {
+        "measure": found.measure,
+        "policy": found.policy,
+        "grades": found.grades,
+        "tags": found.tags,
+        "machines": [
+            {
+                "name": report.machine.name,
+                "model": report.machine.facts.model,
+                "prompt": report.machine.facts.prompt,
+                "date": report.machine.facts.labelled_on and report.machine.facts.labelled_on.isoformat(),
+                "labels": report.labels,
+                "outside": [label._asdict() for label in report.outside],
+                "people": _beside_as_json(report.people),
+                "judges": {name: _beside_as_json(beside) for name, beside in report.judges},
+                "ranking": asdict(report.ranking) if report.ranking else None,
+            }
+            for report in found.machines
+        ],
+    }
+
+
+def _beside_as_json(beside: MachineBeside) -> dict[str, object]:
+    return {**dict(zip(BESIDE, _beside(beside), strict=True)), "confusion": beside.confusion}
+
+
+BESIDE = ("n", "kappa", "low", "high", "quadratic", "quadratic_low", "quadratic_high", "same", "more")
+# By what `--by` names: the headings and the rows.
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[MachineReports], Iterator[Row]]]] = {
+    "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo"), _of_machines),
+    "judge": (("machine", "judge", *BESIDE), _of_judges),
+    "grade": (("machine", "judge", "machine_grade", "judge_grade", "documents"), _of_grades),
+    "outside": (("machine", "topic", "docno", "label"), _outside),
+}

@@ -1,0 +1,160 @@
+"""Runs that are scored many times over: joined once with all that anybody graded, then scored by anyone's grades."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.joining import judge_matched
+from annotator.evaluation.matching.matched_runs import MatchedRun
+from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.qrels_table import QrelsTable
+
+NOT_GRADED = -1
+NOTHING_RETRIEVED = np.empty(0, np.int32)
+NO_DOCNOS = np.empty(0, np.bytes_)
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How runs are scored: by which measure, and by which scale."""
+
+    measure: Measure
+    relevant_from: int
+    best_grade: int
+
+    def order(self, values: Values) -> Values:
+        """Values of which more is better: turned round where less is, all equal where neither is."""
+        signs = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}
+        return values * signs[self.measure.definition.better]
+
+
+@dataclass(frozen=True, eq=False)
+class TopicValues:
+    """One value a run and topic, over the topics of which something is graded."""
+
+    topics: NDArray[np.intp]  # places in the topics of the runs
+    values: Values  # shape: runs, topics
+
+
+@dataclass(frozen=True, eq=False)
+class RegradedRuns:
+    """Runs joined with documents; an entry is a document of a topic, a row one that a run retrieved.
+
+    Topics stand in the order of their numbers' bytes, entries by topic, rows by run, then topic, then rank.
+    """
+
+    topics: tuple[str, ...]
+    entry_topic: NDArray[np.intp]  # of each entry: place in the topics
+    retrieved: NDArray[np.intp]  # shape: runs, topics
+    run: NDArray[np.intp]  # of each row
+    rank: NDArray[np.int32]
+    entry: NDArray[np.intp]
+
+    @classmethod
+    def join(
+        cls,
+        runs: Sequence[Mapping[int, NDArray[np.int32]]],
+        documents: Mapping[int, NDArray[np.int32]],
+        numbers: Mapping[int, str],
+    ) -> "RegradedRuns":
+        """Join runs, each {topic key: document numbers best first}, with documents, {topic key: document numbers}.
+
+        Entries stand in the order of these, topics by their `numbers`. A run without a list for a topic retrieved
+        nothing there.
+        """
+        keys = sorted(documents, key=lambda topic: numbers[topic].encode())
+        first = np.concatenate(([0], np.cumsum([documents[topic].size for topic in keys]))).astype(np.intp)
+        table = np.full(max((int(listed.max(initial=0)) for listed in documents.values()), default=0) + 2, -1, np.intp)
+        columns = [
+            _rows_of_topic(
+                table, documents[topic], int(first[place]), [run.get(topic, NOTHING_RETRIEVED) for run in runs]
+            )
+            for place, topic in enumerate(keys)
+        ]
+        run, rank, entry = (
+            np.concatenate([np.empty(0, np.intp), *(rows[which] for rows in columns)]) for which in range(3)
+        )
+        order = np.argsort(run, kind="stable")  # topics stay in their order
+        sizes = [[run.get(topic, NOTHING_RETRIEVED).size for topic in keys] for run in runs]
+        return cls(
+            tuple(numbers[topic] for topic in keys),
+            np.repeat(np.arange(len(keys)), np.diff(first)),
+            np.array(sizes, np.intp).reshape(len(runs), len(keys)),
+            run[order],
+            rank[order].astype(np.int32),
+            entry[order],
+        )
+
+    @classmethod
+    def join_items(
+        cls,
+        runs: Sequence[Mapping[int, NDArray[np.int32]]],
+        items: Mapping[int, tuple[int, int]],
+        numbers: Mapping[int, str],
+    ) -> tuple["RegradedRuns", dict[int, int]]:
+        """The same for pool items, {id: (topic key, document number)}, and which entry each of them is."""
+        of_topic: dict[int, list[int]] = {}
+        for item, (topic, _) in items.items():
+            of_topic.setdefault(topic, []).append(item)
+        in_order = sorted(of_topic, key=lambda topic: numbers[topic].encode())
+        listed = [item for topic in in_order for item in of_topic[topic]]
+        documents = {topic: np.array([items[item][1] for item in of_topic[topic]], np.int32) for topic in in_order}
+        return cls.join(runs, documents, numbers), {item: place for place, item in enumerate(listed)}
+
+    def score(self, grades: NDArray[np.integer], scoring: Scoring) -> TopicValues:
+        """Score every run by grades, one an entry, `NOT_GRADED` where there is none, as if the others were unknown.
+
+        Only topics of which something is graded are scored.
+        """
+        is_graded = grades > NOT_GRADED
+        topics, counts = np.unique(self.entry_topic[is_graded], return_counts=True)
+        if not topics.size:
+            return TopicValues(topics, np.zeros((len(self.retrieved), 0)))
+        first = np.concatenate(([0], np.cumsum(counts)))
+        names = tuple(self.topics[topic] for topic in topics.tolist())
+        table = QrelsTable(names, first, NO_DOCNOS, grades[is_graded].astype(np.int16))
+        judged = judge_matched(table, self._matched(is_graded, topics))
+        values = scoring.measure.values(judged, scoring.relevant_from, best_grade=scoring.best_grade)
+        return TopicValues(topics, values.reshape(len(self.retrieved), topics.size))
+
+    def means(self, grades: NDArray[np.integer], scoring: Scoring) -> Values:
+        """Score every run as `score` does, over the topics; raises `InvalidValueError` when nothing is graded."""
+        return scoring.measure.over_topics(self.score(grades, scoring).values)
+
+    @cached_property
+    def row_topic(self) -> NDArray[np.intp]:
+        """The topic of each row."""
+        return self.entry_topic[self.entry]
+
+    def _matched(self, is_graded: NDArray[np.bool_], topics: NDArray[np.intp]) -> list[MatchedRun]:
+        """The rows whose documents are graded, numbered anew among these topics and entries."""
+        kept = np.flatnonzero(is_graded[self.entry])
+        new_topic = np.zeros(len(self.topics), np.intp)
+        new_topic[topics] = np.arange(topics.size)
+        topic, entry = new_topic[self.row_topic[kept]], (np.cumsum(is_graded) - 1)[self.entry[kept]]
+        rank, retrieved = self.rank[kept], self.retrieved[:, topics]
+        bounds = np.searchsorted(self.run[kept], np.arange(len(retrieved) + 1)).tolist()
+        return [
+            MatchedRun("", retrieved[place], topic[begin:end], rank[begin:end], entry[begin:end], 0)
+            for place, (begin, end) in enumerate(pairwise(bounds))
+        ]
+
+
+def _rows_of_topic(
+    table: NDArray[np.intp], documents: NDArray[np.int32], first: int, lists: Sequence[NDArray[np.int32]]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Run, rank and entry of what the lists of one topic have of its documents; leave the table as it was."""
+    table[documents] = np.arange(first, first + documents.size)
+    # One slot more than the highest document: every higher number is clipped to it and so is absent.
+    found = table.take(np.concatenate([NOTHING_RETRIEVED, *lists]), mode="clip")
+    table[documents] = -1
+    sizes = np.array([one.size for one in lists], np.intp)
+    run = np.repeat(np.arange(len(lists)), sizes)
+    rank = np.arange(1, found.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows = np.flatnonzero(found >= 0)
+    return run[rows], rank[rows], found[rows]

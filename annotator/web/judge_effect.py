@@ -1,0 +1,68 @@
+"""Whether it matters that judges differ: the ranking of the runs under each judge, each policy, and mixtures."""
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
+from annotator.storage import Role
+from annotator.web.access import collection_page
+from annotator.web.context import database
+from annotator.web.error_pages import status_of
+from annotator.workflows.judge_effect import (
+    USUAL_DRAWS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    EffectRequest,
+    JudgeEffect,
+    PairEffect,
+    judge_effect,
+)
+
+blueprint = Blueprint("judge_effect", __name__)
+
+
+@blueprint.get("/collections/<slug>/agreement/effect")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The effect by a measure, run by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
+    found, refused = None, None
+    try:
+        wanted = _wanted()
+        with database().reading() as session:
+            found = judge_effect(session, slug, wanted)
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template(
+        "judge_effect/show.html",
+        found=found,
+        refused=refused,
+        pair=_pair(found) if found else None,
+        given={
+            "m": request.args.get("m") or USUAL_MEASURE,
+            "topics": request.args.get("topics", ""),
+            "draws": request.args.get("draws") or USUAL_DRAWS,
+            "seed": request.args.get("seed") or USUAL_SEED,
+        },
+    )
+    # That nothing is judged yet is no fault of the request.
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+
+
+def _wanted() -> EffectRequest:
+    measure = request.args.get("m", "").strip() or USUAL_MEASURE
+    topics = [number for part in request.args.get("topics", "").split(",") if (number := part.strip())]
+    return EffectRequest(measure, topics or None, _number("draws", USUAL_DRAWS), _number("seed", USUAL_SEED))
+
+
+def _number(name: str, usual: int) -> int:
+    written = request.args.get(name, "").strip()
+    try:
+        return int(written) if written else usual
+    except ValueError:
+        raise InvalidValueError("“%(written)s” is not a whole number.", written=written) from None
+
+
+def _pair(found: JudgeEffect) -> PairEffect | None:
+    """The two judges who were asked for by name, None without any such."""
+    asked = (request.args.get("first"), request.args.get("second"))
+    return next((pair for pair in found.pairs if (pair.first, pair.second) == asked), None)

@@ -1,0 +1,213 @@
+"""Whether it matters that judges differ: every run scored by each judge, by each policy, and by mixtures of judges."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from math import comb
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.evaluation.consensus import ADJUDICATED_ELSE, NAMED_POLICIES, parse_policy
+from annotator.evaluation.judge_effect import Comparison as Comparison
+from annotator.evaluation.judge_effect import (
+    GivenGrades,
+    compare,
+    count_differing,
+    grades_of_items,
+    judges_in_common,
+)
+from annotator.evaluation.judge_mixtures import MixtureEffect as MixtureEffect
+from annotator.evaluation.judge_mixtures import mix_judges, steps_of_mixing
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.settling import Rules, settle_voices
+from annotator.storage import Collection
+from annotator.storage.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.opinions import OpinionRow, opinions
+from annotator.storage.ranked_lists import lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+USUAL_DRAWS = 1_000
+MOST_DRAWS = 10_000
+USUAL_SEED = 1
+MOST_PAIRS = 60  # of judges; those with most documents in common
+
+Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
+
+
+@dataclass(frozen=True)
+class EffectRequest:
+    """What is asked: by which measure, of which topics (None for all), and how mixtures are drawn."""
+
+    measure: str = USUAL_MEASURE
+    topics: Sequence[str] | None = None
+    draws: int = USUAL_DRAWS
+    seed: int = USUAL_SEED
+
+
+@dataclass(frozen=True)
+class PairEffect:
+    """The runs under each of two judges alone, on the documents both graded."""
+
+    first: str
+    second: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class PolicyEffect:
+    """The runs under the collection's own policy and under another, each on all the documents that it settles."""
+
+    policy: str
+    sentence: Sentence
+    differing: int  # documents with another grade, or with one under one of the two alone
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class JudgeEffect:
+    """What the differences of judges do to the runs; `tags` are the order of the values in each comparison."""
+
+    measure: str
+    tags: tuple[str, ...]
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]  # of which something is graded
+    pairs: tuple[PairEffect, ...]
+    pairs_left_out: int
+    pairs_apart: int  # without a document in common
+    own_policy: str
+    policies: tuple[PolicyEffect, ...]
+    mixture: MixtureEffect | None
+
+
+def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
+
+
+USUAL_REQUEST = EffectRequest()
+
+
+def judge_effect(
+    session: Session, slug: str, request: EffectRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
+) -> JudgeEffect:
+    """Score every run in force under each judge's labels alone, each policy, and random mixtures of judges.
+
+    Judges are people as such: what machines and adjudicators say counts under the policies alone. `watch` gets the
+    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or numbers
+    that do not fit, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
+    """
+    _check(request)
+    measure = parse_measure(request.measure)
+    collection = find_collection(session, slug)
+    numbers = accepted_topics(session, collection.id, request.topics)
+    rows = opinions(session, collection.id, machines=collection.counts_machines, topics=numbers)
+    if not rows:
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    best_grade = scale_of(session, collection.id)[-1].value
+    joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade))
+    given = joined.given([row for row in rows if not row.is_machine and not row.adjudicates])
+    pairs = judges_in_common(given)
+    policies = _other_policies(collection, rows)
+    with watch(len(pairs[:MOST_PAIRS]) + len(policies) + steps_of_mixing(joined.runs, given)) as advance:
+        of_pairs = [joined.pair(given, first, second, advance) for first, second, _ in pairs[:MOST_PAIRS]]
+        of_policies = list(joined.policies(collection, policies, rows, advance))
+        mixture = mix_judges(
+            *(joined.tags, joined.runs, given, joined.scoring), draws=request.draws, seed=request.seed, advance=advance
+        )
+    return JudgeEffect(
+        measure=str(measure),
+        tags=joined.tags,
+        judges=given.judges,
+        topics=tuple(sorted({numbers[row.topic_id] for row in rows}, key=natural_order)),
+        pairs=tuple(pair for pair in of_pairs if pair is not None),
+        pairs_left_out=max(len(pairs) - MOST_PAIRS, 0),
+        pairs_apart=comb(len(given.judges), 2) - len(pairs),
+        own_policy=collection.consensus_policy,
+        policies=tuple(of_policies),
+        mixture=mixture,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """The runs, joined with all that is graded."""
+
+    tags: tuple[str, ...]
+    runs: RegradedRuns
+    place: Mapping[int, int]  # pool item → entry
+    scoring: Scoring
+
+    def given(self, rows: Sequence[OpinionRow]) -> GivenGrades:
+        return GivenGrades.of_columns(
+            [row.pool_item_id for row in rows], [row.judge for row in rows], [row.grade for row in rows], self.place
+        )
+
+    def pair(self, given: GivenGrades, first: int, second: int, advance: Callable[[], None]) -> PairEffect | None:
+        comparison = compare(self.tags, self.runs, given.of(first), given.of(second), self.scoring)
+        advance()
+        return None if comparison is None else PairEffect(given.judges[first], given.judges[second], comparison)
+
+    def policies(
+        self, collection: Collection, others: Sequence[str], rows: Sequence[OpinionRow], advance: Callable[[], None]
+    ) -> Iterator[PolicyEffect]:
+        relevant_from = collection.relevant_from
+        own = settle_voices(rows, Rules(collection.consensus_policy, relevant_from, collection.leaves_out_disputed))
+        of_own = grades_of_items(own.grades, self.place)
+        agreed, contested = _agreed(rows)
+        for name in others:
+            policy, rules = parse_policy(name), Rules(name, relevant_from)
+            # What all agree on is settled but by policies that ask for somebody who may have said nothing.
+            asks = policy.asks_for_somebody
+            grades = settle_voices(rows, rules).grades if asks else {**agreed, **settle_voices(contested, rules).grades}
+            settled = grades_of_items(grades, self.place)
+            comparison = compare(self.tags, self.runs, of_own, settled, self.scoring, same_documents=False)
+            if comparison is not None:
+                yield PolicyEffect(name, policy.sentence, count_differing(of_own, settled), comparison)
+            advance()
+
+
+def _check(request: EffectRequest) -> None:
+    if not 1 < request.draws <= MOST_DRAWS:
+        raise InvalidValueError(
+            "The number of draws is from 2 to %(most)d, not %(given)d.", most=MOST_DRAWS, given=request.draws
+        )
+    if request.seed < 0:
+        raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
+
+
+def _join(
+    session: Session, collection_id: int, numbers: Mapping[int, str], rows: Sequence[OpinionRow], scoring: Scoring
+) -> _Joined:
+    items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
+    of_runs = lists_of_runs(session, collection_id, {topic_id for topic_id, _ in items.values()})
+    if not of_runs:
+        raise ConflictError("There is no run to score yet.")
+    lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
+    runs, place = RegradedRuns.join_items(lists, items, numbers)
+    return _Joined(tuple(run.tag for run in of_runs), runs, place, scoring)
+
+
+def _agreed(rows: Sequence[OpinionRow]) -> tuple[dict[int, int], list[OpinionRow]]:
+    """The grades of the items on which all agree, and what is said of the others."""
+    first: dict[int, int] = {}
+    contested = {row.pool_item_id for row in rows if first.setdefault(row.pool_item_id, row.grade) != row.grade}
+    agreed = {item: grade for item, grade in first.items() if item not in contested}
+    return agreed, [row for row in rows if row.pool_item_id in contested]
+
+
+def _other_policies(collection: Collection, rows: Sequence[OpinionRow]) -> list[str]:
+    """All but the collection's own, without those that would only repeat another: nobody owns or adjudicates.
+
+    The own one, too, where what is in dispute stays out.
+    """
+    owned, adjudicated = any(row.by_owner for row in rows), any(row.adjudicates for row in rows)
+    return [
+        name
+        for name in NAMED_POLICIES
+        if (name != collection.consensus_policy or collection.leaves_out_disputed)
+        and (owned or not name.endswith("owner"))
+        and (adjudicated or not name.startswith(ADJUDICATED_ELSE))
+    ]

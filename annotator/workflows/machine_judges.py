@@ -1,0 +1,175 @@
+"""Judges that are machines: which they are, and how their labels and the ranking by them compare with people's."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.judge_effect import Comparison as Comparison
+from annotator.evaluation.judge_effect import GivenGrades, Grades, compare, grades_of_items
+from annotator.evaluation.machine_agreement import MachineBeside as MachineBeside
+from annotator.evaluation.machine_agreement import machine_beside
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.settling import Rules, settle_voices
+from annotator.storage import Collection
+from annotator.storage.accounts import find_user
+from annotator.storage.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.machines import Machine as Machine
+from annotator.storage.machines import MachineFacts as MachineFacts
+from annotator.storage.machines import OutsideLabel as OutsideLabel
+from annotator.storage.machines import labels_outside, machines_of, make_machine, make_person
+from annotator.storage.opinions import OpinionRow, opinions
+from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+LONGEST_MODEL = 200
+LONGEST_PROMPT = 100_000
+
+
+@dataclass(frozen=True)
+class MachineReport:
+    """A machine beside the settled grades of people, and beside each of them with whom it has documents in common.
+
+    `ranking` compares the runs by the machine's labels alone (first) with those by the settled grades of people, on
+    the documents that both have; None where there is nothing to rank.
+    """
+
+    machine: Machine
+    labels: int
+    outside: tuple[OutsideLabel, ...]
+    people: MachineBeside
+    judges: tuple[tuple[str, MachineBeside], ...]
+    ranking: Comparison | None
+
+
+@dataclass(frozen=True)
+class MachineReports:
+    """Every machine of a collection, by name; `grades` is the scale in order."""
+
+    measure: str
+    policy: str
+    grades: tuple[int, ...]
+    tags: tuple[str, ...]
+    machines: tuple[MachineReport, ...]
+
+
+def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
+    """Mark a judge as a machine and say what is known of it; the documents it has labelled want a person again.
+
+    Raises `NotFoundError` for an unknown judge and `InvalidValueError` for a model or prompt that is too long.
+    """
+    if len(facts.model) > LONGEST_MODEL or len(facts.prompt) > LONGEST_PROMPT:
+        raise InvalidValueError(
+            "A model's name has at most %(model)d characters and a prompt at most %(prompt)d.",
+            model=LONGEST_MODEL,
+            prompt=LONGEST_PROMPT,
+        )
+    make_machine(session, find_user(session, name), facts)
+
+
+def mark_person(session: Session, name: str) -> None:
+    """Take it back that a judge is a machine; raises `NotFoundError` for an unknown judge."""
+    make_person(session, find_user(session, name))
+
+
+def machine_reports(
+    session: Session,
+    slug: str,
+    measure: str = USUAL_MEASURE,
+    topics: Sequence[str] | None = None,
+    *,
+    only_shared: bool = False,
+) -> MachineReports:
+    """Compare every machine with people, on accepted topics or on some of them.
+
+    With `only_shared`, only documents count that two people or more graded, so that machine and person can be seen
+    beside person and person.
+
+    What was carried over to documents with the same text counts for the ranking, not for the agreement. Raises
+    `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
+    """
+    collection = find_collection(session, slug)
+    parsed = parse_measure(measure)
+    scale = tuple(grade.value for grade in scale_of(session, collection.id))
+    numbers = accepted_topics(session, collection.id, topics)
+    rows = opinions(session, collection.id, machines=True, topics=numbers)
+    if only_shared:
+        rows = _shared_by_people(rows)
+    runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows})
+    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), collection)
+    outside = labels_outside(session, collection.id, numbers)
+    reports = [
+        beside.report(machine, tuple(label for label in outside if label.machine == machine.name), scale)
+        for machine in machines_of(session, collection.id)
+    ]
+    return MachineReports(str(parsed), collection.consensus_policy, scale, beside.tags, tuple(reports))
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """What people say, ready to be compared with machines."""
+
+    tags: tuple[str, ...]
+    runs: RegradedRuns
+    scoring: Scoring
+    given: GivenGrades  # by everybody
+    said: GivenGrades  # without what was carried over
+    persons: tuple[str, ...]
+    settled: Grades  # of people
+    settled_without_carried: Grades
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[ListsOfRun],
+        numbers: Mapping[int, str],
+        rows: Sequence[OpinionRow],
+        scoring: Scoring,
+        collection: Collection,
+    ) -> "_Beside":
+        items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
+        lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs]
+        joined, place = RegradedRuns.join_items(lists, items, numbers)
+        of_people = [row for row in rows if not row.is_machine]
+        said = [row for row in rows if not row.is_carried]
+        return cls(
+            tuple(run.tag for run in runs),
+            joined,
+            scoring,
+            _given(rows, place),
+            _given(said, place),
+            tuple(sorted({row.judge for row in of_people if not row.adjudicates})),
+            _settled(of_people, place, collection),
+            _settled([row for row in of_people if not row.is_carried], place, collection),
+        )
+
+    def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:
+        labels, said = self.given.of_name(machine.name), self.said.of_name(machine.name)
+        judges = ((name, machine_beside(said, self.said.of_name(name), scale)) for name in self.persons)
+        return MachineReport(
+            machine,
+            self.given.count(machine.name),
+            outside,
+            machine_beside(said, self.settled_without_carried, scale),
+            tuple((name, beside) for name, beside in judges if beside.kappa.n),
+            compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None,
+        )
+
+
+def _shared_by_people(rows: Sequence[OpinionRow]) -> list[OpinionRow]:
+    graded = Counter(row.pool_item_id for row in rows if not row.is_machine and not row.adjudicates)
+    return [row for row in rows if graded[row.pool_item_id] > 1]
+
+
+def _given(rows: Sequence[OpinionRow], place: Mapping[int, int]) -> GivenGrades:
+    columns = ([row.pool_item_id for row in rows], [row.judge for row in rows], [row.grade for row in rows])
+    return GivenGrades.of_columns(*columns, place)
+
+
+def _settled(rows: Sequence[OpinionRow], place: Mapping[int, int], collection: Collection) -> Grades:
+    rules = Rules(collection.consensus_policy, collection.relevant_from, collection.leaves_out_disputed)
+    return grades_of_items(settle_voices(rows, rules).grades, place)
