@@ -21,6 +21,9 @@ PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
 JUDGES = (303, 404, 403, 200, 403, 403)
 JUDGES_DO = (303, 404, 403, 303, 403, 403)
 JUDGES_FORM = (303, 404, 403, 422, 403, 403)
+# For adjudicators alone, who are none of PEOPLE.
+NONE_OF_THEM = (303, 404, 403, 403, 403, 403)
+NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
 ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
 
@@ -45,6 +48,7 @@ MATRIX = {
     "people.show": Row("GET", "/people", ADMINISTRATORS),
     "people.add": Row("POST", "/people", ADMINISTRATORS_FORM),
     "people.reset_password": Row("POST", "/people/password", ADMINISTRATORS_FORM),
+    "people.mark_machine": Row("POST", "/people/machine", ADMINISTRATORS_FORM),
     "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),
     "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
     "collection.list_all": Row("GET", "/collections", (303, 200, 200, 200, 200, 200)),
@@ -118,6 +122,20 @@ MATRIX = {
     "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
     "judgements.as_jsonl": Row("GET", f"{N}/judgements.jsonl", ORGANISERS),
     "agreement.show": Row("GET", f"{N}/agreement", ORGANISERS),
+    "agreement.as_csv": Row("GET", f"{N}/agreement.csv", ORGANISERS),
+    # Nobody of these names judges here.
+    "agreement.pair": Row("GET", f"{N}/agreement/pair?first=a&second=b", (303, 404, 403, 403, 404, 404)),
+    "agreement.documents": Row("GET", f"{N}/agreement/documents?first=a&second=b", (303, 404, 403, 403, 404, 404)),
+    "adjudication.show": Row("GET", f"{N}/adjudication", ORGANISERS),
+    "disagreements.show": Row("GET", f"{N}/disagreements", ORGANISERS),
+    "disagreements.as_csv": Row("GET", f"{N}/disagreements.csv", ORGANISERS),
+    "disagreements.as_json": Row("GET", f"{N}/disagreements.json", ORGANISERS),
+    "judge_quality.show": Row("GET", f"{N}/judges", ORGANISERS),
+    "judge_quality.as_csv": Row("GET", f"{N}/judges.csv", ORGANISERS),
+    # Nobody has judged anything here.
+    "judge_quality.one": Row("GET", f"{N}/judges/judge?name=jo", (303, 404, 403, 403, 404, 404)),
+    "judge_effect.show": Row("GET", f"{N}/agreement/effect", ORGANISERS),
+    "machine_judges.show": Row("GET", f"{N}/agreement/machines", ORGANISERS),
     "qrels.show": Row("GET", f"{N}/qrels", ORGANISERS),
     "qrels.file": Row("GET", f"{N}/qrels/file", ORGANISERS),
     "qrels.manifest": Row("GET", f"{N}/qrels/manifest", ORGANISERS),
@@ -125,6 +143,12 @@ MATRIX = {
     "qrels.sampled": Row("GET", f"{N}/qrels/prels", (303, 404, 403, 403, 404, 404)),
     "qrels.sampled_manifest": Row("GET", f"{N}/qrels/prels/manifest", (303, 404, 403, 403, 404, 404)),
     "qrels.for_infap": Row("GET", f"{N}/qrels/infap", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.keep": Row("POST", f"{N}/qrels/keep", ORGANISERS_DO),
+    # No version is kept.
+    "qrels_versions.file": Row("GET", f"{N}/qrels/versions/1/file", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.manifest": Row("GET", f"{N}/qrels/versions/1/manifest", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.diff": Row("GET", f"{N}/qrels/diff?before=1", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.as_csv": Row("GET", f"{N}/qrels/diff.csv?before=1", (303, 404, 403, 403, 404, 404)),
     "leaderboard.show": Row("GET", f"{N}/leaderboard", ORGANISERS),
     "leaderboard.as_csv": Row("GET", f"{N}/leaderboard.csv", ORGANISERS),
     "judging.topics": Row("GET", f"{N}/judge", JUDGES),
@@ -136,6 +160,14 @@ MATRIX = {
     "judging_protocol.session_now": Row("GET", f"{N}/judge/session", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document": Row("GET", f"{N}/judge/assignments/1.json", (401, 404, 403, 200, 403, 403)),
     "judging_protocol.document_part": Row("GET", f"{N}/judge/assignments/1/parts/1", (401, 404, 403, 404, 403, 403)),
+    "adjudicating.topics": Row("GET", f"{N}/adjudicate", NONE_OF_THEM),
+    "adjudicating.next_document": Row("GET", f"{N}/adjudicate/topics/2", NONE_OF_THEM),
+    "adjudicating.show": Row("GET", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
+    "adjudicating.record": Row("POST", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
+    "adjudicating_protocol.acts": Row("POST", f"{N}/adjudicate/topics/2/acts", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.session_now": Row("GET", f"{N}/adjudicate/session", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.document": Row("GET", f"{N}/adjudicate/assignments/5.json", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.document_part": Row("GET", f"{N}/adjudicate/assignments/5/parts/1", NONE_OF_THEM_IN_JSON),
     "judged.show": Row("GET", f"{N}/judge/judged", JUDGES),
     "judged.put_off": Row("GET", f"{N}/judge/put-off", JUDGES),
     "judged.take_up": Row("POST", f"{N}/judge/put-off/1", JUDGES_DO),
@@ -160,4 +192,26 @@ MATRIX = {
     "training.add": Row("POST", f"{N}/training/set-up", ORGANISERS_FORM),
     "training.change": Row("POST", f"{N}/training/pass-mark", ORGANISERS_DO),
     "training.clear": Row("POST", f"{N}/training/clear", ORGANISERS_DO),
+}
+
+# What an adjudicator opens beside the pages for every member: the status they get. All else in a collection is refused.
+FOR_ADJUDICATORS = {
+    "adjudicating.topics": 200,
+    "adjudicating.next_document": 200,
+    "adjudicating.show": 200,
+    "adjudicating.record": 422,
+    "adjudicating_protocol.acts": 422,
+    "adjudicating_protocol.session_now": 200,
+    "adjudicating_protocol.document": 200,
+    "adjudicating_protocol.document_part": 404,
+    "judged.show": 200,
+    "judged.put_off": 200,
+    "judge_desk.show": 200,
+    "judge_desk.change": 303,
+    "judge_desk.save_note": 422,
+    "judge_desk.save_marks": 422,
+    "questions.own": 200,
+    "questions.ask": 200,
+    "questions.send": 422,
+    "questions.read": 422,
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from access_matrix import MATRIX, PEOPLE, Row
+from access_matrix import ANY_MEMBER, FOR_ADJUDICATORS, MATRIX, PEOPLE, N, Row
 from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
 from flask import Flask
 from sqlalchemy.orm import Session
@@ -13,6 +13,7 @@ from visiting import Visitor, application
 
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
+from annotator.storage.drawing import Queue
 from annotator.web.context import DATABASE
 from annotator.workflows.judging import next_task
 
@@ -61,6 +62,9 @@ def fill(session: Session) -> None:
     judge_id = member(session, "jo", Role.JUDGE)
     assert next_task(session, SLUG, "1", judge_id, now=NOW) is not None
     labels(session, "nist", "2 0 a 1\n")
+    labels(session, "trec", "2 0 a 0\n")
+    adjudicator_id = member(session, "ann", Role.ADJUDICATOR)
+    assert next_task(session, SLUG, "2", adjudicator_id, now=NOW, queue=Queue.ADJUDICATION) is not None
 
 
 def test_every_endpoint_has_a_row_and_every_row_an_endpoint(app: Flask) -> None:
@@ -73,6 +77,16 @@ def test_every_endpoint_opens_for_those_it_is_for(app: Flask, filled: Database, 
     app.extensions[DATABASE] = filled
     statuses = {who: status_for(app, filled, NAMES[who], row) for who in PEOPLE}
     assert statuses == dict(zip(PEOPLE, row.statuses, strict=True))
+
+
+@pytest.mark.parametrize("endpoint", sorted(name for name, row in MATRIX.items() if row.path.startswith(N)))
+def test_an_adjudicator_opens_their_own_pages_and_those_for_every_member(
+    app: Flask, filled: Database, endpoint: str
+) -> None:
+    row = MATRIX[endpoint]
+    app.extensions[DATABASE] = filled
+    others = 200 if row.statuses == ANY_MEMBER else 403
+    assert status_for(app, filled, "ann", row) == FOR_ADJUDICATORS.get(endpoint, others)
 
 
 def status_for(app: Flask, database: Database, name: str | None, row: Row) -> int:

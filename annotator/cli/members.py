@@ -24,7 +24,7 @@ def command() -> None:
 @click.option("--team", metavar="TEAM", help="The team of a participant; made when it is new.")
 @on_installation
 def add(installation: Installation, slug: str, name: str, role: str, team: str | None) -> None:
-    """Give a person a role in a collection."""
+    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing who."""
     with installation.database.transaction() as session:
         members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC))
     click.echo(f"{name} is now {role} of {slug}.", err=True)
@@ -36,7 +36,7 @@ def add(installation: Installation, slug: str, name: str, role: str, team: str |
 @as_role
 @on_installation
 def remove(installation: Installation, slug: str, name: str, role: str) -> None:
-    """Take a role away; documents a judge has drawn go back to the queue, judgements stay."""
+    """Take a role away; documents drawn by a judge or an adjudicator go back to the queue, judgements stay."""
     with installation.database.transaction() as session:
         members.remove_member(session, slug, name, Role(role))
     click.echo(f"{name} is no longer {role} of {slug}.", err=True)

@@ -23,7 +23,9 @@ PARTICLES = (
     *("과의", "은", "는", "이", "가", "을", "를", "의", "에", "와", "과", "도", "로", "만", "들"),
 )
 # What is cut off an English word so that its other forms are marked, too; other languages lose little by it.
-ENDING = re.compile(r"ical(?:ly)?$|(?<=[ts])ions?$|ings?$|ed(?:ly)?$|(?<=[sxz])es$|(?<=[cs]h)es$|ies$|y$|(?<=[^s])s$|e$")
+ENDING = re.compile(
+    r"ical(?:ly)?$|(?<=[ts])ions?$|ings?$|ed(?:ly)?$|(?<=[sxz])es$|(?<=[cs]h)es$|ies$|y$|(?<=[^s])s$|e$"
+)
 SHORT_PLURAL = re.compile(r"(?!news|lens)[^\W\d_]{2}[^\W\d_sui]s")
 EVERYWHERE = frozenset(  # words of English, German, French, Spanish and Korean
     """

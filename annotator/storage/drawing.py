@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
+from enum import StrEnum
 from typing import NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, select, update
@@ -21,11 +22,18 @@ from annotator.storage.pools import PoolItem
 ONE_IN = 4
 
 
+class Queue(StrEnum):
+    """Which of a person's queues: as a judge, or as an adjudicator; they have the two apart."""
+
+    JUDGING = "judging"
+    ADJUDICATION = "adjudication"
+
+
 # Put together once, from the tables themselves: it is asked for with one judgement in four.
 _ITEMS = cast("Table", PoolItem.__table__)
 _ASSIGNMENTS = cast("Table", Assignment.__table__)
 _DOCUMENTS = cast("Table", Document.__table__)
-HELD = (
+_HELD = (
     select(_ASSIGNMENTS.c.id, _ASSIGNMENTS.c.put_off_at)
     .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
     .where(
@@ -34,6 +42,10 @@ HELD = (
         _ITEMS.c.topic_id == bindparam("topic_id"),
     )
 )
+HELD = {
+    Queue.JUDGING: _HELD.where(_ASSIGNMENTS.c.purpose != Purpose.ADJUDICATION.value),
+    Queue.ADJUDICATION: _HELD.where(_ASSIGNMENTS.c.purpose == Purpose.ADJUDICATION.value),
+}
 DOCUMENTS = (
     select(
         _ASSIGNMENTS.c.id,
@@ -88,15 +100,15 @@ def drawing_apart(session: Session) -> Iterator[None]:
         with session.begin_nested():
             yield
     except OperationalError as error:
-        raise BusyError(
-            "Somebody else drew documents at this moment. What you judged is stored: try again."
-        ) from error
+        raise BusyError("Somebody else drew documents at this moment. What you judged is stored: try again.") from error
 
 
-def held_in_topic(session: Session, topic_id: int, judge_id: int, state: AssignmentState) -> list[int]:
+def held_in_topic(
+    session: Session, topic_id: int, judge_id: int, state: AssignmentState, queue: Queue = Queue.JUDGING
+) -> list[int]:
     """The judge's live or put-off assignments of a topic; what was put off before comes after what was not."""
     wanted = {"judge_id": judge_id, "state": state.value, "topic_id": topic_id}
-    rows = session.connection().execute(HELD, wanted).all()
+    rows = session.connection().execute(HELD[queue], wanted).all()
     return [id_ for id_, put_off_at in sorted(rows, key=lambda row: (row[1] is not None, row[1] or 0, row[0]))]
 
 

@@ -42,6 +42,7 @@ NOT_FOR_EVERYONE = text("NOT pool_item.for_everyone")
 HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
 SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'")
 CURRENT = text("judgement.current")
+AS_JUDGE = Assignment.purpose != Purpose.ADJUDICATION
 DRAWN_COLUMNS = (
     *(PoolItem.id, PoolItem.priority, PoolItem.lot, PoolItem.taken, PoolItem.judgements_wanted),
     *(PoolItem.is_overlap, PoolItem.for_everyone, PoolItem.known_grade),
@@ -191,7 +192,7 @@ def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) 
         .where(
             Assignment.judge_id == judge_id,
             Assignment.state == AssignmentState.DONE,
-            Assignment.purpose != Purpose.CARRIED,
+            Assignment.purpose.not_in((Purpose.CARRIED, Purpose.ADJUDICATION)),
             in_topics,
         )
         .group_by(PoolItem.topic_id)
@@ -204,7 +205,7 @@ def put_off_items(session: Session, judge_id: int, in_topics: ColumnElement[bool
     rows = session.execute(
         select(PoolItem.topic_id, func.count())
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)
-        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LATER, in_topics)
+        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LATER, AS_JUDGE, in_topics)
         .group_by(PoolItem.topic_id)
     )
     return Counter({topic_id: count for topic_id, count in rows})
@@ -254,7 +255,7 @@ def _wanting(owner_id: Any, *, is_second: bool) -> ColumnElement[bool]:  # noqa:
 
 def _wants_second(owner_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the column of it
     """The overlap of an owned topic that nobody but its owner has."""
-    return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(Assignment.judge_id != owner_id))
+    return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(and_(Assignment.judge_id != owner_id, AS_JUDGE)))
 
 
 def _in_hands(whose: ColumnElement[bool]) -> Exists:
@@ -271,8 +272,9 @@ def _purpose(item: Row[*tuple[Any, ...]], mode: str, *, is_second: bool) -> Purp
 
 def _may_come_again(judge_id: int, reshow_share: int) -> ColumnElement[bool]:
     """The items that are shown twice, by their lots, and have not been yet."""
-    shown_again = exists().where(Assignment.pool_item_id == PoolItem.id, Assignment.judge_id == judge_id, SHOWN_AGAIN)
-    return and_(PoolItem.lot % 100 < reshow_share, PoolItem.known_grade.is_(None), ~shown_again)
+    own = exists().where(Assignment.pool_item_id == PoolItem.id, Assignment.judge_id == judge_id)
+    is_judged = own.where(HAS_IT, AS_JUDGE)
+    return and_(PoolItem.lot % 100 < reshow_share, PoolItem.known_grade.is_(None), ~own.where(SHOWN_AGAIN), is_judged)
 
 
 def _graded_a_day_ago(judge_id: int, now: datetime) -> ColumnElement[bool]:
@@ -284,7 +286,7 @@ def _graded_a_day_ago(judge_id: int, now: datetime) -> ColumnElement[bool]:
 
 def _held_less_had(judge_id: int, wanting: ColumnElement[bool]) -> Select[int, int]:
     """By topic: what the judge has in hand, less what they have, in hand or done, of the items that want a judge."""
-    in_hand = func.count().filter(Assignment.state.in_(HELD))
+    in_hand = func.count().filter(Assignment.state.in_(HELD), AS_JUDGE)
     had = func.count().filter(wanting, Assignment.purpose != Purpose.RE_SHOWN)
     return (
         select(PoolItem.topic_id, in_hand - had)

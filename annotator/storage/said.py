@@ -1,17 +1,36 @@
 """What a judge said of the documents they see again, by assignment: for undo, and for changing one's mind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import cast
 
 from sqlalchemy import Table, and_, bindparam, exists, or_, select, text
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.drawing import HeldDocument
+from annotator.storage.drawing import HeldDocument, Queue
 from annotator.storage.judge_desk import Evidence
 from annotator.storage.judging import Assignment, Decision, Judgement, Purpose
 from annotator.storage.pools import PoolItem
 from annotator.storage.saying import Passage
+
+
+@dataclass(frozen=True)
+class ShownDocument:
+    """A document as a judge sees it, with what they said of it and the passages they kept.
+
+    `given` are the grades that an adjudicator is to see beside it, each once; nobody else is shown any.
+    """
+
+    assignment_id: int
+    document_id: int
+    docno: str
+    title: str
+    body: str | None
+    url: str | None
+    language: str | None
+    text_hash: str | None
+    said: "Said | None"
+    given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,6 +64,31 @@ ALL = (
 CURRENT = ALL.where(text("judgement.current"))
 
 
+def shown(
+    session: Session,
+    documents: Sequence[HeldDocument],
+    judge_id: int,
+    given: Mapping[int, tuple[int, ...]] | None = None,
+) -> list[ShownDocument]:
+    """The documents as this judge sees them; `given` has grades by pool item."""
+    said = what_was_said(session, documents, judge_id)
+    return [
+        ShownDocument(
+            one.assignment_id,
+            one.document_id,
+            one.docno,
+            one.title,
+            one.body,
+            one.url,
+            one.language,
+            one.text_hash,
+            said.get(one.assignment_id),
+            given.get(one.pool_item_id, ()) if given else (),
+        )
+        for one in documents
+    ]
+
+
 def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, Said]:
     """Assignment id → what this judge says of its document.
 
@@ -68,9 +112,12 @@ def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id:
     }
 
 
-def said_before(session: Session, topic_id: int, judge_id: int, present: Said | None) -> int | None:
+def said_before(
+    session: Session, topic_id: int, judge_id: int, present: Said | None, queue: Queue = Queue.JUDGING
+) -> int | None:
     """The assignment that the judge judged just before this one (before now, when this one is not judged yet)."""
     later = aliased(Judgement)
+    decides = Assignment.purpose == Purpose.ADJUDICATION
     statement = (
         select(Judgement.assignment_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -78,6 +125,7 @@ def said_before(session: Session, topic_id: int, judge_id: int, present: Said | 
         .where(
             PoolItem.topic_id == topic_id,
             Judgement.judge_id == judge_id,
+            decides if queue == Queue.ADJUDICATION else ~decides,
             or_(
                 Judgement.current,
                 # Of a second showing no word is current: the last one counts.

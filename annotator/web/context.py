@@ -35,6 +35,11 @@ class Place:
         return Role.JUDGE in self.roles
 
     @property
+    def adjudicates(self) -> bool:
+        """Whether this person decides here where judges differ."""
+        return Role.ADJUDICATOR in self.roles
+
+    @property
     def participates(self) -> bool:
         """Whether this person sends runs for a team."""
         return Role.PARTICIPANT in self.roles

@@ -7,7 +7,7 @@ from wtforms import TextAreaField
 from annotator.storage import Role
 from annotator.web import json_answers
 from annotator.web.access import collection_page
-from annotator.web.context import database, now, the_person
+from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.workflows import judge_desk
@@ -38,14 +38,14 @@ class DeskForm(Form):
 
 
 @blueprint.get("/collections/<slug>/judge/notes/<path:number>")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def show(slug: str, number: str) -> ResponseReturnValue:
     """The judge's own note and words of a topic."""
     return _page(slug, number, None)
 
 
 @blueprint.post("/collections/<slug>/judge/notes/<path:number>")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def change(slug: str, number: str) -> ResponseReturnValue:
     """Keep both, and go on judging the topic."""
     form = DeskForm()
@@ -57,11 +57,12 @@ def change(slug: str, number: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, number, form), form.status
     flash(gettext("Your note of topic %(number)s is stored.", number=number))
-    return redirect(url_for("judging.next_document", slug=slug, number=number), 303)
+    onward = "judging.next_document" if the_place().judges else "adjudicating.next_document"
+    return redirect(url_for(onward, slug=slug, number=number), 303)
 
 
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/note")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def save_note(slug: str, number: str) -> ResponseReturnValue:
     """Keep the note that a script sends: `{"text"}`."""
     text = json_answers.text_in(json_answers.json_body(), "text")
@@ -71,7 +72,7 @@ def save_note(slug: str, number: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/marks")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def save_marks(slug: str, number: str) -> ResponseReturnValue:
     """Keep the words that a script sends: `{"words": […]}`."""
     words = json_answers.texts_in(json_answers.json_body(), "words")

@@ -1,4 +1,4 @@
-"""What a judge judged, to be found and changed, and what they put off."""
+"""What a judge judged or an adjudicator decided, to be found and changed, and what they put off."""
 
 from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -8,6 +8,8 @@ from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
 from annotator.workflows import judged
 from annotator.workflows.judged import CANNOT, Wanted
+from annotator.workflows.put_off import put_off_by
+from annotator.workflows.put_off import take_up as take_up_again
 
 blueprint = Blueprint("judged", __name__)
 
@@ -16,7 +18,7 @@ GREATEST_GRADE = 9
 
 
 @blueprint.get("/collections/<slug>/judge/judged")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def show(slug: str) -> ResponseReturnValue:
     """What this judge has judged, newest first: all, or by `?q=`, `?grade=` (or “cannot”), `?topic=`; `?page=`."""
     wanted = _wanted()
@@ -26,11 +28,11 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/judge/put-off")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def put_off(slug: str) -> ResponseReturnValue:
     """What this judge has put off."""
     with database().reading() as session:
-        rows = judged.put_off_by(session, slug, the_person().id)
+        rows = put_off_by(session, slug, the_person().id)
     return render_template("judging/put_off.html", rows=rows)
 
 
@@ -39,7 +41,7 @@ def put_off(slug: str) -> ResponseReturnValue:
 def take_up(slug: str, assignment_id: int) -> ResponseReturnValue:
     """Take a document up again that was put off, and open it."""
     judge_id = the_person().id
-    held = database().attempt(lambda session: judged.take_up(session, slug, assignment_id, judge_id, now=now()))
+    held = database().attempt(lambda session: take_up_again(session, slug, assignment_id, judge_id, now=now()))
     return redirect(url_for("judging.show", slug=slug, assignment_id=held), 303)
 
 

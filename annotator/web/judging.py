@@ -12,6 +12,7 @@ from wtforms import HiddenField, IntegerField, SelectChoice, SelectField, TextAr
 from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import CannotJudge, Role
+from annotator.storage.drawing import Queue
 from annotator.storage.judge_desk import Preparation
 from annotator.storage.judging import Decision
 from annotator.web.access import collection_page
@@ -20,7 +21,7 @@ from annotator.web.choosing import choices_to_come, choose_if_few
 from annotator.web.compression import compressed
 from annotator.web.context import database, now, the_person
 from annotator.web.forms import Form, unix_lines
-from annotator.web.judging_documents import batch_json, parts_of
+from annotator.web.judging_documents import ENDPOINTS, batch_json, parts_of
 from annotator.web.language import lazy_gettext
 from annotator.web.words import CANNOT_JUDGE
 from annotator.workflows import judging, judging_page, questions, recording
@@ -95,7 +96,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
         return to_preparation(slug, refusal)
     if task is None:
         return render_template("judging/done.html", number=number)
-    return _screen(slug, task, _blank_form(task))
+    return screen(slug, task, blank_form(task), back=_search_left(slug))
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
@@ -103,7 +104,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     """One of the judge's own documents, with the grade they gave it; `?back=` is the search it was found by."""
     task = _open(slug, assignment_id)
-    return _screen(slug, task, _blank_form(task))
+    return screen(slug, task, blank_form(task), back=_search_left(slug))
 
 
 @blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
@@ -129,7 +130,7 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
                 )
             )
     if form.refused:
-        return _screen(slug, _open(slug, assignment_id), form, status=form.status)
+        return screen(slug, _open(slug, assignment_id), form, back=_search_left(slug))
     return redirect(_search_left(slug) or url_for(".next_document", slug=slug, number=number), 303)
 
 
@@ -156,16 +157,18 @@ def _open(slug: str, assignment_id: int) -> JudgingTask:
         return judging.open_task(session, slug, assignment_id, the_person().id, now=now())
 
 
-def _blank_form(task: JudgingTask) -> JudgementForm:
+def blank_form(task: JudgingTask) -> JudgementForm:
     """A form with an id of its own, in which the note of an earlier judgement can be kept."""
     return JudgementForm(formdata=None, client_id=uuid4().hex, note=task.decision.note if task.decision else "")
 
 
-def _screen(slug: str, task: JudgingTask, form: JudgementForm, status: int = 200) -> ResponseReturnValue:
+def screen(
+    slug: str, task: JudgingTask, form: JudgementForm, *, back: str | None = None, queue: Queue = Queue.JUDGING
+) -> ResponseReturnValue:
+    """A document beside its topic, and all that the screen's script needs to begin."""
     with database().reading() as session:
         beside = judging_page.show_beside(session, slug, task.topic_number, the_person().id)
-    to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0)
-    back = _search_left(slug)
+    to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0) if queue == Queue.JUDGING else 0
     page = render_template(
         "judging/task.html",
         task=task,
@@ -173,10 +176,12 @@ def _screen(slug: str, task: JudgingTask, form: JudgementForm, status: int = 200
         form=form,
         to_come=to_come,
         back=back,
-        batch=batch_json(slug, task, beside, to_come=to_come, back=back),
+        batch=batch_json(slug, task, beside, to_come=to_come, back=back, queue=queue),
         part=_part(task),
+        pages=ENDPOINTS[queue][0],
+        decides=queue == Queue.ADJUDICATION,
     )
-    response = make_response(page, status)
+    response = make_response(page, form.status if form.refused else 200)
     # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
     response.headers["Cache-Control"] = "private, no-cache"
     return response

@@ -6,6 +6,7 @@ from flask import url_for
 from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 
+from annotator.storage.drawing import Queue
 from annotator.storage.judging import Decision
 from annotator.storage.saying import Passage
 from annotator.web.context import the_person, the_place
@@ -13,6 +14,11 @@ from annotator.web.document_parts import Parts
 from annotator.workflows.judging import JudgingTask, ShownDocument
 from annotator.workflows.judging_page import Beside
 
+# The pages of each queue, and what their script calls; both have views of the same names.
+ENDPOINTS = {
+    Queue.JUDGING: ("judging", "judging_protocol"),
+    Queue.ADJUDICATION: ("adjudicating", "adjudicating_protocol"),
+}
 # What this process keeps of long documents.
 PARTS = Parts()
 
@@ -20,6 +26,7 @@ PARTS = Parts()
 def document_json(document: ShownDocument, previous: int | None = None) -> dict[str, Any]:
     """A document with the first of its parts, and what the judge said of it; `previous` was judged before it."""
     parts = parts_of(document)
+    given = {"given": list(document.given)} if document.given else {}
     return {
         "assignment": document.assignment_id,
         "docno": document.docno,
@@ -30,6 +37,7 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
         "parts": max(len(parts), 1),
         "decision": _decision_json(document.said.decision, document.said.evidence) if document.said else None,
         "previous": previous,
+        **given,
     }
 
 
@@ -38,7 +46,15 @@ def parts_of(document: ShownDocument) -> tuple[Markup, ...]:
     return PARTS.of(document.text_hash or document.body, document.body) if document.body else ()
 
 
-def batch_json(slug: str, task: JudgingTask, beside: Beside, *, to_come: int, back: str | None) -> dict[str, Any]:
+def batch_json(
+    slug: str,
+    task: JudgingTask,
+    beside: Beside,
+    *,
+    to_come: int = 0,
+    back: str | None = None,
+    queue: Queue = Queue.JUDGING,
+) -> dict[str, Any]:
     """All that the screen needs to begin: topic, scale, documents at hand, and where to send what is said."""
     person, collection = the_person(), the_place().collection
     documents = [document_json(document) for document in task.documents]
@@ -46,7 +62,7 @@ def batch_json(slug: str, task: JudgingTask, beside: Beside, *, to_come: int, ba
     return {
         "person": person.id,
         "csrf": generate_csrf(),
-        "urls": _urls(slug, task.topic_number, back),
+        "urls": _urls(slug, task.topic_number, back, queue),
         "topic": {
             "number": task.topic_number,
             "title": task.topic_title,
@@ -67,15 +83,16 @@ def batch_json(slug: str, task: JudgingTask, beside: Beside, *, to_come: int, ba
     }
 
 
-def _urls(slug: str, number: str, back: str | None) -> dict[str, str | None]:
+def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:
     """Where the script asks and goes; `assignments` goes on with a number and `.json` or `/parts/2`."""
+    pages, protocol = ENDPOINTS[queue]
     return {
-        "acts": url_for("judging_protocol.acts", slug=slug, number=number),
-        "session": url_for("judging_protocol.session_now", slug=slug),
-        "assignments": url_for("judging.show", slug=slug, assignment_id=0).removesuffix("0"),
-        "page": url_for("judging.next_document", slug=slug, number=number),
+        "acts": url_for(f"{protocol}.acts", slug=slug, number=number),
+        "session": url_for(f"{protocol}.session_now", slug=slug),
+        "assignments": url_for(f"{pages}.show", slug=slug, assignment_id=0).removesuffix("0"),
+        "page": url_for(f"{pages}.next_document", slug=slug, number=number),
         "back": back,
-        "topics": url_for("judging.topics", slug=slug),
+        "topics": url_for(f"{pages}.topics", slug=slug),
         "note": url_for("judge_desk.save_note", slug=slug, number=number),
         "marks": url_for("judge_desk.save_marks", slug=slug, number=number),
         "questions": url_for("questions.own", slug=slug),

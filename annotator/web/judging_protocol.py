@@ -13,7 +13,7 @@ from flask_wtf.csrf import CSRFError, generate_csrf
 from werkzeug.exceptions import HTTPException
 
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotFoundError
-from annotator.storage import Database
+from annotator.storage import Database, Role
 from annotator.web import error_pages
 from annotator.web.access import signed_in_as
 from annotator.web.choosing import choices_to_come, choose_if_few
@@ -32,7 +32,6 @@ from annotator.workflows.judging_turn import Turn, take_turn
 from annotator.workflows.recording import Recorded
 
 blueprint = Blueprint("judging_protocol", __name__)
-blueprint.after_request(compressed)
 
 # Documents are sent when the browser has fewer left, so that one answer in four brings some.
 REFILLED_BELOW = 5
@@ -42,19 +41,25 @@ COUNTS: WeakKeyDictionary[Database, judging_counts.Memory] = WeakKeyDictionary()
 JsonView = Callable[..., ResponseReturnValue]
 
 
-def for_judges(view: JsonView) -> JsonView:
-    """Let a judge of the collection in, as the view's first argument; others are refused in JSON."""
+def let_in(role: Role) -> Callable[[JsonView], JsonView]:
+    """Let those with a role in the collection in, as the view's first argument; others are refused in JSON."""
 
-    @wraps(view)
-    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
-        account = signed_in_as()
-        judge = None
-        if account is not None:
-            with database().reading() as session:
-                judge = judge_access.find_judge(session, slug, *account)
-        return signed_out() if judge is None else view(judge, slug, **values)
+    def decorate(view: JsonView) -> JsonView:
+        @wraps(view)
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+            account = signed_in_as()
+            judge = None
+            if account is not None:
+                with database().reading() as session:
+                    judge = judge_access.find_judge(session, slug, *account, role)
+            return signed_out() if judge is None else view(judge, slug, **values)
 
-    return guarded
+        return guarded
+
+    return decorate
+
+
+for_judges = let_in(Role.JUDGE)
 
 
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/acts")
@@ -71,7 +76,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     )
     stored, counted = turn.recorded, turn.counted
     try:
-        documents, stopped = _chosen(judge, slug, number, sent) if draws and judge.is_adaptive else _drawn(turn, sent)
+        documents, stopped = _chosen(judge, slug, number, sent) if draws and judge.is_adaptive else drawn(turn, sent)
         if counted is None or counted.counts.put_off:
             # Documents that were put off may have come back.
             counted = _count(judge, slug, number, at)
@@ -81,25 +86,14 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
             raise
         # What is stored is acknowledged, whatever else went wrong.
         documents, stopped, counted = [], say(no_topic.sentence), None
-    refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
-    answer = {
-        "person": judge.id,
-        "acknowledged": stored.acknowledged,
-        "refused": [_refused(id_, error) for id_, error in refused],
-        "documents": [document_json(document) for document in documents],
-        "counts": vars(counted.counts if counted else NOTHING),
-        "guidelines": judge.guidelines,
-        "answers": judge.answers,
-        "stopped": stopped,
-    }
-    return _json(answer, _status(stored, refused))
+    return answer(judge, sent, stored, documents, counted, stopped)
 
 
 @blueprint.get("/collections/<slug>/judge/session")
 @for_judges
 def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: ARG001 - the guard has used it
     """Who is signed in, with a token for what is sent next."""
-    return {"person": judge.id, "name": judge.name, "csrf": generate_csrf()}
+    return who(judge)
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>.json")
@@ -108,7 +102,7 @@ def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnV
     """One of the judge's own documents, with what they said of it and the assignment judged before it."""
     with database().reading() as session:
         shown, previous = judging.open_document(session, slug, assignment_id, judge.id)
-    return _json(document_json(shown, previous))
+    return as_json(document_json(shown, previous))
 
 
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>/parts/<row:part>")
@@ -117,25 +111,19 @@ def document_part(judge: JudgeHere, slug: str, assignment_id: int, part: int) ->
     """A part of one of the judge's own documents, from 1."""
     with database().reading() as session:
         shown, _ = judging.open_document(session, slug, assignment_id, judge.id)
-    parts = parts_of(shown)
-    if not 1 <= part <= len(parts):
-        raise NotFoundError("This document has no part %(part)d.", part=part)
-    return _json({"html": parts[part - 1]})
+    return one_part(shown, part)
 
 
-@blueprint.errorhandler(AnnotatorError)
 def refuse(error: AnnotatorError) -> ResponseReturnValue:
     """What a workflow refuses."""
     return refusal(error_pages.status_of(error), say(error.sentence))
 
 
-@blueprint.errorhandler(CSRFError)
 def refuse_token(error: CSRFError) -> ResponseReturnValue:
     """A POST without the token of this session; who has signed out has none, and is told that."""
     return signed_out() if signed_in_as() is None else refuse_http(error)
 
 
-@blueprint.errorhandler(HTTPException)
 def refuse_http(error: HTTPException) -> ResponseReturnValue:
     """What the framework refuses, and faults."""
     status = error.code or 500
@@ -148,7 +136,43 @@ def signed_out() -> ResponseReturnValue:
     return refusal(SIGNED_OUT, gettext("You are signed out. Sign in again to go on."))
 
 
-def _drawn(turn: Turn, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
+def answer(
+    judge: JudgeHere,
+    sent: Sent,
+    stored: Recorded,
+    documents: Sequence[ShownDocument],
+    counted: Counted | None,
+    stopped: str | None,
+) -> Response:
+    """What the script gets for its acts."""
+    refused = [*sent.refused, *((one.id, one.error) for one in stored.refused)]
+    answered = {
+        "person": judge.id,
+        "acknowledged": stored.acknowledged,
+        "refused": [_refused(id_, error) for id_, error in refused],
+        "documents": [document_json(document) for document in documents],
+        "counts": vars(counted.counts if counted else NOTHING),
+        "guidelines": judge.guidelines,
+        "answers": judge.answers,
+        "stopped": stopped,
+    }
+    return as_json(answered, _status(stored, refused))
+
+
+def who(judge: JudgeHere) -> dict[str, object]:
+    """A person for the script, with a token for what is sent next."""
+    return {"person": judge.id, "name": judge.name, "csrf": generate_csrf()}
+
+
+def one_part(document: ShownDocument, part: int) -> Response:
+    """A part of a document, from 1."""
+    parts = parts_of(document)
+    if not 1 <= part <= len(parts):
+        raise NotFoundError("This document has no part %(part)d.", part=part)
+    return as_json({"html": parts[part - 1]})
+
+
+def drawn(turn: Turn, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
     """The documents of a turn, and why there are none when something stands against it."""
     if isinstance(turn.stopped, NotFoundError) or (isinstance(turn.stopped, BusyError) and not sent.holds):
         raise turn.stopped
@@ -190,9 +214,9 @@ def _memory() -> judging_counts.Memory:
     return COUNTS.setdefault(database(), judging_counts.Memory())
 
 
-def _json(answer: object, status: int = 200) -> Response:
+def as_json(value: object, status: int = 200) -> Response:
     """JSON as short as it goes, most of it text that is no English."""
-    text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return Response(text, status, mimetype="application/json")
 
 
@@ -203,3 +227,14 @@ def _refused(id_: str, error: AnnotatorError) -> dict[str, object]:
 def _status(stored: Recorded, refused: list[tuple[str, AnnotatorError]]) -> int:
     """That of the first refusal when nothing was stored at all."""
     return error_pages.status_of(refused[0][1]) if refused and not stored.acknowledged else 200
+
+
+def install(protocol: Blueprint) -> None:
+    """Let a blueprint of the script's answer everything in JSON, refusals and faults too."""
+    protocol.after_request(compressed)
+    protocol.register_error_handler(AnnotatorError, refuse)
+    protocol.register_error_handler(CSRFError, refuse_token)
+    protocol.register_error_handler(HTTPException, refuse_http)
+
+
+install(blueprint)

@@ -18,7 +18,8 @@ blueprint = Blueprint("members", __name__)
 
 def role_choices() -> list[SelectChoice]:
     """The roles by their names."""
-    return [SelectChoice(role.value, ROLES[role]) for role in (Role.JUDGE, Role.ORGANISER, Role.PARTICIPANT)]
+    roles = (Role.JUDGE, Role.ADJUDICATOR, Role.ORGANISER, Role.PARTICIPANT)
+    return [SelectChoice(role.value, ROLES[role]) for role in roles]
 
 
 class MemberForm(Form):
@@ -30,7 +31,11 @@ class MemberForm(Form):
         description=lazy_gettext("The name of the account, which an administrator makes."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
-    role = SelectField(lazy_gettext("Role"), choices=role_choices)
+    role = SelectField(
+        lazy_gettext("Role"),
+        choices=role_choices,
+        description=lazy_gettext("An adjudicator decides where judges differ, without seeing who they are."),
+    )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
 
 

@@ -40,7 +40,7 @@ class AnswerForm(Form):
 
 
 @blueprint.get("/collections/<slug>/judge/questions")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def own(slug: str) -> ResponseReturnValue:
     """What this judge has asked, with the answers; opening the page is reading them, a script says so itself."""
     judge_id = the_person().id
@@ -56,7 +56,7 @@ def own(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/judge/questions/new")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def ask(slug: str) -> ResponseReturnValue:
     """The form for a question about `?topic=`, about the document of `?assignment=`, or about anything."""
     assignment = request.args.get("assignment", type=int)
@@ -69,7 +69,7 @@ def ask(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/collections/<slug>/judge/questions")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def send(slug: str) -> ResponseReturnValue:
     """Keep a question; a script sends `{"id", "text", "topic", "assignment"}`, the last two as it likes."""
     if json_answers.wants_json():
@@ -85,7 +85,7 @@ def send(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.post("/collections/<slug>/judge/questions/read")
-@collection_page(Role.JUDGE)
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def read(slug: str) -> ResponseReturnValue:
     """Note that the judge was shown the answers: to all questions, or to those of `{"ids": […]}`."""
     body = json_answers.json_body()

@@ -1,4 +1,4 @@
-"""Whether somebody may judge in a collection, as one short question: it is asked with every judgement."""
+"""Whether somebody may judge or decide in a collection, as one short question: it is asked with every judgement."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -15,6 +15,7 @@ from annotator.storage import (
     Membership,
     Pool,
     PoolItem,
+    Purpose,
     Question,
     Role,
     Topic,
@@ -24,7 +25,7 @@ from annotator.storage import (
 
 @dataclass(frozen=True)
 class JudgeHere:
-    """Somebody who may judge in a collection, with what their page is to know at once.
+    """Somebody who may judge, or decide, in a collection, with what their page is to know at once.
 
     `guidelines` is the number in force, 0 before the first; `answers` counts those to their questions that they have
     not been shown. `is_adaptive` says that a strategy may still choose documents there.
@@ -37,17 +38,18 @@ class JudgeHere:
     is_adaptive: bool
 
 
-def find_judge(session: Session, slug: str, user_id: int, generation: int) -> JudgeHere | None:
-    """The judge with that account, None when its sessions have ended.
+def find_judge(session: Session, slug: str, user_id: int, generation: int, role: Role = Role.JUDGE) -> JudgeHere | None:
+    """The judge with that account, or who has another role; None when its sessions have ended.
 
-    Raises `NotAllowedError` for who does not judge there, or no longer, and `NotFoundError` where others, who must not
-    know of the collection, are told so.
+    Raises `NotAllowedError` for who has not that role there, or no longer, and `NotFoundError` where others, who must
+    not know of the collection, are told so.
     """
-    row = session.connection().execute(_STATEMENT, {"slug": slug, "user_id": user_id}).one_or_none()
+    wanted = {"slug": slug, "user_id": user_id, "role": role.value}
+    row = session.connection().execute(_STATEMENT, wanted).one_or_none()
     if row is None or row.sign_in_generation != generation:
         return None
     if row.judges is None:
-        _refuse(session, slug, row.collection_id, user_id)
+        _refuse(session, slug, row.collection_id, user_id, role)
     return JudgeHere(user_id, row.name, row.guidelines or 0, row.answers, bool(row.is_adaptive))
 
 
@@ -83,20 +85,23 @@ _STATEMENT = (
         and_(
             MEMBERSHIPS.user_id == USERS.id,
             MEMBERSHIPS.collection_id == COLLECTIONS.id,
-            MEMBERSHIPS.role == Role.JUDGE.value,
+            MEMBERSHIPS.role == bindparam("role"),
         ),
     )
     .where(USERS.id == bindparam("user_id"))
 )
 
 
-def _refuse(session: Session, slug: str, collection_id: int | None, user_id: int) -> None:
+def _refuse(session: Session, slug: str, collection_id: int | None, user_id: int, role: Role) -> None:
+    decides = Assignment.purpose == Purpose.ADJUDICATION
     drawn = (
         exists()
         .where(Assignment.judge_id == user_id, PoolItem.id == Assignment.pool_item_id, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id)
+        .where(Topic.collection_id == collection_id, decides if role == Role.ADJUDICATOR else ~decides)
     )
     if collection_id is not None and session.scalar(select(drawn)):
+        if role == Role.ADJUDICATOR:
+            raise NotAllowedError("You are not an adjudicator of this collection any more; what you decided is kept.")
         raise NotAllowedError("You are not a judge of this collection any more; what you judged is kept.")
     belongs = exists().where(Membership.user_id == user_id, Membership.collection_id == collection_id)
     administers = exists().where(User.id == user_id, User.administrator)

@@ -1,33 +1,18 @@
-"""A judge looks back: what they judged, with all they said of it before, and what they put off."""
+"""A judge looks back: what they judged or decided, with all they said of it before."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import (
-    ACCEPTED,
-    Assignment,
-    AssignmentState,
-    Collection,
-    Document,
-    Evidence,
-    Judgement,
-    PoolItem,
-    Purpose,
-    Topic,
-    TopicState,
-    User,
-)
-from annotator.storage.collection import find_collection, refuse_closed_judging
-from annotator.storage.judge_desk import may_judge
-from annotator.storage.judge_queue import free_items, take_free
-from annotator.storage.judging import Decision, lend
+from annotator.storage import Assignment, Document, Evidence, Judgement, PoolItem, Purpose, Topic
+from annotator.storage.collection import find_collection
+from annotator.storage.judging import Decision
 
 ROWS_A_PAGE = 50
 CANNOT = "cannot"
@@ -53,7 +38,10 @@ class EarlierWord:
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A document this judge has judged, for looking it up and changing their mind; `earlier` words newest first."""
+    """A document this judge has judged, for looking it up and changing their mind; `earlier` words newest first.
+
+    `decides`: they said it as an adjudicator.
+    """
 
     assignment_id: int
     topic_number: str
@@ -64,6 +52,7 @@ class JudgedRow:
     judged_at: datetime
     evidence: tuple[str, ...]
     earlier: tuple[EarlierWord, ...]
+    decides: bool
 
 
 @dataclass(frozen=True)
@@ -75,19 +64,6 @@ class JudgedPage:
     page: int
     pages: int
     topics: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class PutOffRow:
-    """A document that a judge has put off; when it is not `held` any more they can take it up again."""
-
-    assignment_id: int
-    topic_number: str
-    topic_title: str
-    docno: str
-    title: str
-    put_off_at: datetime
-    held: bool
 
 
 def list_judged(session: Session, slug: str, judge_id: int, wanted: Wanted) -> JudgedPage:
@@ -114,6 +90,7 @@ def list_judged(session: Session, slug: str, judge_id: int, wanted: Wanted) -> J
                 row.Judgement.judged_at,
                 tuple(evidence[row.Judgement.id]),
                 tuple(earlier[row.Judgement.pool_item_id]),
+                bool(row.decides),
             )
             for row in rows
         ),
@@ -124,72 +101,14 @@ def list_judged(session: Session, slug: str, judge_id: int, wanted: Wanted) -> J
     )
 
 
-def put_off_by(session: Session, slug: str, judge_id: int) -> list[PutOffRow]:
-    """What a judge has put off and not judged since, the first one first.
-
-    Of what went back to the queue when its lease ran out, that is there which they may still have.
-    """
-    collection = find_collection(session, slug)
-    rows = session.execute(
-        select(Assignment, PoolItem.id.label("item_id"), Topic, Document.docno, Document.title)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .join(Document, Document.id == PoolItem.document_id)
-        .where(
-            Topic.collection_id == collection.id,
-            ACCEPTED,
-            Assignment.judge_id == judge_id,
-            Assignment.put_off_at.is_not(None),
-            Assignment.state.in_((AssignmentState.LATER, AssignmentState.RETURNED)),
-        )
-        .order_by(Assignment.put_off_at.desc(), Assignment.id.desc())
-    ).all()
-    free = _still_free(session, collection, judge_id, [(row.Topic, row.item_id) for row in rows])
-    listed: dict[int, PutOffRow] = {}  # of an item that was put off twice, the last time
-    for row in rows:
-        held = row.Assignment.state == AssignmentState.LATER
-        if held or row.item_id in free:
-            topic, put_off_at = row.Topic, row.Assignment.put_off_at
-            listed.setdefault(
-                row.item_id,
-                PutOffRow(row.Assignment.id, topic.number, topic.title, row.docno, row.title, put_off_at, held),
-            )
-    return sorted(listed.values(), key=lambda one: (one.put_off_at, one.assignment_id))
-
-
-def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime) -> int:
-    """Take a document that was put off into the judge's hands again and return the assignment by which they have it.
-
-    Raises `NotFoundError` for what is not theirs, and `ConflictError` when somebody else has it by now, or when the
-    judge is to be given nothing: judging has ended, or the guidelines or the training come first.
-    """
-    collection = find_collection(session, slug)
-    refuse_closed_judging(session, collection.id)
-    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
-    assignment, topic = _own_assignment(session, collection.id, assignment_id, judge_id)
-    if assignment.state != AssignmentState.RETURNED:
-        return assignment.id
-    if assignment.purpose == Purpose.RE_SHOWN:
-        # The draw shows it again, and the first showing would tell what was said then.
-        raise _not_waiting()
-    held = session.scalar(_has(judge_id, assignment.pool_item_id))
-    if held is not None:
-        return held
-    if may_judge(session, collection, judge_id) is not None:
-        raise ConflictError("Accept the guidelines and pass the training first.")
-    item = None
-    if topic.state == TopicState.ACCEPTED:
-        item = take_free(session, judge_id, topic, collection.judging_mode, assignment.pool_item_id)
-    if item is None:
-        raise _not_waiting()
-    lend(session, [item.id], judge_id, now, {item.id: item.purpose})
-    return session.scalars(_has(judge_id, item.id)).one()
-
-
-def _own(collection_id: int, judge_id: int) -> Select[Judgement, str, str, str, str]:
+def _own(collection_id: int, judge_id: int) -> Select[*tuple[Any, ...]]:
     """The judge's last words; not of documents that nobody was shown, whose text is another's."""
     return (
-        select(Judgement, Topic.number, Topic.title.label("topic_title"), Document.docno, Document.title)
+        select(
+            *(Judgement, Topic.number, Topic.title.label("topic_title"), Document.docno, Document.title),
+            (Assignment.purpose == Purpose.ADJUDICATION).label("decides"),
+        )
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Document, Document.id == PoolItem.document_id)
@@ -202,7 +121,7 @@ def _own(collection_id: int, judge_id: int) -> Select[Judgement, str, str, str, 
     )
 
 
-def _narrowed(own: Select[Judgement, str, str, str, str], wanted: Wanted) -> Select[Judgement, str, str, str, str]:
+def _narrowed(own: Select[*tuple[Any, ...]], wanted: Wanted) -> Select[*tuple[Any, ...]]:
     if wanted.words.strip():
         own = own.where(_has_words(wanted.words.strip()))
     if wanted.grade == CANNOT:
@@ -218,7 +137,7 @@ def _has_words(words: str) -> ColumnElement[bool]:
     )
 
 
-def _topics(session: Session, own: Select[Judgement, str, str, str, str]) -> tuple[tuple[str, str], ...]:
+def _topics(session: Session, own: Select[*tuple[Any, ...]]) -> tuple[tuple[str, str], ...]:
     rows = session.execute(own.with_only_columns(Topic.number, Topic.title).distinct())
     return tuple(sorted(((number, title) for number, title in rows), key=lambda topic: natural_order(topic[0])))
 
@@ -255,45 +174,3 @@ def _evidence(session: Session, judgements: Sequence[Judgement]) -> dict[int, li
     for row in rows:
         evidence[row.judgement_id].append(row.text)
     return evidence
-
-
-def _still_free(
-    session: Session, collection: Collection, judge_id: int, items: Sequence[tuple[Topic, int]]
-) -> set[int]:
-    """Those of the pool items that this judge may have."""
-    of_topic: dict[int, tuple[Topic, list[int]]] = {}
-    for topic, item_id in items:
-        of_topic.setdefault(topic.id, (topic, []))[1].append(item_id)
-    return {
-        item_id
-        for topic, ids in of_topic.values()
-        for item_id in session.scalars(free_items(judge_id, topic, collection.judging_mode).where(PoolItem.id.in_(ids)))
-    }
-
-
-def _own_assignment(
-    session: Session, collection_id: int, assignment_id: int, judge_id: int
-) -> tuple[Assignment, Topic]:
-    row = session.execute(
-        select(Assignment, Topic)
-        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Assignment.id == assignment_id, Assignment.judge_id == judge_id, Topic.collection_id == collection_id)
-    ).one_or_none()
-    if row is None:
-        raise NotFoundError("You have no such assignment.")
-    return row.Assignment, row.Topic
-
-
-def _not_waiting() -> ConflictError:
-    return ConflictError("This document is not waiting for you any more: others have it, or it needs nobody.")
-
-
-def _has(judge_id: int, item_id: int) -> Select[int]:
-    """The assignment by which a judge has an item, in hand or done."""
-    return select(Assignment.id).where(
-        Assignment.judge_id == judge_id,
-        Assignment.pool_item_id == item_id,
-        Assignment.state != AssignmentState.RETURNED,
-        Assignment.purpose != Purpose.RE_SHOWN,
-    )

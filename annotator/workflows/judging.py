@@ -5,15 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, select, true
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Topic, TopicState
+from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose, Topic, TopicState
 from annotator.storage.collection import find_collection
+from annotator.storage.disputes import draw_disputed, given_grades
 from annotator.storage.drawing import (
-    HeldDocument,
+    Queue,
     draw,
     held_documents,
     held_in_topic,
@@ -24,7 +25,9 @@ from annotator.storage.judge_desk import Preparation, may_judge
 from annotator.storage.judge_queue import done_items, put_off_items, waiting_items
 from annotator.storage.judging import LEASE as LEASE
 from annotator.storage.judging import Decision, give_back, give_back_expired, renew
-from annotator.storage.said import Said, said_before, what_was_said
+from annotator.storage.queue_counts import judged_and_waiting
+from annotator.storage.said import ShownDocument as ShownDocument
+from annotator.storage.said import said_before, shown
 from annotator.storage.saying import open_for_judging
 
 # As many documents are in the browser as are drawn at once.
@@ -90,22 +93,7 @@ class JudgingTask:
     put_off: int
     decision: Decision | None
     previous_assignment_id: int | None
-    documents: tuple["ShownDocument", ...]
-
-
-@dataclass(frozen=True)
-class ShownDocument:
-    """A document as a judge sees it, with what they said of it and the passages they kept."""
-
-    assignment_id: int
-    document_id: int
-    docno: str
-    title: str
-    body: str | None
-    url: str | None
-    language: str | None
-    text_hash: str | None
-    said: Said | None
+    documents: tuple[ShownDocument, ...]
 
 
 def topics_to_judge(
@@ -141,7 +129,9 @@ def topics_to_judge(
     return sorted(with_work, key=lambda row: (not row.owned, natural_order(row.number)))
 
 
-def next_task(session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime) -> JudgingTask | None:
+def next_task(
+    session: Session, slug: str, topic_number: str, judge_id: int, *, now: datetime, queue: Queue = Queue.JUDGING
+) -> JudgingTask | None:
     """The judge's next documents of a topic, None when nothing waits for them, as in one that was dropped.
 
     What they hold already comes first and its lease is renewed; otherwise a few items are drawn in one go, and what
@@ -151,12 +141,19 @@ def next_task(session: Session, slug: str, topic_number: str, judge_id: int, *, 
     collection, topic = _place(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
         return None
-    in_hand = _refill(session, collection, topic, judge_id, (), now)
-    return _task(session, collection, topic, held_documents(session, in_hand), judge_id, now) if in_hand else None
+    in_hand = _refill(session, collection, topic, judge_id, (), now, queue)
+    return _task(session, collection, topic, in_hand, judge_id, now, queue) if in_hand else None
 
 
 def more_documents(
-    session: Session, slug: str, topic_number: str, judge_id: int, *, holds: SizedIterable[int], now: datetime
+    session: Session,
+    slug: str,
+    topic_number: str,
+    judge_id: int,
+    *,
+    holds: SizedIterable[int],
+    now: datetime,
+    queue: Queue = Queue.JUDGING,
 ) -> list[ShownDocument]:
     """Documents for a judge whose browser has those of `holds` already, so many that it then has eight.
 
@@ -165,22 +162,27 @@ def more_documents(
     collection, topic = _place(session, slug, topic_number)
     if topic.state != TopicState.ACCEPTED:
         raise ConflictError("The organiser has dropped this topic; what you judged is kept.")
-    in_hand = _refill(session, collection, topic, judge_id, holds, now)
-    return _shown(session, held_documents(session, in_hand), judge_id)
+    in_hand = _refill(session, collection, topic, judge_id, holds, now, queue)
+    return _shown(session, collection, in_hand, judge_id, queue)
 
 
-def open_task(session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime) -> JudgingTask:
+def open_task(
+    session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime, queue: Queue = Queue.JUDGING
+) -> JudgingTask:
     """One of the judge's own assignments, judged or not; `NotFoundError` for anybody else's."""
     collection = find_collection(session, slug)
-    topic = _topic_of_own(session, collection, assignment_id, judge_id)
-    return _task(session, collection, topic, held_documents(session, [assignment_id]), judge_id, now)
+    topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
+    return _task(session, collection, topic, [assignment_id], judge_id, now, queue)
 
 
-def open_document(session: Session, slug: str, assignment_id: int, judge_id: int) -> tuple["ShownDocument", int | None]:
+def open_document(
+    session: Session, slug: str, assignment_id: int, judge_id: int, *, queue: Queue = Queue.JUDGING
+) -> tuple[ShownDocument, int | None]:
     """The document of one's own assignment, and the assignment judged before it; `NotFoundError` for anybody else's."""
-    topic = _topic_of_own(session, find_collection(session, slug), assignment_id, judge_id)
-    [shown] = _shown(session, held_documents(session, [assignment_id]), judge_id)
-    return shown, said_before(session, topic.id, judge_id, shown.said)
+    collection = find_collection(session, slug)
+    topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
+    [one] = _shown(session, collection, [assignment_id], judge_id, queue)
+    return one, said_before(session, topic.id, judge_id, one.said, queue)
 
 
 def return_assignments(session: Session, judge_id: int) -> int:
@@ -188,7 +190,7 @@ def return_assignments(session: Session, judge_id: int) -> int:
     return give_back(session, Assignment.judge_id == judge_id)
 
 
-def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int) -> Topic:
+def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int, queue: Queue) -> Topic:
     """The topic of the judge's assignment; `NotFoundError` for anybody else's."""
     topic = session.scalar(
         select(Topic)
@@ -198,6 +200,7 @@ def _topic_of_own(session: Session, collection: Collection, assignment_id: int, 
             Assignment.id == assignment_id,
             Assignment.judge_id == judge_id,
             Topic.collection_id == collection.id,
+            true() if queue == Queue.JUDGING else Assignment.purpose == Purpose.ADJUDICATION,
         )
     )
     if topic is None:
@@ -215,61 +218,60 @@ def _place(session: Session, slug: str, topic_number: str) -> tuple[Collection, 
 
 
 def _refill(
-    session: Session, collection: Collection, topic: Topic, judge_id: int, holds: SizedIterable[int], now: datetime
+    session: Session,
+    collection: Collection,
+    topic: Topic,
+    judge_id: int,
+    holds: SizedIterable[int],
+    now: datetime,
+    queue: Queue,
 ) -> list[int]:
     """Assignments for a browser that has those of `holds`, at most so many that it then has eight."""
-    preparation = may_judge(session, collection, judge_id)
+    preparation = may_judge(session, collection, judge_id) if queue == Queue.JUDGING else None
     if preparation is not None:
         raise NotPreparedError(preparation)
     give_back_expired(session, now)
     wait_for_other_tabs(session, judge_id)
     renew(session, judge_id, now)
     wanted = max(DRAWN_AT_ONCE - len(holds), 0)
-    live = _live(session, topic, judge_id, holds)
-    if len(live) < wanted and draw(session, collection, topic, judge_id, wanted - len(live), now):
-        live = _live(session, topic, judge_id, holds)
+    live = _live(session, topic, judge_id, holds, queue)
+    draw_some = draw if queue == Queue.JUDGING else draw_disputed
+    if len(live) < wanted and draw_some(session, collection, topic, judge_id, wanted - len(live), now):
+        live = _live(session, topic, judge_id, holds, queue)
     if not live and wanted:
-        put_off = held_in_topic(session, topic.id, judge_id, AssignmentState.LATER)
+        put_off = held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue)
         live = [id_ for id_ in put_off if id_ not in holds]
         take_up_again(session, live)
     return live[:wanted]
 
 
-def _live(session: Session, topic: Topic, judge_id: int, holds: SizedIterable[int]) -> list[int]:
-    return [id_ for id_ in held_in_topic(session, topic.id, judge_id, AssignmentState.LIVE) if id_ not in holds]
+def _live(session: Session, topic: Topic, judge_id: int, holds: SizedIterable[int], queue: Queue) -> list[int]:
+    return [id_ for id_ in held_in_topic(session, topic.id, judge_id, AssignmentState.LIVE, queue) if id_ not in holds]
 
 
-def _shown(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> list[ShownDocument]:
-    said = what_was_said(session, documents, judge_id)
-    return [
-        ShownDocument(
-            one.assignment_id,
-            one.document_id,
-            one.docno,
-            one.title,
-            one.body,
-            one.url,
-            one.language,
-            one.text_hash,
-            said.get(one.assignment_id),
-        )
-        for one in documents
-    ]
+def _shown(
+    session: Session, collection: Collection, assignment_ids: Sequence[int], judge_id: int, queue: Queue
+) -> list[ShownDocument]:
+    """The documents of the judge's assignments, in their order."""
+    documents = held_documents(session, assignment_ids)
+    given = None
+    if queue == Queue.ADJUDICATION and collection.shows_grades:
+        given = given_grades(session, [one.pool_item_id for one in documents])
+    return shown(session, documents, judge_id, given)
 
 
 def _task(
     session: Session,
     collection: Collection,
     topic: Topic,
-    documents: Sequence[HeldDocument],
+    assignment_ids: Sequence[int],
     judge_id: int,
     now: datetime,
+    queue: Queue,
 ) -> JudgingTask:
-    shown = _shown(session, documents, judge_id)
-    first = shown[0]
-    in_topic = PoolItem.topic_id == topic.id
-    is_accepted = topic.state == TopicState.ACCEPTED
-    waiting = waiting_items(session, judge_id, collection, in_topic, now)[topic.id] if is_accepted else 0
+    documents = _shown(session, collection, assignment_ids, judge_id, queue)
+    first = documents[0]
+    judged, waiting = judged_and_waiting(session, collection, topic, judge_id, now, queue)
     return JudgingTask(
         assignment_id=first.assignment_id,
         topic_number=topic.number,
@@ -282,10 +284,10 @@ def _task(
         body=first.body,
         url=first.url,
         language=first.language,
-        judged=done_items(session, judge_id, in_topic)[topic.id],
+        judged=judged,
         waiting=waiting,
-        put_off=len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER)),
+        put_off=len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue)),
         decision=first.said.decision if first.said else None,
-        previous_assignment_id=said_before(session, topic.id, judge_id, first.said),
-        documents=tuple(shown),
+        previous_assignment_id=said_before(session, topic.id, judge_id, first.said, queue),
+        documents=tuple(documents),
     )

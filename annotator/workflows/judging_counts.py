@@ -8,9 +8,10 @@ from typing import cast
 from sqlalchemy import Table, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage import Assignment, AssignmentState, Judgement, PoolItem, TopicState
+from annotator.storage import Assignment, AssignmentState, Judgement, PoolItem, Purpose, TopicState
 from annotator.storage.collection import find_collection, find_topic
-from annotator.storage.judge_queue import done_items, waiting_items
+from annotator.storage.drawing import Queue, held_in_topic
+from annotator.storage.queue_counts import judged_and_waiting
 
 # Others draw meanwhile; how much waits is counted anew after so long.
 COUNTED_ANEW = timedelta(seconds=10)
@@ -21,6 +22,7 @@ ITEMS = cast("Table", PoolItem.__table__)
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 JUDGEMENTS = cast("Table", Judgement.__table__)
 _EARLIER = JUDGEMENTS.alias("earlier")
+AS_JUDGE = ASSIGNMENTS.c.purpose != Purpose.ADJUDICATION.value
 _FRESH = (
     select(func.count())
     .select_from(JUDGEMENTS)
@@ -30,6 +32,8 @@ _FRESH = (
         # Few are newer, but a judge may have judged thousands, and a topic may have thousands of items.
         JUDGEMENTS.c.judge_id + 0 == bindparam("judge_id"),
         JUDGEMENTS.c.carried_from_id.is_(None),
+        # What somebody decides is counted with the disputes.
+        exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, AS_JUDGE),
         ITEMS.c.topic_id + 0 == bindparam("topic_id"),
         # The first of its assignment: another word on the same is no further document.
         ~exists().where(
@@ -47,6 +51,7 @@ PUT_OFF = (
     .where(
         ASSIGNMENTS.c.judge_id == bindparam("judge_id"),
         ASSIGNMENTS.c.state == AssignmentState.LATER.value,
+        AS_JUDGE,
         ITEMS.c.topic_id == bindparam("topic_id"),
     )
 )
@@ -101,7 +106,14 @@ class Memory:
 
 
 def count_topic(
-    session: Session, slug: str, topic_number: str, judge_id: int, *, to_come: int, now: datetime
+    session: Session,
+    slug: str,
+    topic_number: str,
+    judge_id: int,
+    *,
+    to_come: int,
+    now: datetime,
+    queue: Queue = Queue.JUDGING,
 ) -> Counted:
     """Where the judge is in the topic; `to_come` says how many documents will still be chosen there.
 
@@ -109,13 +121,11 @@ def count_topic(
     """
     collection = find_collection(session, slug)
     topic = find_topic(session, collection.id, topic_number)
-    in_topic = PoolItem.topic_id == topic.id
     last = session.scalar(select(func.max(Judgement.id)))
-    judged = done_items(session, judge_id, in_topic)[topic.id]
-    is_accepted = topic.state == TopicState.ACCEPTED
-    waiting = waiting_items(session, judge_id, collection, in_topic, now)[topic.id] + to_come if is_accepted else 0
-    put_off = session.connection().scalar(PUT_OFF, {"topic_id": topic.id, "judge_id": judge_id}) or 0
-    return Counted(Counts(judged, judged + waiting, put_off), topic.id, last or 0, now)
+    judged, waiting = judged_and_waiting(session, collection, topic, judge_id, now, queue)
+    total = judged + waiting + (to_come if topic.state == TopicState.ACCEPTED else 0)
+    put_off = len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue))
+    return Counted(Counts(judged, total, put_off), topic.id, last or 0, now)
 
 
 def count_on(session: Session, known: Counted, judge_id: int) -> Counted | None:

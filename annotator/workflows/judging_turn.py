@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, NotFoundError
-from annotator.storage.drawing import drawing_apart, wait_for_other_tabs
+from annotator.storage.drawing import Queue, drawing_apart, wait_for_other_tabs
 from annotator.workflows.judging import ShownDocument, more_documents
 from annotator.workflows.judging_counts import Counted, count_on
 from annotator.workflows.recording import Act, Recorded, record_acts
@@ -37,6 +37,7 @@ def take_turn(
     holds: SizedIterable[int] | None,
     known: Counted | None,
     at: datetime,
+    queue: Queue = Queue.JUDGING,
 ) -> Turn:
     """Store the acts, draw for a browser that has the documents of `holds` (None: draw nothing), and count on.
 
@@ -45,13 +46,13 @@ def take_turn(
     if holds is not None:
         # Before the assignments are locked: who draws holds this lock and then renews them.
         wait_for_other_tabs(session, judge_id)
-    recorded = record_acts(session, slug, judge_id, acts, received_at=at)
+    recorded = record_acts(session, slug, judge_id, acts, received_at=at, queue=queue)
     documents: Sequence[ShownDocument] = ()
     stopped: Stopped | None = None
     if holds is not None:
         try:
             with drawing_apart(session):
-                documents = more_documents(session, slug, topic_number, judge_id, holds=holds, now=at)
+                documents = more_documents(session, slug, topic_number, judge_id, holds=holds, now=at, queue=queue)
         except (BusyError, ConflictError, NotFoundError) as refusal:
             stopped = refusal
     return Turn(recorded, documents, stopped, count_on(session, known, judge_id) if known else None)

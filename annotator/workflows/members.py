@@ -7,7 +7,19 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import IN_FORCE, Assignment, Collection, Membership, PoolItem, Role, Run, Team, Topic, User
+from annotator.storage import (
+    IN_FORCE,
+    Assignment,
+    Collection,
+    Membership,
+    PoolItem,
+    Purpose,
+    Role,
+    Run,
+    Team,
+    Topic,
+    User,
+)
 from annotator.storage.accounts import find_or_add_team, find_user
 from annotator.storage.collection import find_collection, lock_collection
 from annotator.storage.judging import give_back
@@ -57,16 +69,18 @@ def add_member(
 
 
 def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
-    """Take a role away; what a judge still holds goes back to the queue, what was judged stays."""
+    """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays."""
     collection = lock_collection(session, slug)
     user = find_user(session, name)
     membership = _membership(session, collection.id, user.id, role)
     if membership is None:
         raise NotFoundError("“%(name)s” does not have the role %(role)s.", name=name, role=role)
     session.delete(membership)
-    if role == Role.JUDGE:
+    if role in (Role.JUDGE, Role.ADJUDICATOR):
         in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)
-        give_back(session, Assignment.judge_id == user.id, Assignment.pool_item_id.in_(in_collection))
+        decides = Assignment.purpose == Purpose.ADJUDICATION
+        by_role = decides if role == Role.ADJUDICATOR else ~decides
+        give_back(session, Assignment.judge_id == user.id, Assignment.pool_item_id.in_(in_collection), by_role)
 
 
 def list_members(session: Session, slug: str) -> list[MemberRow]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,8 +12,10 @@ from sqlalchemy.orm import Session
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
 from annotator.storage import Judgement
+from annotator.storage.disputes import adjudications_among, take_no_place
+from annotator.storage.drawing import Queue
 from annotator.storage.duplicates import carry_over
-from annotator.storage.judging import LEASE, Decision, renew
+from annotator.storage.judging import LEASE, AssignmentState, Decision, renew
 from annotator.storage.saying import Passage, Saying, Word, stored_ids
 
 LONGEST_SECONDS = 3600.0
@@ -60,7 +63,15 @@ class Recorded:
     refused: tuple[Refusal, ...]
 
 
-def record_acts(session: Session, slug: str, judge_id: int, acts: Sequence[Act], *, received_at: datetime) -> Recorded:
+def record_acts(
+    session: Session,
+    slug: str,
+    judge_id: int,
+    acts: Sequence[Act],
+    *,
+    received_at: datetime,
+    queue: Queue = Queue.JUDGING,
+) -> Recorded:
     """Store what a judge's browser sends, in this order; each act is stored or refused by itself.
 
     Refused are: all when the collection is closed (`ConflictError`), another judge's assignment (`NotFoundError`), a
@@ -79,11 +90,12 @@ def record_acts(session: Session, slug: str, judge_id: int, acts: Sequence[Act],
             tuple(act.id for act in acts if act.id in stored),
             tuple(Refusal(act.id, closed) for act in acts if act.id not in stored),
         )
+    deciding = _deciding(session, judge_id, [act.assignment_id for act in acts], queue)
     acknowledged, refused = [], []
     for act in acts:
         try:
             check_id(act.id)
-            _take(saying, act, received_at)
+            _take(saying, act, received_at, deciding)
         except AnnotatorError as error:
             refused.append(Refusal(act.id, error))
         else:
@@ -105,6 +117,7 @@ def record_judgement(
     client_id: str,
     judged_at: datetime,
     guidelines: int | None = None,
+    queue: Queue = Queue.JUDGING,
 ) -> str:
     """Append a judgement, or put the document off, and return the number of its topic.
 
@@ -112,19 +125,23 @@ def record_judgement(
     grade: that is another judgement. Raises what `record_acts` refuses.
     """
     saying = Saying(session, slug, judge_id, {assignment_id}, {client_id})
+    deciding = _deciding(session, judge_id, [assignment_id], queue)
     check_id(client_id)
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
     if decision is not None and client_id in saying.known:
         act = replace(act, id=_fresh_client_id(session, saying, act, decision))
-    _take(saying, act, judged_at)
+    _take(saying, act, judged_at, deciding)
     _carry_over(session, saying)
     return saying.topic_number(assignment_id)
 
 
-def _take(saying: Saying, act: Act, received_at: datetime) -> None:
-    """Store one act; the checks come first, so that what is refused leaves nothing behind."""
+def _take(saying: Saying, act: Act, received_at: datetime, deciding: AbstractSet[int] | None) -> None:
+    """Store one act; the checks come first, so that what is refused leaves nothing behind.
+
+    Of an adjudicator, those of their assignments are heard by which they decide.
+    """
     assignment = saying.own(act.assignment_id)
-    if assignment is None:
+    if assignment is None or (deciding is not None and act.assignment_id not in deciding):
         raise NotFoundError("You have no such assignment.")
     if act.decision is None:
         saying.put_off(assignment, received_at)
@@ -146,7 +163,14 @@ def _take(saying: Saying, act: Act, received_at: datetime) -> None:
         waited=min(max(act.ago, 0.0), LONGEST_WAIT),
         received_at=received_at,
     )
+    was_returned = assignment.state == AssignmentState.RETURNED
     saying.append(assignment, word)
+    if deciding is not None and was_returned:
+        take_no_place(saying.session, assignment.pool_item_id)
+
+
+def _deciding(session: Session, judge_id: int, assignment_ids: Sequence[int], queue: Queue) -> AbstractSet[int] | None:
+    return adjudications_among(session, judge_id, assignment_ids) if queue == Queue.ADJUDICATION else None
 
 
 def _carry_over(session: Session, saying: Saying) -> None:

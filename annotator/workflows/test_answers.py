@@ -7,7 +7,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.natural_order import natural_order
-from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, User
+from annotator.storage import ACCEPTED, Assignment, Document, Judgement, PoolItem, Purpose, Topic, User
 from annotator.storage.collection import find_collection, scale_of
 
 
@@ -72,12 +72,15 @@ def show_answers(session: Session, slug: str) -> Answers:
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
         .where(
             Topic.collection_id == collection_id,
             ACCEPTED,
             PoolItem.known_grade.is_not(None),
             Judgement.current,
             Judgement.carried_from_id.is_(None),
+            # Nor is what an adjudicator decided.
+            Assignment.purpose != Purpose.ADJUDICATION,
         )
     ).all()
     known = {row.id: row.known_grade for row in questions}

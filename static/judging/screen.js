@@ -23,6 +23,7 @@ export function paintDocument(one, { isLookingBack, note }) {
   title.lang = one.language ?? "";
   element("body").lang = one.language ?? "";
   element("no-text").hidden = one.html !== "";
+  paintGiven(one.given ?? []);
   paintDecision(one, isLookingBack);
   paintNote(note);
   // Also where a reason was given: while the reasons are open a digit is one of them, and here it must be a grade.
@@ -92,6 +93,15 @@ function paintOriginal(url) {
   const link = element("original");
   link.parentElement.hidden = !/^https?:\/\//.test(url ?? "");
   if (!link.parentElement.hidden) link.href = url;
+}
+
+// An adjudicator may see the grades that differ, not whose they are.
+function paintGiven(given) {
+  const place = element("given");
+  if (!place) return;
+  const names = batch.scale.filter(({ value }) => given.includes(value)).map(({ name }) => name);
+  place.hidden = names.length === 0;
+  place.textContent = names.length === 0 ? "" : say("given", { grades: names.join(", ") });
 }
 
 function paintDecision({ decision, isPutOff }, isLookingBack) {

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
 from annotator.storage import Database, Role
-from annotator.workflows import documents, guidelines, topic_editing
+from annotator.workflows import documents, guidelines, qrels, qrels_versions, topic_editing
 from annotator.workflows.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.topic_editing import TopicWords
 
@@ -41,7 +41,19 @@ ORGANISERS_PAGES = (
     "/pool/plan?strategy=maxmean",
     "/judgements",
     "/agreement",
+    "/agreement?weights=quadratic&topics=1",
+    "/agreement/pair?first=generous&second=strict",
+    "/agreement/documents?first=generous&second=strict&one=0&other=0",
+    "/adjudication",
+    "/disagreements",
+    "/disagreements?topic=1&judge=generous&other=strict&undecided=1",
+    "/judges",
+    "/judges/judge?name=generous",
+    "/agreement/effect",
+    "/agreement/machines",
+    "/agreement/effect?m=AP&first=generous&second=strict",
     "/qrels",
+    "/qrels/diff?before=1&after=live",
     "/leaderboard",
     "/pool/near-duplicates?topic=1&at_least=0.5",
     "/assigning",
@@ -56,6 +68,8 @@ JUDGES_PAGES = (
     *("", "/judge", "/judge/topics/1", "/judge/judged", "/judge/put-off", "/judge/notes/1", "/judge/questions"),
     *("/judge/questions/new?topic=1", "/training", "/guidelines"),
 )
+
+ADJUDICATORS_PAGES = ("", "/adjudicate", "/adjudicate/topics/1", "/judge/judged", "/judge/put-off", "/judge/questions")
 
 
 def cat_collection(database: Database) -> None:
@@ -81,7 +95,10 @@ def _add(session: Session) -> None:
     user(session, "ola", administrator=True)
     member(session, "ola", Role.ORGANISER)
     judge_id = member(session, "jo", Role.JUDGE)
+    member(session, "eve", Role.ADJUDICATOR)
     member(session, "pat", Role.PARTICIPANT, team="red")
+    kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, kept.qrels, kept.manifest, made_by_id=None, made_at=NOW)
     guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
     guidelines.accept_guidelines(session, SLUG, judge_id, 1)
 

@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.pages import JUDGES_PAGES, ORGANISERS_PAGES, PARTICIPANTS_PAGES, sign_in
+from browser.pages import ADJUDICATORS_PAGES, JUDGES_PAGES, ORGANISERS_PAGES, PARTICIPANTS_PAGES, sign_in
 from build import SLUG
 from playwright.sync_api import ConsoleMessage, Page, Request, ViewportSize
 
@@ -41,7 +41,9 @@ def audit(page: Page, server: str, path: str) -> list[str]:
     faults = faults_of(page, f"{path} (dark phone)")
     page.set_viewport_size(DESK)
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
-    if "/judge" in path:  # the judging screen looks at the width when it opens, every other page leaves it to its style
+    if (
+        "/judge" in path or "/adjudicate" in path
+    ):  # the judging screen looks at the width when it opens, every other page leaves it to its style
         page.reload()
         page.evaluate(AXE)
     return faults + faults_of(page, f"{path} (light desk)")
@@ -71,9 +73,10 @@ def faults_of(page: Page, place: str) -> list[str]:
             ],
         ),
         ("jo", ["/", *(f"/collections/{SLUG}{path}" for path in JUDGES_PAGES)]),
+        ("eve", ["/", *(f"/collections/{SLUG}{path}" for path in ADJUDICATORS_PAGES)]),
         ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in PARTICIPANTS_PAGES)]),
     ],
-    ids=["organiser", "judge", "participant"],
+    ids=["organiser", "judge", "adjudicator", "participant"],
 )
 def test_every_page_is_accessible_narrow_enough_and_self_contained(
     page: Page, server: str, name: str, paths: list[str]

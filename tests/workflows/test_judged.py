@@ -24,6 +24,7 @@ from annotator.storage import (
 from annotator.storage.judging import give_back, lend
 from annotator.workflows import collection, guidelines, judged, topic_editing
 from annotator.workflows.judged import CANNOT, ROWS_A_PAGE, JudgedPage, Wanted
+from annotator.workflows.put_off import put_off_by, take_up
 
 LATER = NOW + timedelta(hours=1)
 
@@ -61,7 +62,7 @@ def put_off(session: Session, judge: int, pairs: Sequence[tuple[str, str]]) -> d
 
 
 def listed(session: Session, judge: int) -> list[tuple[str, bool]]:
-    return [(row.docno, row.held) for row in judged.put_off_by(session, SLUG, judge)]
+    return [(row.docno, row.held) for row in put_off_by(session, SLUG, judge)]
 
 
 def test_a_judge_finds_their_own_last_words_newest_first(session: Session) -> None:
@@ -199,11 +200,11 @@ def test_what_went_back_is_taken_up_again_once(session: Session) -> None:
     pooled_news(session)
     jo = member(session, "jo")
     old = put_off(session, jo, [("1", "a")])["a"]
-    assert judged.take_up(session, SLUG, old, jo, now=LATER) == old  # it is in hand
+    assert take_up(session, SLUG, old, jo, now=LATER) == old  # it is in hand
     give_back(session, Assignment.id == old)
-    held = judged.take_up(session, SLUG, old, jo, now=LATER)
+    held = take_up(session, SLUG, old, jo, now=LATER)
     assert held != old
-    assert judged.take_up(session, SLUG, old, jo, now=LATER) == held
+    assert take_up(session, SLUG, old, jo, now=LATER) == held
     assignment = session.get_one(Assignment, held)
     assert (assignment.state, assignment.pool_item_id) == (AssignmentState.LIVE, item(session, "1", "a"))
     assert session.get_one(PoolItem, assignment.pool_item_id, populate_existing=True).taken == 1
@@ -215,10 +216,10 @@ def test_what_others_have_by_now_cannot_be_taken_up(session: Session) -> None:
     old = put_off(session, jo, [("1", "a")])["a"]
     give_back(session, Assignment.id == old)
     with pytest.raises(NotFoundError):
-        judged.take_up(session, SLUG, old, kim, now=LATER)
+        take_up(session, SLUG, old, kim, now=LATER)
     lend(session, [item(session, "1", "a")], kim, LATER)
     with pytest.raises(ConflictError, match="not waiting for you any more"):
-        judged.take_up(session, SLUG, old, jo, now=LATER)
+        take_up(session, SLUG, old, jo, now=LATER)
 
 
 def test_what_is_taken_up_has_the_purpose_that_drawing_it_would_have(session: Session) -> None:
@@ -234,7 +235,7 @@ def test_what_is_taken_up_has_the_purpose_that_drawing_it_would_have(session: Se
     session.execute(update(PoolItem).where(PoolItem.id == of_a).values(is_overlap=True, judgements_wanted=2))
     session.execute(update(PoolItem).where(PoolItem.id == of_b).values(for_everyone=True, known_grade=1))
     session.expire_all()
-    taken = {docno: judged.take_up(session, SLUG, id_, jo, now=LATER) for docno, id_ in old.items()}
+    taken = {docno: take_up(session, SLUG, id_, jo, now=LATER) for docno, id_ in old.items()}
     purposes = {docno: session.get_one(Assignment, id_).purpose for docno, id_ in taken.items()}
     assert purposes == {"a": Purpose.OVERLAP, "b": Purpose.TEST}
 
@@ -247,7 +248,7 @@ def test_a_second_showing_that_went_back_is_not_taken_up(session: Session) -> No
     again = session.scalars(select(Assignment.id).where(Assignment.purpose == Purpose.RE_SHOWN)).one()
     give_back(session, Assignment.id == again)
     with pytest.raises(ConflictError, match="not waiting for you any more"):
-        judged.take_up(session, SLUG, again, jo, now=LATER)
+        take_up(session, SLUG, again, jo, now=LATER)
 
 
 def test_nothing_of_a_dropped_topic_is_taken_up(session: Session) -> None:
@@ -257,7 +258,7 @@ def test_nothing_of_a_dropped_topic_is_taken_up(session: Session) -> None:
     give_back(session, Assignment.id == old)
     topic_editing.drop_topics(session, SLUG, ["2"], reason="Too broad.")
     with pytest.raises(ConflictError, match="not waiting for you any more"):
-        judged.take_up(session, SLUG, old, jo, now=LATER)
+        take_up(session, SLUG, old, jo, now=LATER)
 
 
 def test_nothing_is_taken_up_before_the_guidelines_nor_after_the_end(session: Session) -> None:
@@ -267,11 +268,11 @@ def test_nothing_is_taken_up_before_the_guidelines_nor_after_the_end(session: Se
     give_back(session, Assignment.id == old)
     number = guidelines.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW)
     with pytest.raises(ConflictError, match="Accept the guidelines"):
-        judged.take_up(session, SLUG, old, jo, now=LATER)
+        take_up(session, SLUG, old, jo, now=LATER)
     guidelines.accept_guidelines(session, SLUG, jo, number)
     collection.close_collection(session, SLUG)
     with pytest.raises(ConflictError, match="Judging has ended"):
-        judged.take_up(session, SLUG, old, jo, now=LATER)
+        take_up(session, SLUG, old, jo, now=LATER)
 
 
 def test_an_empty_list_is_empty(session: Session) -> None:

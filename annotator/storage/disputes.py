@@ -1,0 +1,234 @@
+"""Disputes: pool items whose judges differ and that nobody has decided. What adjudicators draw, and how far they are.
+
+People alone are in dispute, not machines. A document that only repeats another with the same text is none of its own:
+whoever decides the other decides it, too.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, text, true, update
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.accounts import User
+from annotator.storage.collection import ACCEPTED, Collection, Topic
+from annotator.storage.documents import chunks
+from annotator.storage.duplicates import SHOWN
+from annotator.storage.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, lend
+from annotator.storage.opinions import MACHINES
+from annotator.storage.pools import PoolItem
+
+# Word for word as the partial indexes have them.
+HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
+CURRENT = text("judgement.current")
+DECIDES = text("assignment.purpose = 'adjudication'")
+JUDGES = text("assignment.purpose <> 'adjudication'")
+OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
+# What a carried judgement repeats.
+Repeated = aliased(Judgement)
+# Where there is one: the statements leave out what is none.
+GRADE = cast("ColumnElement[int]", Judgement.grade)
+
+
+class OwnDisputes(NamedTuple):
+    """A topic as an adjudicator has it: what is in dispute, what of it waits for them, what they decided, put off."""
+
+    in_dispute: int = 0
+    waiting: int = 0
+    decided: int = 0
+    put_off: int = 0
+
+
+class Disputes(NamedTuple):
+    """A topic's documents that are in dispute, in the hands of adjudicators, and decided."""
+
+    in_dispute: int = 0
+    in_hands: int = 0
+    decided: int = 0
+
+
+class JudgedWord(NamedTuple):
+    """What a judge said of a document that was decided, and what was decided."""
+
+    judge: str
+    grade: int
+    decided: int
+
+
+def draw_disputed(
+    session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime
+) -> bool:
+    """Put at most so many disputes of a topic into an adjudicator's hands, the worst first; whether there were any.
+
+    The worst are those across the line of relevance, then those furthest apart.
+    """
+    session.flush()
+    disputed = _disputed(collection.id, PoolItem.topic_id == topic.id)
+    low, high = disputed.c.low, disputed.c.high
+    is_across = and_(low < collection.relevant_from, high >= collection.relevant_from)
+    free = _undecided(disputed).where(_is_free(judge_id))
+    worst = free.order_by(case((is_across, 0), else_=1), low - high, PoolItem.priority, PoolItem.id).limit(count)
+    # On PostgreSQL what another draw holds at this moment is worth waiting for when nothing else is left.
+    for skip_locked in (True, False):
+        while items := session.scalars(worst.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
+            # A lock looks at the item anew and not at its assignments, which somebody may have added meanwhile.
+            still_free = set(session.scalars(free.where(PoolItem.id.in_(items))))
+            if still_free:
+                drawn = [item for item in items if item in still_free]
+                lend(session, drawn, judge_id, now, dict.fromkeys(drawn, Purpose.ADJUDICATION))
+                return True
+    return False
+
+
+def own_disputes(
+    session: Session, collection_id: int, judge_id: int, in_topics: ColumnElement[bool] | None = None
+) -> dict[int, OwnDisputes]:
+    """Topic id → how an adjudicator stands there, of the topics with disputes or with work of theirs."""
+    open_, waiting, decided, put_off = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_free(judge_id)))
+    undecided = _undecided(_disputed(collection_id, in_topics)).with_only_columns(*counts)
+    for topic_id, count, free in session.execute(undecided.group_by(PoolItem.topic_id)):
+        open_[topic_id], waiting[topic_id] = count, free
+    own = _adjudications(collection_id, in_topics).where(Assignment.judge_id == judge_id)
+    for topic_id, state, count in session.execute(own):
+        if state in HELD:
+            waiting[topic_id] += count
+        if state == AssignmentState.LATER:
+            put_off[topic_id] += count
+        if state == AssignmentState.DONE:
+            decided[topic_id] += count
+    return {
+        topic: OwnDisputes(open_[topic], waiting[topic], decided[topic], put_off[topic])
+        for topic in open_.keys() | waiting.keys() | decided.keys()
+    }
+
+
+def disputes(session: Session, collection_id: int) -> dict[int, Disputes]:
+    """Topic id → how it stands with its disputes, of the accepted topics that have or had any."""
+    open_, in_hands, decided = Counter[int](), Counter[int](), Counter[int]()
+    undecided = _undecided(_disputed(collection_id, None)).with_only_columns(PoolItem.topic_id, func.count())
+    for topic_id, count in session.execute(undecided.group_by(PoolItem.topic_id)):
+        open_[topic_id] = count
+    for topic_id, state, count in session.execute(_adjudications(collection_id, None).where(ACCEPTED)):
+        if state in HELD:
+            in_hands[topic_id] += count
+    for topic_id, _ in _decisions(session, collection_id).values():
+        decided[topic_id] += 1
+    return {
+        topic: Disputes(open_[topic], in_hands[topic], decided[topic])
+        for topic in open_.keys() | in_hands.keys() | decided.keys()
+    }
+
+
+def words_on_decided(session: Session, collection_id: int) -> list[JudgedWord]:
+    """What people, not as adjudicators, say of documents of accepted topics that were decided and shown to them."""
+    decisions = _decisions(session, collection_id)
+    words = (
+        select(User.name, GRADE, Judgement.pool_item_id)
+        .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(CURRENT, Judgement.grade.is_not(None), SHOWN, JUDGES, OF_PEOPLE)
+    )
+    return [
+        JudgedWord(name, grade, decisions[item][1])
+        for some in chunks(sorted(decisions))
+        for name, grade, item in session.execute(words.where(Judgement.pool_item_id.in_(some)))
+    ]
+
+
+def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """Item → the grades that people gave it, not as adjudicators; each once, from the lowest."""
+    given: dict[int, set[int]] = defaultdict(set)
+    rows = session.execute(
+        select(Judgement.pool_item_id, GRADE)
+        .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
+        .join(Assignment, Assignment.id == func.coalesce(Repeated.assignment_id, Judgement.assignment_id))
+        .where(Judgement.pool_item_id.in_(item_ids), CURRENT, Judgement.grade.is_not(None), OF_PEOPLE, JUDGES)
+    )
+    for item_id, grade in rows:
+        given[item_id].add(grade)
+    return {item_id: tuple(sorted(grades)) for item_id, grades in given.items()}
+
+
+def adjudications_among(session: Session, judge_id: int, assignment_ids: Sequence[int]) -> set[int]:
+    """Those of the assignments by which this person decides."""
+    own = select(Assignment.id).where(Assignment.judge_id == judge_id, DECIDES)
+    return {id_ for some in chunks(list(assignment_ids)) for id_ in session.scalars(own.where(Assignment.id.in_(some)))}
+
+
+def take_no_place(session: Session, item_id: int) -> None:
+    """A late decision was counted like a late judgement, which takes a place of what its item wants; it takes none."""
+    session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - 1))
+
+
+def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subquery:
+    """The items on whose grades people differ, decided or not, from the lowest of their grades to the highest."""
+    return (
+        select(PoolItem.id, func.min(Judgement.grade).label("low"), func.max(Judgement.grade).label("high"))
+        .select_from(PoolItem)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, true() if in_topics is None else in_topics)
+        .where(CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
+        .group_by(PoolItem.id)
+        .having(func.min(Judgement.grade) != func.max(Judgement.grade), func.count().filter(SHOWN) > 0)
+        .subquery()
+    )
+
+
+def _undecided(disputed: Subquery) -> Select[int]:
+    """The items of these that nobody has decided."""
+    decision = (
+        select(Judgement.id)
+        .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
+        .join(Assignment, Assignment.id == func.coalesce(Repeated.assignment_id, Judgement.assignment_id))
+        .where(Judgement.pool_item_id == PoolItem.id, CURRENT, Judgement.grade.is_not(None), DECIDES)
+        .correlate(PoolItem)
+    )
+    return select(PoolItem.id).join(disputed, disputed.c.id == PoolItem.id).where(~decision.exists())
+
+
+def _is_free(judge_id: int) -> ColumnElement[bool]:
+    """Whether this adjudicator may have an item: it is in nobody's hands, and they never had it as a judge.
+
+    What they were once given as a judge and gave back may still be judged by them, late.
+    """
+    had = select(Assignment.pool_item_id).where(
+        Assignment.judge_id == judge_id, Assignment.state == AssignmentState.RETURNED, JUDGES
+    )
+    return and_(
+        ~_has(Assignment.judge_id == judge_id),
+        ~_has(and_(DECIDES, Assignment.state.in_(HELD))),
+        PoolItem.id.not_in(had),
+    )
+
+
+def _has(whose: ColumnElement[bool]) -> Exists:
+    """The items of such assignments, held or done."""
+    return exists().where(Assignment.pool_item_id == PoolItem.id, HAS_IT, whose)
+
+
+def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) -> Select[int, str, int]:
+    """Topic id, state, and how many assignments to decide are in it."""
+    return (
+        select(PoolItem.topic_id, Assignment.state, func.count())
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, DECIDES, true() if in_topics is None else in_topics)
+        .group_by(PoolItem.topic_id, Assignment.state)
+    )
+
+
+def _decisions(session: Session, collection_id: int) -> dict[int, tuple[int, int]]:
+    """Item → its topic and what was decided of it last, in accepted topics; not what was carried over."""
+    rows = session.execute(
+        select(Judgement.pool_item_id, PoolItem.topic_id, GRADE)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, DECIDES, CURRENT, Judgement.grade.is_not(None))
+        .order_by(Judgement.id)
+    )
+    return {item: (topic, grade) for item, topic, grade in rows}

@@ -1,0 +1,76 @@
+"""The judging screen for adjudicators: documents whose judges differ, without who they are, to be decided."""
+
+from flask import Blueprint, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.storage import Role
+from annotator.storage.drawing import Queue
+from annotator.web.access import collection_page
+from annotator.web.compression import compressed
+from annotator.web.context import database, now, the_person
+from annotator.web.judging import JudgementForm, blank_form, screen
+from annotator.workflows import adjudication, judging, questions, recording
+from annotator.workflows.judging import JudgingTask
+
+blueprint = Blueprint("adjudicating", __name__)
+blueprint.after_request(compressed)
+
+
+@blueprint.get("/collections/<slug>/adjudicate")
+@collection_page(Role.ADJUDICATOR)
+def topics(slug: str) -> ResponseReturnValue:
+    """The topics with what is in dispute, and what this adjudicator has decided."""
+    with database().transaction() as session:  # leases that ran out are given back on the way
+        work = adjudication.topics_to_adjudicate(session, slug, the_person().id, now=now())
+        answers = questions.count_new_answers(session, slug, the_person().id)
+    return render_template("adjudication/topics.html", work=work, answers=answers)
+
+
+@blueprint.get("/collections/<slug>/adjudicate/topics/<path:number>")
+@collection_page(Role.ADJUDICATOR)
+def next_document(slug: str, number: str) -> ResponseReturnValue:
+    """The next document of a topic, or the news that none waits; `?part=2` and so on of a long one."""
+    task = database().attempt(
+        lambda session: judging.next_task(session, slug, number, the_person().id, now=now(), queue=Queue.ADJUDICATION)
+    )
+    if task is None:
+        return render_template("adjudication/done.html", number=number)
+    return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
+
+
+@blueprint.get("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
+@collection_page(Role.ADJUDICATOR)
+def show(slug: str, assignment_id: int) -> ResponseReturnValue:
+    """One of the documents that this adjudicator has or had to decide."""
+    task = _open(slug, assignment_id)
+    return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
+
+
+@blueprint.post("/collections/<slug>/adjudicate/assignments/<row:assignment_id>")
+@collection_page(Role.ADJUDICATOR)
+def record(slug: str, assignment_id: int) -> ResponseReturnValue:
+    """Store a decision and go on to the next document. What was typed is never lost on the way."""
+    form = JudgementForm()
+    if form.validate():
+        with form.guard():
+            number = database().attempt(
+                lambda session: recording.record_judgement(
+                    session,
+                    slug,
+                    assignment_id,
+                    the_person().id,
+                    form.decision(),
+                    client_id=form.client_id.data,
+                    judged_at=now(),
+                    guidelines=form.guidelines.data,
+                    queue=Queue.ADJUDICATION,
+                )
+            )
+    if form.refused:
+        return screen(slug, _open(slug, assignment_id), form, queue=Queue.ADJUDICATION)
+    return redirect(url_for(".next_document", slug=slug, number=number), 303)
+
+
+def _open(slug: str, assignment_id: int) -> JudgingTask:
+    with database().reading() as session:
+        return judging.open_task(session, slug, assignment_id, the_person().id, now=now(), queue=Queue.ADJUDICATION)

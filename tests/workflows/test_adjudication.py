@@ -1,0 +1,490 @@
+"""Adjudication: who is given which dispute and in what order, what a decision does, and what it leaves alone."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from build import NOW, SLUG, labels, member, news
+from queues import grades, grow, queue, retext
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.consensus import Opinion, disputed_items, parse_policy, settle_opinions
+from annotator.files import InputFile
+from annotator.storage import (
+    Assignment,
+    CannotJudge,
+    Collection,
+    Document,
+    Judgement,
+    PoolItem,
+    Purpose,
+    Role,
+    Topic,
+    TopicState,
+    User,
+    UserKind,
+)
+from annotator.storage.drawing import Queue
+from annotator.storage.judging import LEASE, Decision
+from annotator.storage.needs import settle_needs
+from annotator.storage.opinions import opinions
+from annotator.storage.progress import item_progress
+from annotator.workflows import collection, documents, judged, judging, judging_counts, members, put_off, recording
+from annotator.workflows.adjudication import (
+    DisputedTopic,
+    TopicToAdjudicate,
+    Upheld,
+    show_adjudication,
+    topics_to_adjudicate,
+)
+from annotator.workflows.assigning import show_assigning
+from annotator.workflows.recording import Act
+from annotator.workflows.test_answers import show_answers
+
+ADJUDICATION = Queue.ADJUDICATION
+LATER = NOW + LEASE + timedelta(minutes=1)
+
+
+def disputed(session: Session, *pairs: tuple[int, ...], topic: str = "1", name: str = "labels") -> list[str]:
+    """A topic whose documents have these grades, the first by ann, the second by bob, …; their docnos in that order."""
+    if session.scalar(select(Collection.id).where(Collection.slug == SLUG)) is None:
+        queue(session, 0, judgements_wanted=2)
+    where = session.scalars(select(Topic).where(Topic.number == topic)).one()
+    items = grow(session, where, [None] * len(pairs))
+    docnos = [docno_of(session, item) for item in items]
+    for index, judge in enumerate(("ann", "bob", "cid")):
+        given = [(docno, pair[index]) for docno, pair in zip(docnos, pairs, strict=True) if len(pair) > index]
+        if given:
+            text = "".join(f"{topic} 0 {docno} {grade}\n" for docno, grade in given)
+            labels(session, judge, text, name=f"{name}-{judge}")
+    return docnos
+
+
+def docno_of(session: Session, item: int) -> str:
+    statement = select(Document.docno).join(PoolItem, PoolItem.document_id == Document.id)
+    return session.scalars(statement.where(PoolItem.id == item)).one()
+
+
+def item_of(session: Session, docno: str) -> PoolItem:
+    statement = select(PoolItem).join(Document, PoolItem.document_id == Document.id).where(Document.docno == docno)
+    return session.scalars(statement.execution_options(populate_existing=True)).one()
+
+
+def adjudicator(session: Session, name: str = "ada") -> int:
+    return member(session, name, Role.ADJUDICATOR)
+
+
+def drawn(session: Session, who: int, *, topic: str = "1", at: object = NOW) -> list[str]:
+    """The docnos that an adjudicator is given."""
+    task = judging.next_task(session, SLUG, topic, who, now=at, queue=ADJUDICATION)  # type: ignore[arg-type]
+    return [one.docno for one in task.documents] if task else []
+
+
+def held(session: Session, who: int, docno: str) -> int:
+    statement = select(Assignment.id).where(
+        Assignment.judge_id == who, Assignment.pool_item_id == item_of(session, docno).id
+    )
+    return session.scalars(statement.order_by(Assignment.id.desc())).all()[0]
+
+
+def decide(session: Session, who: int, docno: str, grade: int | None = 1, *, at: object = NOW) -> None:
+    """Decide a document in hand; without a grade it cannot be judged."""
+    decision = Decision(grade, None if grade is not None else CannotJudge.OTHER)
+    id_ = f"{who}-{docno}-{grade}".replace("None", "x")
+    acts = [Act(id_, held(session, who, docno), decision)]
+    result = recording.record_acts(session, SLUG, who, acts, received_at=at, queue=ADJUDICATION)  # type: ignore[arg-type]
+    assert result.acknowledged == (id_,), result.refused
+
+
+def purposes(session: Session) -> list[str]:
+    return list(session.scalars(select(Assignment.purpose).where(Assignment.purpose == Purpose.ADJUDICATION)))
+
+
+# Grades are 0, 1 and 2, relevant from 1.
+
+
+def test_disputes_come_worst_first_across_the_line_of_relevance_then_by_distance(session: Session) -> None:
+    agreed, apart, across, furthest, three = disputed(session, (1, 1), (1, 2), (0, 1), (0, 2), (2, 2, 0))
+    found = drawn(session, adjudicator(session))
+    assert set(found[:2]) == {furthest, three}
+    assert found[2:] == [across, apart]
+    assert agreed not in found
+
+
+def test_what_one_judge_alone_said_is_in_no_dispute(session: Session) -> None:
+    disputed(session, (1,), (0,))
+    assert drawn(session, adjudicator(session)) == []
+
+
+def test_machines_are_in_no_dispute(session: Session) -> None:
+    disputed(session, (1, 1, 0))
+    session.execute(update(User).where(User.name == "cid").values(kind=UserKind.MACHINE))
+    assert drawn(session, adjudicator(session)) == []
+
+
+def test_nobody_decides_what_they_judged_themselves(session: Session) -> None:
+    first, second = disputed(session, (0, 2), (0, 2))
+    labels(session, "ada", f"1 0 {first} 1\n", name="own")
+    members.add_member(session, SLUG, "ada", Role.ADJUDICATOR, added_at=NOW)
+    ada = session.scalars(select(User.id).where(User.name == "ada")).one()
+    assert drawn(session, ada) == [second]
+
+
+def test_nor_what_they_were_given_as_judges_and_gave_back(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(PoolItem).values(judgements_wanted=3))
+    ada = member(session, "ada", Role.JUDGE)
+    assert judging.next_task(session, SLUG, "1", ada, now=NOW) is not None
+    judging.return_assignments(session, ada)
+    members.add_member(session, SLUG, "ada", Role.ADJUDICATOR, added_at=NOW)
+    assert drawn(session, ada) == []
+    assert drawn(session, adjudicator(session, "eve")) == [docno]
+
+
+def test_an_item_is_in_one_adjudicators_hands_at_a_time(session: Session) -> None:
+    docnos = disputed(session, *[(0, 2)] * 10)
+    ada, eve = adjudicator(session), adjudicator(session, "eve")
+    first, second = drawn(session, ada), drawn(session, eve)
+    assert len(first) == judging.DRAWN_AT_ONCE
+    assert sorted(first + second) == sorted(docnos)
+    assert drawn(session, adjudicator(session, "zoe")) == []
+
+
+def test_a_lease_that_ran_out_lets_another_decide_and_a_late_decision_is_stored(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada, eve = adjudicator(session), adjudicator(session, "eve")
+    before = item_of(session, docno).taken
+    assert drawn(session, ada) == [docno]
+    assert drawn(session, eve, at=LATER) == [docno]
+    assert item_of(session, docno).taken == before
+    decide(session, ada, docno, 2, at=LATER)
+    decide(session, eve, docno, 1, at=LATER)
+    late = session.scalars(select(Judgement.late).where(Judgement.judge_id == ada)).one()
+    assert late
+    assert item_of(session, docno).taken == before
+
+
+def test_a_decision_decides_and_the_dispute_is_over(session: Session) -> None:
+    [docno] = disputed(session, (0, 2, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, 0)
+    assert drawn(session, ada) == []
+    assert drawn(session, adjudicator(session, "eve")) == []
+    assert settled(session, "adjudicated-else-majority") == {docno: 0}
+    assert disputes_left(session) == set()
+
+
+def as_opinions(session: Session) -> list[Opinion]:
+    collection_id = session.scalars(select(Collection.id)).one()
+    return [
+        Opinion(row.pool_item_id, row.grade, row.judge, row.place, row.by_owner, row.adjudicates)
+        for row in opinions(session, collection_id, machines=False)
+    ]
+
+
+def settled(session: Session, policy: str) -> dict[str, int]:
+    grades = settle_opinions(parse_policy(policy), as_opinions(session), 1)
+    return {docno_of(session, item): grade for item, grade in grades.items()}
+
+
+def disputes_left(session: Session) -> set[str]:
+    return {docno_of(session, item) for item in disputed_items(as_opinions(session))}
+
+
+def test_who_cannot_judge_decides_nothing_and_another_is_asked(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, None)
+    assert drawn(session, ada) == []
+    assert drawn(session, adjudicator(session, "eve")) == [docno]
+    assert disputes_left(session) == {docno}
+
+
+def test_a_dispute_that_ends_meanwhile_is_decided_all_the_same(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    labels(session, "ann", f"1 0 {docno} 2\n", name="changed")
+    assert drawn(session, ada) == [docno]  # it stays in hand
+    decide(session, ada, docno, 1)
+    assert settled(session, "adjudicated-else-median") == {docno: 1}
+
+
+def test_an_adjudicator_may_change_their_mind_and_the_last_word_decides(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, 1)
+    decide(session, ada, docno, 2)
+    assert settled(session, "adjudicated-else-median") == {docno: 2}
+    [row] = judged.list_judged(session, SLUG, ada, judged.Wanted()).rows
+    assert row.decides
+    assert [word.decision.grade for word in row.earlier] == [1]
+
+
+def test_the_same_decision_twice_is_stored_once(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, 1)
+    decide(session, ada, docno, 1)
+    assert len(session.scalars(select(Judgement.id).where(Judgement.judge_id == ada)).all()) == 1
+
+
+def test_a_decision_is_no_judgement_that_the_item_wants(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(PoolItem).values(judgements_wanted=3))
+    before = item_of(session, docno).taken
+    ada, jo = adjudicator(session), member(session, "jo")
+    drawn(session, ada)
+    assert item_of(session, docno).taken == before
+    decide(session, ada, docno)
+    assert item_of(session, docno).taken == before
+    [row] = session.execute(item_progress()).all()
+    assert (row.missing, row.is_complete) == (1, False)
+    task = judging.next_task(session, SLUG, "1", jo, now=NOW)
+    assert task is not None
+    assert (task.docno, task.waiting) == (docno, 1)
+
+
+def test_what_is_given_back_takes_no_place_away(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    before = item_of(session, docno).taken
+    ada = adjudicator(session)
+    drawn(session, ada)
+    assert judging.return_assignments(session, ada) == 1
+    assert item_of(session, docno).taken == before
+
+
+def test_an_overlap_still_gets_its_second_judge_when_it_was_decided(session: Session) -> None:
+    [topic] = queue(session, 0, judging_mode="owned", overlap_share=100)
+    [item] = grow(session, topic, [None])
+    docno = docno_of(session, item)
+    olga, jo, ada = member(session, "olga"), member(session, "jo"), adjudicator(session)
+    topic.owner_id = olga
+    labels(session, "olga", f"1 0 {docno} 0\n", name="olga")
+    labels(session, "nist", f"1 0 {docno} 2\n", name="nist")
+    assert drawn(session, ada) == [docno]
+    decide(session, ada, docno)
+    session.execute(
+        update(Assignment)
+        .where(Assignment.purpose == Purpose.FIRST, Assignment.judge_id != olga)
+        .values(state="returned")
+    )
+    session.execute(update(PoolItem).values(taken=1, judgements_wanted=2))
+    assert judging.next_task(session, SLUG, "1", jo, now=NOW) is not None
+
+
+def test_who_judges_and_adjudicates_has_both_queues_apart(session: Session) -> None:
+    queue(session, 0, judgements_wanted=2)
+    [contested] = disputed(session, (0, 2))
+    [topic] = session.scalars(select(Topic)).all()
+    [fresh] = [docno_of(session, item) for item in grow(session, topic, [None])]
+    ada = adjudicator(session)
+    members.add_member(session, SLUG, "ada", Role.JUDGE, added_at=NOW)
+    assert drawn(session, ada) == [contested]
+    [work] = judging.topics_to_judge(session, SLUG, ada, now=NOW)
+    assert (work.judged, work.waiting) == (0, 1)
+    task = judging.next_task(session, SLUG, "1", ada, now=NOW)
+    assert task is not None
+    assert [one.docno for one in task.documents] == [fresh]
+    counted = judging_counts.count_topic(session, SLUG, "1", ada, to_come=0, now=NOW)
+    decide(session, ada, contested)
+    [work] = judging.topics_to_judge(session, SLUG, ada, now=NOW)
+    assert (work.judged, work.waiting) == (0, 1)
+    after = judging_counts.count_on(session, counted, ada)
+    assert after is not None
+    assert after.counts == counted.counts
+    assert task.previous_assignment_id is None
+    [own] = topics_to_adjudicate(session, SLUG, ada, now=NOW)
+    assert (own.in_dispute, own.waiting, own.decided) == (0, 0, 1)
+
+
+def test_what_was_decided_is_not_shown_again_for_self_agreement(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(Collection).values(reshow_share=100))
+    ada = adjudicator(session)
+    members.add_member(session, SLUG, "ada", Role.JUDGE, added_at=NOW)
+    drawn(session, ada)
+    decide(session, ada, docno)
+    assert judging.next_task(session, SLUG, "1", ada, now=NOW + timedelta(days=3)) is None
+    assert judging.topics_to_judge(session, SLUG, ada, now=NOW + timedelta(days=3)) == []
+
+
+def test_what_a_text_reopens_gives_no_place_back_that_was_not_taken(session: Session) -> None:
+    queue(session, 0, judgements_wanted=2)
+    [docno] = disputed(session, (0, 2))
+    before = item_of(session, docno).taken
+    session.execute(update(Document).values(body=None, text_hash=None))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    act = Act("no-text", held(session, ada, docno), Decision(None, CannotJudge.NO_TEXT))
+    recording.record_acts(session, SLUG, ada, [act], received_at=NOW, queue=ADJUDICATION)
+    from_file = InputFile("d.tsv", f"{docno}\ttitle\tNow it has one.\n".encode())
+    read = documents.read_documents([from_file], fields={}, unpacked_limit=1 << 20)
+    documents.import_documents(session, SLUG, read)
+    assert item_of(session, docno).taken == before
+    assert drawn(session, ada) == [docno]
+
+
+def test_a_decision_is_carried_over_to_documents_with_the_same_text(session: Session) -> None:
+    one, twin = disputed(session, (0, 2), ())
+    collection_id = session.scalars(select(Collection.id)).one()
+    retext(session, item_of(session, one).id, "the same")
+    retext(session, item_of(session, twin).id, "the same")
+    settle_needs(session, collection_id, session.scalars(select(Topic.id)).all())
+    assert disputes_left(session) == {one, twin}
+    ada = adjudicator(session)
+    assert drawn(session, ada) == [one]
+    decide(session, ada, one, 1)
+    assert grades(session, item_of(session, twin).id)[ada] == (1, True)
+    assert disputes_left(session) == set()
+    assert settled(session, "adjudicated-else-lowest") == {one: 1, twin: 1}
+    [topic] = show_adjudication(session, SLUG).topics
+    assert (topic.in_dispute, topic.decided) == (0, 1)
+
+
+def test_later_puts_a_dispute_off_and_it_comes_back_last(session: Session) -> None:
+    docnos = disputed(session, (0, 2), (0, 1))
+    ada = adjudicator(session)
+    assert drawn(session, ada) == docnos
+    act = Act("later", held(session, ada, docnos[0]), None)
+    recording.record_acts(session, SLUG, ada, [act], received_at=NOW, queue=ADJUDICATION)
+    assert drawn(session, ada) == docnos[1:]
+    [row] = put_off.put_off_by(session, SLUG, ada)
+    assert (row.docno, row.held, row.decides) == (docnos[0], True, True)
+    [own] = topics_to_adjudicate(session, SLUG, ada, now=NOW)
+    assert own == TopicToAdjudicate("1", "topic 1", 2, 2, 0, 1, dropped=False)
+    decide(session, ada, docnos[1])
+    assert drawn(session, ada) == docnos[:1]
+
+
+def test_taking_the_role_away_gives_back_what_it_was_held_by_and_nothing_else(session: Session) -> None:
+    queue(session, 0, judgements_wanted=2)
+    [contested] = disputed(session, (0, 2))
+    [topic] = session.scalars(select(Topic)).all()
+    grow(session, topic, [None])
+    ada = adjudicator(session)
+    members.add_member(session, SLUG, "ada", Role.JUDGE, added_at=NOW)
+    drawn(session, ada)
+    judging.next_task(session, SLUG, "1", ada, now=NOW)
+    members.remove_member(session, SLUG, "ada", Role.ADJUDICATOR)
+    live = session.scalars(select(Assignment.purpose).where(Assignment.state == "live")).all()
+    assert live == [Purpose.FIRST]
+    assert drawn(session, adjudicator(session, "eve")) == [contested]
+
+
+def test_only_what_one_holds_as_an_adjudicator_can_be_decided(session: Session) -> None:
+    queue(session, 1, judgements_wanted=2)
+    ada = adjudicator(session)
+    members.add_member(session, SLUG, "ada", Role.JUDGE, added_at=NOW)
+    task = judging.next_task(session, SLUG, "1", ada, now=NOW)
+    assert task is not None
+    acts = [Act("x", task.assignment_id, Decision(1))]
+    [refusal] = recording.record_acts(session, SLUG, ada, acts, received_at=NOW, queue=ADJUDICATION).refused
+    assert isinstance(refusal.error, NotFoundError)
+    with pytest.raises(NotFoundError):
+        judging.open_task(session, SLUG, task.assignment_id, ada, now=NOW, queue=ADJUDICATION)
+
+
+def test_nobody_opens_or_decides_what_another_holds(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada, eve = adjudicator(session), adjudicator(session, "eve")
+    drawn(session, ada)
+    with pytest.raises(NotFoundError):
+        judging.open_document(session, SLUG, held(session, ada, docno), eve, queue=ADJUDICATION)
+    acts = [Act("x", held(session, ada, docno), Decision(1))]
+    assert recording.record_acts(session, SLUG, eve, acts, received_at=NOW, queue=ADJUDICATION).refused
+
+
+def test_nothing_is_decided_of_a_closed_collection_or_drawn_of_a_dropped_topic(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    session.execute(update(Topic).values(state=TopicState.DROPPED, reason="too easy"))
+    assert drawn(session, ada) == []
+    assert topics_to_adjudicate(session, SLUG, ada, now=NOW) == []
+    session.execute(update(Topic).values(state=TopicState.ACCEPTED))
+    assert drawn(session, ada) == [docno]
+    collection.close_collection(session, SLUG)
+    with pytest.raises(ConflictError):
+        judging.next_task(session, SLUG, "1", ada, now=NOW, queue=ADJUDICATION)
+
+
+@pytest.mark.parametrize(("shows", "given"), [(True, (0, 2)), (False, ())])
+def test_the_grades_are_shown_only_where_the_organiser_chose_so(
+    session: Session, given: Sequence[int], *, shows: bool
+) -> None:
+    # Each once: how many gave it is not told.
+    [docno] = disputed(session, (0, 2, 2))
+    session.execute(update(Collection).values(shows_grades=shows))
+    ada = adjudicator(session)
+    task = judging.next_task(session, SLUG, "1", ada, now=NOW, queue=ADJUDICATION)
+    assert task is not None
+    assert task.documents[0].given == given
+    decide(session, ada, docno, 1)
+    shown, _ = judging.open_document(session, SLUG, task.assignment_id, ada, queue=ADJUDICATION)
+    assert shown.given == given  # their own is none of them
+
+
+def test_a_judge_is_never_shown_a_grade(session: Session) -> None:
+    queue(session, 0, judgements_wanted=3)
+    disputed(session, (0, 2))
+    session.execute(update(PoolItem).values(judgements_wanted=3))
+    session.execute(update(Collection).values(shows_grades=True))
+    task = judging.next_task(session, SLUG, "1", member(session, "jo"), now=NOW)
+    assert task is not None
+    assert task.documents[0].given == ()
+
+
+def test_the_organiser_sees_topics_and_who_was_upheld(session: Session) -> None:
+    queue(session, 0, judgements_wanted=2)
+    docnos = disputed(session, (0, 2), (0, 2), (0, 1), (1, 1))
+    ada = adjudicator(session)
+    assert len(drawn(session, ada)) == 3
+    decide(session, ada, docnos[0], 2)
+    decide(session, ada, docnos[1], 1)
+    report = show_adjudication(session, SLUG)
+    assert report.topics == (DisputedTopic("1", "topic 1", 1, 1, 2),)
+    # Of two decided documents ann's grade 0 was decided in none, bob's 2 in one.
+    assert report.judges == (Upheld("ann", 2, 0), Upheld("bob", 2, 1))
+    assert report.judges[1].share == 0.5
+    assert (report.in_dispute, report.in_hands, report.decided) == (1, 1, 2)
+
+
+@pytest.mark.parametrize(("policy", "is_heard"), [("majority", False), ("adjudicated-else-majority", True)])
+def test_it_is_said_whether_the_policy_hears_adjudicators(session: Session, policy: str, *, is_heard: bool) -> None:
+    news(session)
+    session.execute(update(Collection).values(consensus_policy=policy))
+    assert show_adjudication(session, SLUG).is_heard == is_heard
+
+
+def test_without_disputes_everything_is_empty(session: Session) -> None:
+    news(session)
+    assert topics_to_adjudicate(session, SLUG, adjudicator(session), now=NOW) == []
+    report = show_adjudication(session, SLUG)
+    assert (report.topics, report.judges) == ((), ())
+
+
+def test_a_decision_is_no_answer_to_a_test_question(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(PoolItem).values(known_grade=1, for_everyone=True))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, 1)
+    assert [one.judge for one in show_answers(session, SLUG).judges] == ["ann", "bob"]
+
+
+def test_what_an_owner_is_to_decide_is_no_work_of_their_topic(session: Session) -> None:
+    queue(session, 0, judging_mode="owned")
+    disputed(session, (0, 2))
+    olga = adjudicator(session, "olga")
+    members.add_member(session, SLUG, "olga", Role.JUDGE, added_at=NOW)
+    session.execute(update(Topic).values(owner_id=olga))
+    [before] = show_assigning(session, SLUG).topics
+    drawn(session, olga)
+    [after] = show_assigning(session, SLUG).topics
+    assert after.remaining == before.remaining == 0
