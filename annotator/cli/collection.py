@@ -35,7 +35,9 @@ def command() -> None:
 @click.option("--scale", required=True, help=scale_help)
 @click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", default=1, show_default=True, metavar="N", help=judgements_help)
-@click.option("--consensus", default="adjudicated-else-majority", show_default=True, metavar="POLICY", help=consensus_help)
+@click.option(
+    "--consensus", default="adjudicated-else-majority", show_default=True, metavar="POLICY", help=consensus_help
+)
 @describes_queue
 @click.option("--organiser", metavar="NAME", help="The user who is to run it.")
 @on_installation

@@ -28,7 +28,11 @@ def test_the_effect_is_shown_part_by_part(judged: CommandLine) -> None:
     assert [(row["run"], row["low"], row["high"]) for row in rows] == [("beta", "0.5", "1.0"), ("alpha", "0.0", "0.5")]
     found = json.loads(judged.done(*EFFECT, "--format", "json"))
     assert found["pairs"][0]["comparison"]["first"] == [0, 1]
-    assert (found["own_policy"], found["mixture"]["draws"], found["mixture"]["seed"]) == ("adjudicated-else-majority", 20, 1)
+    assert (found["own_policy"], found["mixture"]["draws"], found["mixture"]["seed"]) == (
+        "adjudicated-else-majority",
+        20,
+        1,
+    )
 
 
 def test_how_it_was_found_is_said_on_standard_error(judged: CommandLine) -> None:

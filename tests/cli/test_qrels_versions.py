@@ -31,7 +31,10 @@ def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) 
     assert judged.talk("qrels", "keep", "news") == "Kept as version 1 of the qrels of news.\n"
     judged.done("qrels", "keep", "news", "--policy", "highest", "--unjudged", "-1")
     listed = judged.table("qrels", "list", "news")
-    assert [(line[0], line[3], line[4]) for line in listed] == [("2", "highest", "6"), ("1", "adjudicated-else-majority", "2")]
+    assert [(line[0], line[3], line[4]) for line in listed] == [
+        ("2", "highest", "6"),
+        ("1", "adjudicated-else-majority", "2"),
+    ]
     judged.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 0\n1 0 b 1\n")
     assert judged.done("qrels", "export", "news", "--version", "1") == "1 0 a 2\n1 0 b 0\n"
     judged.done("qrels", "export", "news", "--version", "2", "-o", "two.qrels")
