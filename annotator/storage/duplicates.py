@@ -30,6 +30,7 @@ from annotator.storage.collection import Topic
 from annotator.storage.documents import Document, chunks
 from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.pools import PoolItem
+from annotator.storage.revisions import raise_revisions
 
 # Judgements of somebody who was shown the document.
 SHOWN = Judgement.carried_from_id.is_(None)
@@ -110,6 +111,7 @@ def _release(session: Session, topic_ids: Sequence[int]) -> None:
         shown_to_nobody = Assignment.pool_item_id.in_(some) & (Assignment.purpose == Purpose.CARRIED)
         _run(session, update(Assignment).where(shown_to_nobody).values(state=AssignmentState.RETURNED))
     if changed:
+        raise_revisions(session, changed)
         forget_loaded(session)
 
 
@@ -190,6 +192,7 @@ def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
         return
     for some in chunks([row.present_id for row in rows if row.present_id is not None]):
         _run(session, update(Judgement).where(Judgement.id.in_(some)).values(current=False))
+    raise_revisions(session, {row.duplicate_id for row in rows})
     assignments = _carried_assignments(session, rows)
     session.execute(
         insert(Judgement),

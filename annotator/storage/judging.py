@@ -26,6 +26,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from annotator.storage.columns import Base
 from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
+from annotator.storage.revisions import raise_revisions
 
 # For how long a judge holds a document; going on renews it, once less than half is left.
 LEASE = timedelta(minutes=30)
@@ -286,6 +287,7 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
     for chunk in chunks(list(document_ids)):
         for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
             judgement.current = False
+            raise_revisions(session, [judgement.pool_item_id])
             assignment = session.get_one(Assignment, judgement.assignment_id)
             assignment.state = AssignmentState.RETURNED
             session.get_one(PoolItem, judgement.pool_item_id).taken -= assignment.purpose not in BESIDES

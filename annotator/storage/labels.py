@@ -15,6 +15,7 @@ from annotator.storage.duplicates import SHOWN, carry_over_all
 from annotator.storage.judge_queue import assignments_of
 from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, Purpose
 from annotator.storage.pools import PoolItem
+from annotator.storage.revisions import raise_revisions
 
 # What a machine says that is no grade is kept in the note of a judgement without one.
 OUTSIDE_SCALE = "Outside the scale: "
@@ -104,6 +105,7 @@ def append_labels(
         for item, label in new.items()
     ]
     if rows:
+        raise_revisions(session, new)
         session.execute(insert(Judgement), rows)
     carry_over_all(session, collection_id, judge_id)
 

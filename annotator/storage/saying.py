@@ -28,6 +28,7 @@ from annotator.storage.saying_statements import (
     OWN_TOPICS,
     PLACE,
     PUT_OFF,
+    RAISE,
     REPLACE,
     RULES_AND_KNOWN,
     RULES_AND_ONE_KNOWN,
@@ -106,6 +107,8 @@ class Saying:
         self.guidelines = {number: id_ for kind, number, id_, _ in rules if kind == A_VERSION}
         # Client id → the item and the judge whose stored judgement it is.
         self.known = {client_id: (item_id, judge) for _, item_id, judge, client_id in rules if client_id}
+        # Topics of which something was said, in this transaction.
+        self._raised: set[int] = set()
         # What was said of items that have duplicates.
         self.to_carry_over: list[int] = []
 
@@ -153,6 +156,7 @@ class Saying:
 
         What is said of a document that was shown again is never current.
         """
+        self._raise_revision(assignment.topic_id)
         replaced = self._replaced_by(assignment)
         is_overtaken = replaced is not None and _is_before(word, replaced)
         becomes_current = not assignment.is_shown_again and not is_overtaken
@@ -171,6 +175,12 @@ class Saying:
             self._current[assignment.pool_item_id] = CurrentWord(judgement_id, word.tab, word.sequence)
         self.known[word.client_id] = (assignment.pool_item_id, self.judge_id)
         self._finish(assignment)
+
+    def _raise_revision(self, topic_id: int) -> None:
+        # On PostgreSQL this was done when the assignments were locked.
+        if topic_id not in self._raised and _has_one_writer(self.session):
+            self._raised.add(topic_id)
+            self._connection.execute(RAISE, {"topic_id": topic_id})
 
     def _finish(self, assignment: OwnAssignment) -> None:
         if assignment.state == AssignmentState.RETURNED and not assignment.is_shown_again:
@@ -261,6 +271,8 @@ def _lock_own(session: Session, wanted: dict[str, Any]) -> None:
     connection = session.connection()
     for (topic_id,) in sorted(connection.execute(OWN_TOPICS, wanted).all()):
         hold_back_choices(session, topic_id)
+        # Here, and not when something is said of it: who changes the topic locks it before its assignments.
+        connection.execute(RAISE, {"topic_id": topic_id})
     items = {item_id for (item_id,) in connection.execute(OWN_ITEMS, wanted)}
     connection.execute(LOCKED, {"item_ids": sorted(items), "judge_id": wanted["judge_id"]}).all()
 

@@ -1,4 +1,4 @@
-"""Machines among the judges, what an adjudicator sees, disputed documents left out, and versions of the qrels."""
+"""Machine judges, what adjudicators see, disputed documents left out, versions of qrels and revisions of topics."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -25,6 +25,8 @@ def upgrade() -> None:
     with op.batch_alter_table("collection") as collection:
         for name in ("counts_machines", "shows_grades", "leaves_out_disputed"):
             collection.add_column(sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false()))
+    with op.batch_alter_table("topic") as topic:
+        topic.add_column(sa.Column("revision", sa.Integer(), nullable=False, server_default="0"))
     for name, table, column, where in INDEXES:
         op.create_index(name, table, [column], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
     op.create_table(
@@ -66,6 +68,8 @@ def downgrade() -> None:
     op.drop_table("qrels_version")
     for name, table, _, _ in INDEXES:
         op.drop_index(name, table)
+    with op.batch_alter_table("topic") as topic:
+        topic.drop_column("revision")
     with op.batch_alter_table("collection") as collection:
         for name in ("leaves_out_disputed", "shows_grades", "counts_machines"):
             collection.drop_column(name)
