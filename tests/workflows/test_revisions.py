@@ -41,16 +41,16 @@ def say_twice(session: Session, judge: int) -> None:
     record_acts(session, SLUG, judge, [again], received_at=NOW + timedelta(minutes=1))
 
 
-CHANGES: dict[str, Callable[[Session, int], None]] = {
+CHANGES: dict[str, Callable[[Session, int], object]] = {
     "a judgement": lambda session, judge: say(session, judge, "a"),
     "another word on the same": say_twice,
-    "labels from a file": lambda session, _: labels(session, "kim", "1 0 d1 1\n"),
+    "labels from a file": lambda session, _: labels(session, "kim", "1 0 a 1\n"),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_what_is_said_raises_the_revision_of_its_topic_alone(
-    session: Session, change: Callable[[Session, int], None]
+    session: Session, change: Callable[[Session, int], object]
 ) -> None:
     pooled_news(session)
     judge = member(session, "jo")
