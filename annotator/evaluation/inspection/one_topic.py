@@ -1,0 +1,161 @@
+"""One topic: how its runs rank, how hard it is, and by whom each of its relevant documents was found."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import repeat
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.natural_order import natural_order
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """A run's value for the topic and its place from 1; equals share a place."""
+
+    tag: str
+    value: float
+    place: int | None  # None when the measure says nothing of better and worse
+
+
+@dataclass(frozen=True)
+class Difficulty:
+    """What all runs make of a topic. Values of one run alone have no spread."""
+
+    topic: str
+    median: Figure
+    lower_quartile: Figure
+    upper_quartile: Figure
+    deviation: Figure  # standard, of the runs as a sample
+    least: Figure
+    greatest: Figure
+    place: int | None  # from 1, the hardest first, by the median; equals share a place
+
+    @property
+    def spread(self) -> Figure:
+        """From the lower quartile to the upper: the less, the less the topic tells runs apart."""
+        if self.deviation.value is None or self.upper_quartile.value is None or self.lower_quartile.value is None:
+            return Figure(None, self.deviation.reason)
+        return Figure(self.upper_quartile.value - self.lower_quartile.value)
+
+
+@dataclass(frozen=True)
+class FoundDocument:
+    """A relevant document, and who has it within the depth that was looked at."""
+
+    document: int
+    grade: int
+    runs: tuple[str, ...]
+    teams: tuple[str, ...]
+    best_rank: int | None  # None when no run has it
+
+    @property
+    def only_team(self) -> str | None:
+        """The one team that found it."""
+        return self.teams[0] if len(self.teams) == 1 else None
+
+
+@dataclass(frozen=True)
+class FoundDocuments:
+    """The relevant documents of a topic, the best grade first, in it those that fewest runs have."""
+
+    documents: tuple[FoundDocument, ...]
+
+    @property
+    def by_grade(self) -> dict[int, int]:
+        """How many there are of each grade, the best first."""
+        return dict(sorted(Counter(found.grade for found in self.documents).items(), reverse=True))
+
+    @property
+    def by_runs(self) -> dict[int, int]:
+        """How many relevant documents exactly so many runs have, none first."""
+        return dict(sorted(Counter(len(found.runs) for found in self.documents).items()))
+
+    @property
+    def unique(self) -> dict[str, int]:
+        """How many each team alone found, most first; teams without any are left out."""
+        counts = Counter(found.only_team for found in self.documents if found.only_team is not None)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], natural_order(item[0]))))
+
+
+def rank_runs(tags: Sequence[str], values: Values, better: Better) -> tuple[RankedRun, ...]:
+    """Rank runs by their values for one topic, best first, equals by name."""
+    sign = {Better.MORE: -1.0, Better.LESS: 1.0, Better.NEITHER: 0.0}[better]
+    ordered = sign * values
+    places = (1 + np.searchsorted(np.sort(ordered), ordered)).tolist()
+    rows = sorted(zip(tags, values.tolist(), places, strict=True), key=lambda row: (row[2], natural_order(row[0])))
+    return tuple(RankedRun(tag, value, place if sign else None) for tag, value, place in rows)
+
+
+def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple[Difficulty, ...]:
+    """Say how hard each topic is by the values of all runs, (runs, topics); topics keep their order."""
+    runs = len(values)
+    if not runs or not topics:
+        none = Figure(None, Missing.NO_RUN)
+        return tuple(Difficulty(topic, none, none, none, none, none, none, None) for topic in topics)
+    low, lower, median, upper, high = np.percentile(values, (0, 25, 50, 75, 100), axis=0).tolist()
+    deviations = map(Figure, values.std(axis=0, ddof=1).tolist()) if runs > 1 else repeat(Figure(None, Missing.ONE_RUN))
+    places = _hardness(median, better)
+    return tuple(
+        Difficulty(
+            topic,
+            Figure(median[at]),
+            Figure(lower[at]),
+            Figure(upper[at]),
+            deviation,
+            Figure(low[at]),
+            Figure(high[at]),
+            places[at],
+        )
+        for at, (topic, deviation) in enumerate(zip(topics, deviations, strict=False))  # one run has no end of these
+    )
+
+
+def found_documents(
+    rankings: Sequence[NDArray[np.int32]],
+    tags: Sequence[str],
+    teams: Sequence[str],
+    grades: Mapping[int, int],
+    relevant_from: int,
+    *,
+    depth: int | None = None,
+) -> FoundDocuments:
+    """Say which runs, and which teams, have each relevant document of a topic within a depth, or anywhere.
+
+    `rankings` has every run's document numbers, best first, `teams` the team of each run. Names stand in natural order.
+    """
+    relevant = np.array(sorted(document for document, grade in grades.items() if grade >= relevant_from), np.int64)
+    finders: dict[int, list[tuple[int, int]]] = {document: [] for document in relevant.tolist()}
+    for run, ranking in enumerate(rankings):
+        rows = np.flatnonzero(np.isin(ranking[:depth], relevant))
+        for row, document in zip(rows.tolist(), ranking[rows].tolist(), strict=True):
+            finders[document].append((run, row + 1))
+    found = (_found(document, grades[document], rows, tags, teams) for document, rows in finders.items())
+    return FoundDocuments(tuple(sorted(found, key=lambda one: (-one.grade, len(one.runs), one.document))))
+
+
+def _found(
+    document: int, grade: int, rows: Sequence[tuple[int, int]], tags: Sequence[str], teams: Sequence[str]
+) -> FoundDocument:
+    return FoundDocument(
+        document,
+        grade,
+        tuple(sorted((tags[run] for run, _ in rows), key=natural_order)),
+        tuple(sorted({teams[run] for run, _ in rows}, key=natural_order)),
+        min((rank for _, rank in rows), default=None),
+    )
+
+
+def _hardness(medians: Sequence[float], better: Better) -> list[int | None]:
+    """Place the topics, the one on which runs do worst first."""
+    sign = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}[better]
+    if not sign:
+        return [None] * len(medians)
+    ordered = sign * np.array(medians)
+    places: list[int | None] = (1 + np.searchsorted(np.sort(ordered), ordered)).tolist()
+    return places

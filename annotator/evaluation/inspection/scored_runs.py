@@ -1,0 +1,182 @@
+"""Every run of a collection, scored by one state of its grades: what each closer look begins with."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import NotFoundError
+from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scores, score_runs
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.qrels_format import format_qrels
+from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.settling import Rules, Voice, settle_voices
+
+JUDGED = parse_measure("Judged@10")  # no score is shown without it
+FINGERPRINT_DIGITS = 12
+
+
+class SaidOfDocument(Voice, Protocol):
+    """What a judge says of a pool item, and which document of which topic that is."""
+
+    @property
+    def topic_id(self) -> int:
+        """The topic."""
+
+    @property
+    def document_id(self) -> int:
+        """The document."""
+
+
+class PackedRun(Protocol):
+    """A run as it is stored."""
+
+    @property
+    def tag(self) -> str:
+        """Its name."""
+
+    @property
+    def team(self) -> str | None:
+        """Whose it is."""
+
+    @property
+    def lists(self) -> Mapping[int, bytes]:
+        """Its documents, packed, by topic."""
+
+
+@dataclass(frozen=True)
+class GradesState:
+    """By which grades runs are scored."""
+
+    source: str  # “live”, the number of a version that was kept, or a judge's name
+    policy: str | None  # None of one judge
+    relevant_from: int
+    grades: int
+    topics: int
+    topics_left_out: int  # accepted, without a grade
+    fingerprint: str  # the first digits of the SHA-256 of the grades as a qrels file
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRuns:
+    """Runs in the order of their arrival, scored over the topics with a grade, in the order of their bytes.
+
+    The last of the measures is `JUDGED`.
+    """
+
+    state: GradesState
+    topics: tuple[int, ...]  # ids
+    tags: tuple[str, ...]
+    teams: tuple[str, ...]  # a run without a team is one of its own
+    rankings: tuple[Mapping[int, NDArray[np.int32]], ...]
+    qrels: Mapping[int, Mapping[int, int]]
+    scores: Scores
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numbers of the topics."""
+        return self.scores.topics
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """What was asked for."""
+        return self.scores.measures[:-1]
+
+    @property
+    def better(self) -> Better:
+        """Which values of the first measure are."""
+        return self.scores.measures[0].definition.better
+
+    @property
+    def values(self) -> Values:
+        """The first measure's values; shape: runs, topics."""
+        return self.scores.values[:, :, 0]
+
+    @property
+    def judged(self) -> Values:
+        """How much of each top ten is judged; shape: runs, topics."""
+        return self.scores.values[:, :, -1]
+
+    def run(self, tag: str) -> int:
+        """The place of a run; `NotFoundError` when there is none of that tag."""
+        if tag not in self.tags:
+            raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+        return self.tags.index(tag)
+
+    def topic(self, number: str) -> int:
+        """The place of a topic; `NotFoundError` when it is not scored."""
+        if number not in self.numbers:
+            raise NotFoundError(
+                "Topic “%(number)s” is not scored: nothing of it is judged, or it does not count.", number=number
+            )
+        return self.numbers.index(number)
+
+    def ranking(self, run: int, topic: int) -> NDArray[np.int32]:
+        """A run's documents for a topic, best first, by their places."""
+        return self.rankings[run].get(self.topics[topic], NOTHING_RETRIEVED)
+
+    def mean(self, run: int) -> Number:
+        """The first measure over all topics."""
+        return self.scores.over_topics(run)[0]
+
+    def judged_share(self, run: int) -> float:
+        """How much of a run's top ten is judged, on average."""
+        return float(self.scores.means[run, -1])
+
+
+@dataclass(frozen=True)
+class Names:
+    """The numbers of the accepted topics and the docnos of what is graded, by id."""
+
+    topics: Mapping[int, str]
+    docnos: Mapping[int, str]
+
+
+def settle_said(said: Sequence[SaidOfDocument], rules: Rules) -> dict[int, dict[int, int]]:
+    """Settle what is said: topic id → {document id: grade}."""
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    qrels: dict[int, dict[int, int]] = {}
+    for item, grade in settle_voices(said, rules).grades.items():
+        topic, document = pairs[item]
+        qrels.setdefault(topic, {})[document] = grade
+    return qrels
+
+
+def state_of(
+    qrels: Mapping[int, Mapping[int, int]], names: Names, source: str, policy: str | None, relevant_from: int
+) -> GradesState:
+    """Say of some grades what they are, with their fingerprint."""
+    lines = [
+        (names.topics[topic], names.docnos[document], grade)
+        for topic, grades in qrels.items()
+        for document, grade in grades.items()
+    ]
+    fingerprint = hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS]
+    left_out = len(names.topics) - len(qrels)
+    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, fingerprint)
+
+
+def score_inspected(
+    runs: Sequence[PackedRun],
+    qrels: Mapping[int, Mapping[int, int]],
+    state: GradesState,
+    numbers: Mapping[int, str],
+    measures: Sequence[Measure],
+    best_grade: int,
+) -> ScoredRuns:
+    """Score runs by grades, {topic id: {document id: grade}}, of which there is one at least."""
+    rankings = tuple({topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs)
+    return ScoredRuns(
+        state=state,
+        topics=tuple(sorted(qrels, key=lambda topic: numbers[topic].encode())),
+        tags=tuple(run.tag for run in runs),
+        teams=tuple(run.team or run.tag for run in runs),
+        rankings=rankings,
+        qrels=qrels,
+        scores=score_runs(rankings, qrels, numbers, [*measures, JUDGED], state.relevant_from, best_grade),
+    )

@@ -1,0 +1,148 @@
+"""What fewer judgements would have been worth: values and ranking of the runs by ever smaller samples of the qrels."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.collection_figures import Figure, Missing, tau_figure
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.rank_correlation import Similarity, similarities
+from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.reusability.contributions import Grades
+from annotator.evaluation.reusability.thinned_grades import steps, thinned_means
+
+SHARES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
+DRAWS = 5
+SAME_RANKING = 0.9  # from this tau on two rankings are commonly taken for the same (Voorhees 2000)
+
+
+@dataclass(frozen=True)
+class AblationStep:
+    """The runs scored by a share of the judgements, over all draws."""
+
+    share: float
+    judgements: int  # the same in every draw
+    relevant: float  # of these, in the mean
+    values: tuple[float, ...]  # of each run, in the mean
+    tau: Figure  # Kendall's tau-b with the ranking by all judgements, in the mean of the draws in which it exists
+    least_tau: Figure
+    greatest_tau: Figure
+    tau_ap: Figure
+
+    @property
+    def mean(self) -> Figure:
+        """The mean of all runs' values."""
+        return Figure(sum(self.values) / len(self.values)) if self.values else Figure(None, Missing.NO_RUN)
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """One measure; the steps stand from most judgements to fewest, and `full` has each run's value by all of them."""
+
+    measure: Measure
+    full: tuple[float, ...]
+    steps: tuple[AblationStep, ...]
+    draws: int
+    seed: int
+
+    @property
+    def share_that_suffices(self) -> float | None:
+        """The least share that keeps the ranking, as all greater ones do; None when none does, or there is none."""
+        enough = None
+        for step in self.steps:
+            if step.tau.value is None or step.tau.value < SAME_RANKING:
+                break
+            enough = step.share
+        return enough
+
+
+def ablate(
+    runs: RegradedRuns,
+    grades: Grades,
+    scorings: Sequence[Scoring],
+    *,
+    seed: int,
+    shares: Sequence[float] = SHARES,
+    draws: int = DRAWS,
+    advance: Callable[[], None] = lambda: None,
+) -> tuple[Ablation, ...]:
+    """Score the runs by nested random samples of the judgements, some times over.
+
+    Each draw puts the judgements of every topic in a random order, and a share of them is the first of these: rounded
+    to whole documents, and one of every topic at least (Buckley and Voorhees, SIGIR 2004, who sampled relevant and
+    other documents apart). `shares` lie above 0 and at most at 1, and there is one draw at least. One result a scoring;
+    nothing judged gives none. `advance` is called `steps_of_ablating` times.
+    """
+    if not np.any(grades > NOT_GRADED):
+        return ()
+    in_order = sorted(set(shares), reverse=True)
+    random = np.random.default_rng(seed)
+    kept = [np.ones(grades.size, np.bool_)]
+    for _ in range(draws):
+        kept += nested_samples(runs.entry_topic, grades, in_order, random)
+    means = thinned_means(runs, grades, kept, scorings, advance=advance)
+    samples = np.array(kept[1:]).reshape(draws, len(in_order), grades.size)
+    return tuple(
+        Ablation(
+            scoring.measure,
+            tuple(means[0, which].tolist()),
+            _steps(in_order, samples, grades, scoring, means[:, which]),
+            draws,
+            seed,
+        )
+        for which, scoring in enumerate(scorings)
+    )
+
+
+def steps_of_ablating(runs: RegradedRuns, *, shares: Sequence[float] = SHARES, draws: int = DRAWS) -> int:
+    """How often `ablate` advances."""
+    return steps(runs, 1 + draws * len(set(shares)))
+
+
+def nested_samples(
+    topic: NDArray[np.intp], grades: Grades, shares: Sequence[float], random: np.random.Generator
+) -> list[NDArray[np.bool_]]:
+    """Sample the graded entries of each topic; the smaller of two shares is part of the greater. One choice a share."""
+    graded = np.flatnonzero(grades > NOT_GRADED)
+    order = graded[np.lexsort((random.random(graded.size), topic[graded]))]
+    counts = np.bincount(topic[order])
+    position = np.arange(order.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    samples = []
+    for share in shares:
+        wanted = np.maximum(np.floor(share * counts + 0.5), 1)
+        sample = np.zeros(grades.size, np.bool_)
+        sample[order[position < wanted[topic[order]]]] = True
+        samples.append(sample)
+    return samples
+
+
+def _steps(
+    shares: Sequence[float], samples: NDArray[np.bool_], grades: Grades, scoring: Scoring, means: Values
+) -> tuple[AblationStep, ...]:
+    """Summarise the draws; `means` has one row for all judgements, then one for each draw and share."""
+    full, sampled = means[0], means[1:].reshape(len(samples), len(shares), -1)
+    judgements, relevant = (
+        np.count_nonzero(samples[:, :, which], axis=2).mean(axis=0).tolist()
+        for which in (grades > NOT_GRADED, grades >= scoring.relevant_from)
+    )
+    steps_taken = []
+    for place, share in enumerate(shares):
+        ordered = scoring.order(sampled[:, place])
+        alike = similarities(np.broadcast_to(scoring.order(full), ordered.shape), ordered)
+        values = tuple(sampled[:, place].mean(axis=0).tolist())
+        figures = _figures(alike, full.size)
+        steps_taken.append(AblationStep(share, round(judgements[place]), relevant[place], values, *figures))
+    return tuple(steps_taken)
+
+
+def _figures(alike: Sequence[Similarity], runs: int) -> tuple[Figure, Figure, Figure, Figure]:
+    """Mean, least and greatest tau, and the mean of tau_AP."""
+    taus = [one.tau for one in alike if one.tau is not None]
+    aps = [one.tau_ap for one in alike if one.tau_ap is not None]
+    if not taus or not aps:
+        nothing = tau_figure(Similarity(None, None, None), runs)
+        return nothing, nothing, nothing, nothing
+    return Figure(sum(taus) / len(taus)), Figure(min(taus)), Figure(max(taus)), Figure(sum(aps) / len(aps))

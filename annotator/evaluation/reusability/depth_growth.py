@@ -1,0 +1,139 @@
+"""How relevant documents come in as a pool grows deeper, and how many more a deeper one would bring (Zobel 1998)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns
+from annotator.evaluation.reusability.contributions import Grades
+
+FEWEST_DEPTHS = 3  # two determine the curve, and nothing would say how well it fits
+DRAWS = 1_000
+MOST_CELLS = 1 << 20  # extrapolated at a time, so that many draws to a great depth do not fill the memory
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Extrapolation:
+    """How many new relevant documents a deeper pool is expected to bring, over all topics."""
+
+    depth: int
+    new: Figure
+    interval: tuple[float, float] | None  # 95 %, by drawing topics; None exactly when `interval_reason` says why
+    interval_reason: Missing | None = None
+
+
+@dataclass(frozen=True)
+class DepthGrowth:
+    """New relevant documents at each depth of the judged pool, from 1, and n = scale * depth ** exponent - 1."""
+
+    new: tuple[int, ...]
+    scale: Figure
+    exponent: Figure
+    fitted: tuple[float, ...] | None  # at each depth; None when there is no curve
+    extrapolations: tuple[Extrapolation, ...]
+
+    @property
+    def found(self) -> tuple[int, ...]:
+        """How many relevant documents a pool of each depth has."""
+        return tuple(np.cumsum(self.new).tolist())
+
+
+def judged_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool]) -> int:
+    """The depth down to which every document of the runs that fed the pool is judged, 0 when there is none.
+
+    A ranking that ends before it, all judged, takes nothing away.
+    """
+    judged = np.flatnonzero(grades[runs.entry] > NOT_GRADED)
+    topics = len(runs.topics)
+    ranking = runs.run[judged] * topics + runs.row_topic[judged]
+    counts = np.bincount(ranking, minlength=runs.retrieved.size)
+    nth = np.arange(1, judged.size + 1) - (np.cumsum(counts) - counts)[ranking]
+    # Without a gap above it, the n-th judged document is at rank n.
+    unbroken = np.bincount(ranking[nth == runs.rank[judged]], minlength=runs.retrieved.size)
+    unbroken = unbroken.reshape(runs.retrieved.shape)[np.array(fed, np.bool_)]
+    retrieved = runs.retrieved[np.array(fed, np.bool_)]
+    broken = unbroken < retrieved
+    return int(unbroken[broken].min()) if broken.any() else int(retrieved.max(initial=0))
+
+
+def new_by_depth(runs: RegradedRuns, grades: Grades, fed: Sequence[bool], relevant_from: int, depth: int) -> Counts:
+    """Count the relevant documents whose best rank, in any run that fed the pool, is each depth from 1 to `depth`.
+
+    Shape: topics, depths.
+    """
+    inside = np.array(fed, np.bool_)[runs.run] & (grades[runs.entry] >= relevant_from) & (runs.rank <= depth)
+    best = np.full(grades.size, depth + 1, np.int64)
+    np.minimum.at(best, runs.entry[inside], runs.rank[inside])
+    reached = np.flatnonzero(best <= depth)
+    cells = runs.entry_topic[reached] * depth + best[reached] - 1
+    return np.bincount(cells, minlength=len(runs.topics) * depth).reshape(len(runs.topics), depth)
+
+
+def depth_growth(new: Counts, depths: Sequence[int], *, seed: int, draws: int = DRAWS) -> DepthGrowth:
+    """Fit Zobel's curve to new relevant documents, (topics, depths from 1), and extend it to deeper pools.
+
+    The number n of new relevant documents at depth p, over all topics, is taken to be C * p^s - 1, fitted by least
+    squares to log(n + 1) against log p; where the curve is below 0 nothing more is found (Zobel, SIGIR 1998). It only
+    holds for a pool that is judged completely down to its depth. The interval is from the 2.5th to the 97.5th
+    percentile of fits to topics drawn with replacement. A depth that is not beyond the pool brings 0.
+    """
+    totals = new.sum(axis=0)
+    reason = Missing.FEW_DEPTHS if totals.size < FEWEST_DEPTHS else None if totals.any() else Missing.NOTHING_RELEVANT
+    if reason is not None:
+        nothing = Figure(None, reason)
+        empty = tuple(Extrapolation(depth, nothing, None, reason) for depth in depths)
+        return DepthGrowth(tuple(totals.tolist()), nothing, nothing, None, empty)
+    level, slope = _fit(totals[np.newaxis])
+    fitted = np.exp(level + slope * np.log(np.arange(1, totals.size + 1))) - 1
+    drawn = _fit(_drawn(new, seed, draws))
+    return DepthGrowth(
+        tuple(totals.tolist()),
+        Figure(float(np.exp(level[0]))),
+        Figure(float(slope[0])),
+        tuple(fitted.tolist()),
+        tuple(_extend(totals.size, depth, (level, slope), drawn, len(new)) for depth in depths),
+    )
+
+
+def _drawn(new: Counts, seed: int, draws: int) -> Counts:
+    """Draw as many topics as there are, with replacement, and total each draw. Shape: draws, depths."""
+    topics = len(new)
+    times = np.random.default_rng(seed).multinomial(topics, np.full(topics, 1 / topics), size=draws)
+    return times @ new
+
+
+def _fit(totals: Counts) -> tuple[Values, Values]:
+    """Fit lines to the logarithms of each row: at depth 1, and how they rise."""
+    x = np.log(np.arange(1, totals.shape[1] + 1))
+    y = np.log(totals + 1.0)
+    slope = (y - y.mean(axis=1, keepdims=True)) @ (x - x.mean()) / ((x - x.mean()) ** 2).sum()
+    return y.mean(axis=1) - slope * x.mean(), slope
+
+
+def _extend(
+    judged: int, depth: int, line: tuple[Values, Values], drawn: tuple[Values, Values], topics: int
+) -> Extrapolation:
+    new = Figure(float(_beyond(*line, judged, depth)[0]))
+    if topics == 1:
+        return Extrapolation(depth, new, None, Missing.ONE_TOPIC)
+    values = _beyond(*drawn, judged, depth)
+    if np.ptp(values) == 0:
+        return Extrapolation(depth, new, None, Missing.NO_SPREAD)
+    low, high = np.percentile(values, (2.5, 97.5)).tolist()
+    return Extrapolation(depth, new, (low, high))
+
+
+def _beyond(level: Values, slope: Values, judged: int, depth: int) -> Values:
+    """Add up each line's curve from below the judged depth to another, where it is above 0."""
+    total = np.zeros(level.size)
+    step = max(MOST_CELLS // level.size, 1)
+    for begin in range(judged + 1, depth + 1, step):
+        p = np.log(np.arange(begin, min(begin + step, depth + 1)))
+        total += np.maximum(np.exp(level[:, np.newaxis] + slope[:, np.newaxis] * p) - 1, 0).sum(axis=1)
+    return total

@@ -1,0 +1,128 @@
+"""Holes: the unjudged documents in the tops of runs, and all of them together as what to judge next."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.collection_figures import Figure, Missing, share_of
+
+DEPTHS = (10, 20, 100)
+NOTHING_RETURNED = np.empty(0, np.int32)
+
+Documents = NDArray[np.int32]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class RunHoles:
+    """What is unjudged in the top of a run, over all topics; a ranking shorter than the depth is what it is."""
+
+    tag: str
+    depth: int
+    shown: int  # documents down to the depth
+    unjudged: int
+    topics: int  # with at least one of them
+
+    @property
+    def share(self) -> Figure:
+        """How much of the top is unjudged, over all topics together."""
+        return share_of(self.unjudged, self.shown, Missing.NOTHING_RETURNED)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicHoles:
+    """The unjudged documents in the tops of all runs for one topic, in the order of their numbers."""
+
+    documents: Documents
+    best_rank: Documents  # of each: the best of any run, from 1
+    runs: Counts  # shape: depths, documents; how many runs have it so high
+
+    def candidates(self, place: int, depth: int) -> Documents:
+        """Take those down to one of the depths: the best rank first, then those that more runs have, then by number."""
+        inside = np.flatnonzero(self.best_rank <= depth)
+        order = np.lexsort((self.documents[inside], -self.runs[place, inside], self.best_rank[inside]))
+        return self.documents[inside[order]]
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """The holes of all runs, at every depth."""
+
+    depths: tuple[int, ...]
+    runs: tuple[tuple[RunHoles, ...], ...]  # one a run, each one a depth
+    topics: Mapping[int, TopicHoles]
+
+    def candidates(self, depth: int) -> dict[int, Documents]:
+        """Unite the holes of all runs at one of the depths, by topic: what would fill them; topics without are out.
+
+        Raises `InvalidValueError` for another depth.
+        """
+        if depth not in self.depths:
+            raise InvalidValueError("The holes were not looked for at depth %(depth)d.", depth=depth)
+        place = self.depths.index(depth)
+        found = {topic: holes.candidates(place, depth) for topic, holes in self.topics.items()}
+        return {topic: documents for topic, documents in found.items() if documents.size}
+
+
+def find_holes(
+    tags: Sequence[str],
+    runs: Sequence[Mapping[int, Documents]],
+    judged: Mapping[int, Documents],
+    *,
+    depths: Sequence[int] = DEPTHS,
+) -> Holes:
+    """Find what is unjudged in the top of each run, {topic key: document numbers best first}, at several depths.
+
+    `judged` has the judged documents of each topic that counts, an empty array where there is none yet. Raises
+    `InvalidValueError` for a depth below 1.
+    """
+    if min(depths, default=1) < 1:
+        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=min(depths))
+    shown, unjudged, topics = (np.zeros((len(runs), len(depths)), np.int64) for _ in range(3))
+    by_topic = {}
+    for topic, known in judged.items():
+        tops = [run.get(topic, NOTHING_RETURNED)[: max(depths, default=0)] for run in runs]
+        sizes = np.array([top.size for top in tops], np.int64)
+        counts, by_topic[topic] = _of_topic(tops, known, depths)
+        shown += np.minimum(sizes[:, np.newaxis], np.array(depths, np.int64))
+        unjudged += counts
+        topics += counts > 0
+    columns = (shown.tolist(), unjudged.tolist(), topics.tolist())
+    return Holes(
+        tuple(depths),
+        tuple(
+            tuple(RunHoles(tag, *row) for row in zip(depths, *rows, strict=True))
+            for tag, *rows in zip(tags, *columns, strict=True)
+        ),
+        by_topic,
+    )
+
+
+def unjudged_in_top(ranking: Documents, judged: Documents, depth: int) -> tuple[tuple[int, int], ...]:
+    """List the unjudged documents in the top of one ranking: their ranks from 1, and their numbers."""
+    top = ranking[:depth]
+    rows = np.flatnonzero(~np.isin(top, judged))
+    return tuple(zip((rows + 1).tolist(), top[rows].tolist(), strict=True))
+
+
+def _of_topic(tops: Sequence[Documents], judged: Documents, depths: Sequence[int]) -> tuple[Counts, TopicHoles]:
+    """Count the unjudged documents of each run, (runs, depths), and gather them."""
+    document = np.concatenate([NOTHING_RETURNED, *tops])
+    sizes = np.array([top.size for top in tops], np.int64)
+    run = np.repeat(np.arange(len(tops)), sizes)
+    rank = np.arange(1, document.size + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    holes = np.flatnonzero(~np.isin(document, judged))
+    documents, place = np.unique(document[holes], return_inverse=True)
+    run, rank = run[holes], rank[holes]
+    best = np.full(documents.size, np.iinfo(np.int32).max, np.int32)
+    np.minimum.at(best, place, rank.astype(np.int32))
+    counts = np.zeros((len(tops), len(depths)), np.int64)
+    runs = np.zeros((len(depths), documents.size), np.int64)
+    for column, depth in enumerate(depths):
+        inside = rank <= depth
+        counts[:, column] = np.bincount(run[inside], minlength=len(tops))
+        runs[column] = np.bincount(place[inside], minlength=documents.size)
+    return counts, TopicHoles(documents, best, runs)

@@ -1,0 +1,120 @@
+"""One run, the baseline, against each of the others: p values, and the same corrected for there being many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import NotFoundError
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.results import REASONS, Figure, Undefined, figure_of
+from annotator.evaluation.significance.shared_topics import shared_topics
+from annotator.evaluation.significance.sign_flips import FLIPS, SignFlips
+from annotator.evaluation.significance.t_tests import PairedT, PairedTs, paired_t
+
+
+@dataclass(frozen=True)
+class AgainstBaseline:
+    """A run against the baseline; `t.p` and `randomised` stand alone, the others are corrected for all the runs."""
+
+    run: str
+    mean: Figure
+    t: PairedT  # its difference is this run's score less the baseline's
+    t_holm: Figure
+    randomised: Figure
+    randomised_holm: Figure
+    max_t: Figure  # randomised too, and as a rule the smaller of the two, since it knows that runs are alike
+
+
+@dataclass(frozen=True)
+class BaselineComparison:
+    """Every run but the baseline, in the order in which they were given."""
+
+    baseline: str
+    topics: int  # on which all runs have a score
+    left_out: int  # the others
+    flips: int
+    is_exact: bool  # whether these are all flips there are
+    seed: int
+    runs: tuple[AgainstBaseline, ...]
+
+
+def compare_with_baseline(
+    runs: Sequence[str], scores: Values, baseline: str, *, seed: int, flips: int = FLIPS
+) -> BaselineComparison:
+    """Compare the scores, (runs, topics), NaN where there is none, on the topics that all runs have.
+
+    Raises `NotFoundError` when the baseline is not among the runs.
+    """
+    if baseline not in runs:
+        raise NotFoundError("The baseline “%(run)s” is not among the runs compared.", run=baseline)
+    shared = shared_topics(scores)
+    place = runs.index(baseline)
+    others = [other for other in range(len(runs)) if other != place]
+    differences = shared.scores[others] - shared.scores[place]
+    differences[np.abs(differences) <= shared.least_spread] = 0
+    tests = paired_t(differences, shared.least_spread)
+    can_flip = np.array([REASONS[code] in (None, Undefined.SAME_DIFFERENCE) for code in tests.reasons], bool)
+    drawn = SignFlips.of(_in_unit_length(differences[can_flip]), flips, seed)
+    corrected = _corrected(tests, can_flip, drawn)
+    means = shared.scores[others].mean(axis=1) if shared.topics else None
+    names = [runs[other] for other in others]
+    compared = tuple(
+        AgainstBaseline(
+            name,
+            Figure(None, Undefined.NO_TOPIC) if means is None else Figure(float(means[number])),
+            tests.of(number),
+            *(of_one[number] for of_one in corrected),
+        )
+        for number, name in enumerate(names)
+    )
+    used = drawn.flips if can_flip.any() else 0
+    return BaselineComparison(baseline, shared.topics, shared.left_out, used, drawn.is_exact, seed, compared)
+
+
+def _in_unit_length(differences: Values) -> Values:
+    """Bring all runs to one scale: the sum is then as t but for a growing function, the same for all runs and flips.
+
+    Flips change the sum of the differences and not that of their squares, of which t is made.
+    """
+    lengths: Values = np.sqrt((differences**2).sum(axis=1, keepdims=True))
+    return differences / lengths
+
+
+def _corrected(tests: PairedTs, can_flip: NDArray[np.bool_], drawn: SignFlips) -> list[list[Figure]]:
+    """By run: Holm's p of the t tests, the randomised p, Holm's of it, and MaxT's."""
+    randomised, max_t = np.full((2, can_flip.size), np.nan)
+    if can_flip.any():
+        randomised[can_flip], max_t[can_flip] = _randomised(drawn)
+    flip_reasons = np.where(can_flip, 0, tests.reasons)
+    columns = [
+        (holm(tests.p), tests.reasons),
+        (randomised, flip_reasons),
+        (holm(randomised), flip_reasons),
+        (max_t, flip_reasons),
+    ]
+    return [
+        [figure_of(value, code) for value, code in zip(values.tolist(), codes.tolist(), strict=True)]
+        for values, codes in columns
+    ]
+
+
+def _randomised(drawn: SignFlips) -> tuple[Values, Values]:
+    """Each run's own p, and MaxT's: how often the best of the runs that are no better than it does as well by chance.
+
+    Stepping down from the best, none below the one before (Westfall and Young 1993; Boytsov, Belova and Westfall,
+    SIGIR 2013).
+    """
+    observed, worst_first = drawn.observed, np.argsort(drawn.observed, kind="stable")
+    least = observed - drawn.rounding
+    alone, together = np.zeros((2, observed.size))
+    for sums in drawn.sums():
+        alone += np.count_nonzero(sums >= least, axis=0)
+        best = np.maximum.accumulate(sums[:, worst_first], axis=1)
+        together[worst_first] += np.count_nonzero(best >= least[worst_first], axis=0)
+    best_first = worst_first[::-1]
+    p_values = drawn.p_values(together)
+    p_values[best_first] = np.maximum.accumulate(p_values[best_first])
+    return drawn.p_values(alone), p_values

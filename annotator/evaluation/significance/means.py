@@ -1,0 +1,93 @@
+"""The mean score of runs with a 95 % interval over topics, as if these topics were drawn from many."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtrit  # type: ignore[import-untyped]  # it ships no types
+
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.results import ALPHA, Figure, Interval, Undefined
+from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
+
+DRAWS = 10_000
+MOST_CELLS = 1 << 20  # drawn at a time
+
+
+class IntervalMethod(StrEnum):
+    """How the interval comes about."""
+
+    T = "t"  # from Student's distribution and the standard deviation over topics
+    BOOTSTRAP = "bootstrap"  # percentiles of the means of topics drawn with replacement
+
+
+@dataclass(frozen=True)
+class RunMean:
+    """The mean of one run over the topics on which it has a score, and how far it may be off."""
+
+    mean: Figure
+    interval: Interval
+    topics: int
+
+
+def run_means(
+    scores: Values, method: IntervalMethod = IntervalMethod.T, *, seed: int = 0, draws: int = DRAWS
+) -> tuple[RunMean, ...]:
+    """Average every run's scores, (runs, topics), NaN where there is none; the seed is for the bootstrap.
+
+    The same topics are drawn for all runs that have scores on the same ones.
+    """
+    known = ~np.isnan(scores)
+    if known.all():  # as a rule, and then there is nothing to sort out
+        return tuple(_means_of_block(scores, method, seed, draws))
+    kinds, kind = np.unique(known, axis=0, return_inverse=True)
+    means: list[RunMean | None] = [None] * len(scores)
+    for number, topics in enumerate(kinds):
+        runs = np.flatnonzero(kind == number)
+        block = scores[np.ix_(runs, np.flatnonzero(topics))]
+        for run, mean in zip(runs.tolist(), _means_of_block(block, method, seed, draws), strict=True):
+            means[run] = mean
+    return tuple(mean for mean in means if mean is not None)
+
+
+def _means_of_block(scores: Values, method: IntervalMethod, seed: int, draws: int) -> list[RunMean]:
+    runs, topics = scores.shape
+    if not topics:
+        nothing = RunMean(Figure(None, Undefined.NO_TOPIC), Interval(None, Undefined.NO_TOPIC), 0)
+        return [nothing] * runs
+    means = scores.mean(axis=1)
+    intervals = _intervals(scores, means, method, seed, draws)
+    return [RunMean(Figure(mean), interval, topics) for mean, interval in zip(means.tolist(), intervals, strict=True)]
+
+
+def _intervals(scores: Values, means: Values, method: IntervalMethod, seed: int, draws: int) -> list[Interval]:
+    runs, topics = scores.shape
+    if topics == 1:
+        return [Interval(None, Undefined.ONE_TOPIC)] * runs
+    if method is IntervalMethod.T:
+        half = stdtrit(topics - 1, 1 - ALPHA / 2) * scores.std(axis=1, ddof=1) / np.sqrt(topics)
+        low, high = means - half, means + half
+    else:
+        low, high = np.percentile(_drawn_means(scores, seed, draws), (50 * ALPHA, 100 - 50 * ALPHA), axis=0)
+    has_spread = np.ptp(scores, axis=1) > LEAST_SPREAD * np.abs(scores).max(axis=1)
+    rows = zip(low.tolist(), high.tolist(), has_spread.tolist(), strict=True)
+    return [Interval((a, b)) if spread else Interval(None, Undefined.NO_SPREAD) for a, b, spread in rows]
+
+
+def _drawn_means(scores: Values, seed: int, draws: int) -> Values:
+    """The runs' means over topics drawn with replacement, (draws, runs)."""
+    chance = np.random.default_rng(seed)
+    topics = scores.shape[1]
+    step = max(MOST_CELLS // topics, 1)
+    means = np.empty((draws, len(scores)))
+    for start in range(0, draws, step):
+        times = _times_drawn(chance, min(step, draws - start), topics)
+        means[start : start + len(times)] = times @ scores.T / topics
+    return means
+
+
+def _times_drawn(chance: np.random.Generator, draws: int, topics: int) -> NDArray[np.float64]:
+    """How often each topic is drawn, (draws, topics)."""
+    drawn = chance.integers(0, topics, (draws, topics)) + np.arange(draws)[:, np.newaxis] * topics
+    return np.bincount(drawn.ravel(), minlength=draws * topics).reshape(draws, topics).astype(np.float64)

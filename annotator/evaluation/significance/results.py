@@ -1,0 +1,115 @@
+"""What a test of runs comes to: a value, or the reason why there is none."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import Sentence
+from annotator.evaluation.agreement.results import SentenceEnum
+from annotator.evaluation.metrics.setting import Values
+
+ALPHA = 0.05  # the error that is tolerated; intervals have 95 %
+
+
+class Undefined(SentenceEnum):
+    """Why there is no value, or why it is not the one that was estimated."""
+
+    NO_TOPIC = Sentence("There is no topic on which all of these runs have a score.")
+    ONE_TOPIC = Sentence("There is one topic only, and from that no spread can be estimated; it takes two.")
+    NO_RUN = Sentence("There is no run.")
+    ONE_RUN = Sentence("There is one run only, so there is none to compare it with.")
+    NO_DIFFERENCE = Sentence("Not defined: no difference. The runs have the same score on every topic.")
+    SAME_DIFFERENCE = Sentence(
+        "Not defined: the runs differ by the same amount on every topic, so there is no spread to compare it with."
+    )
+    SAME_MEAN = Sentence("The two runs have the same mean, and no number of topics would tell them apart.")
+    ALL_TIED = Sentence("Not defined: no topic has a difference large enough to count.")
+    NO_SPREAD = Sentence("There is no interval: the score is the same on every topic.")
+    ALL_EQUAL = Sentence("Not defined: all scores are equal, so there is no variance to share out.")
+    NEGATIVE_ESTIMATE = Sentence(
+        "The estimate was below 0, as it can be where there is little variance or there are few scores; it counts as 0."
+    )
+    TOO_MANY_TOPICS = Sentence("It would take more than a million topics.")
+    TOO_MANY_GROUPS = Sentence("The runs fall into so many overlapping groups that letters would say nothing.")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A statistic. `value` is None exactly when `reason` says why."""
+
+    value: float | None
+    reason: Undefined | None = None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From where to where; `bounds` is None exactly when `reason` says why."""
+
+    bounds: tuple[float, float] | None
+    reason: Undefined | None = None
+
+
+# Arrays of values have their reasons as places in this tuple, in an array of the same shape; the first is no reason.
+REASONS = (
+    None,
+    Undefined.NO_TOPIC,
+    Undefined.ONE_TOPIC,
+    Undefined.NO_RUN,
+    Undefined.ONE_RUN,
+    Undefined.NO_DIFFERENCE,
+    Undefined.SAME_DIFFERENCE,
+)
+Reasons = NDArray[np.int8]
+
+
+def code_of(reason: Undefined | None) -> int:
+    """Give a reason's place in `REASONS`."""
+    return REASONS.index(reason)
+
+
+def figure_of(value: float, code: int) -> Figure:
+    """Join an array's entry with its reason."""
+    return Figure(None, REASONS[code]) if code else Figure(float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class PairFigures:
+    """A figure of every two runs; the same whichever comes first."""
+
+    values: Values  # shape: runs, runs; NaN where there is none, as between a run and itself
+    reasons: Reasons  # of the same shape
+
+    def of(self, first: int, second: int) -> Figure:
+        """Give the figure of two runs by their places; of a run and itself there is none: no difference."""
+        return figure_of(self.values[first, second], int(self.reasons[first, second]))
+
+    @property
+    def reason(self) -> Undefined | None:
+        """Why no two runs have a value; None when some have."""
+        runs = len(self.values)
+        if runs <= 1:
+            return Undefined.ONE_RUN if runs else Undefined.NO_RUN
+        return REASONS[self.reasons[0, 1]] if np.isnan(self.values).all() else None
+
+    def at_most(self, alpha: float = ALPHA) -> NDArray[np.bool_]:
+        """Say of every two runs whether there is a value and it is at most so much: of p values, whether they differ.
+
+        Shape: runs, runs.
+        """
+        return self.values <= alpha  # never true of NaN
+
+    @classmethod
+    def without_value(cls, runs: int, reason: Undefined) -> "PairFigures":
+        """Of no two of so many runs is there a value, and for one reason."""
+        reasons = np.full((runs, runs), code_of(reason), np.int8)
+        np.fill_diagonal(reasons, code_of(Undefined.NO_DIFFERENCE))
+        return cls(np.full((runs, runs), np.nan), reasons)
+
+    @classmethod
+    def of_matrix(cls, values: Values) -> "PairFigures":
+        """Take the values of every two different runs, all of which exist; shape: runs, runs."""
+        values, reasons = values.copy(), np.zeros(values.shape, np.int8)
+        np.fill_diagonal(values, np.nan)
+        np.fill_diagonal(reasons, code_of(Undefined.NO_DIFFERENCE))
+        return cls(values, reasons)
