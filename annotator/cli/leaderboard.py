@@ -1,27 +1,25 @@
 """`annotator leaderboard`: every run scored."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 
 import click
 
-from annotator.cli.argument_text import FILE
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.cli.tables import show_json, show_table
+from annotator.workflows import leaderboard_text
 from annotator.workflows.leaderboard import (
     DEFAULT_MEASURES,
+    GradesFrom,
+    IntervalMethod,
     Leaderboard,
-    LeaderboardRow,
+    View,
     build_leaderboard,
-    leaderboard_csv,
-    split_names,
 )
 
-ALL_TOPICS = "all"  # trec_eval's word for the mean
-HOW_FAR_JUDGED = "Judged@10"
-JUDGED = re.compile(r"\s*judged\s*[@(].*", re.IGNORECASE)  # at any cutoff
+LIVE = "live"
+VERSION = re.compile(r"[0-9]{1,9}")
 
 
 @click.group
@@ -34,103 +32,111 @@ def command() -> None:
 @click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP, P@5, RR; repeatable."
 )
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option("--baseline", metavar="TAG", help="Test every run against this one, and mark those that differ.")
+@click.option("--letters", is_flag=True, help="Mark runs that Tukey's test does not tell apart by common letters.")
+@click.option(
+    "--qrels",
+    "qrels_source",
+    default=LIVE,
+    metavar="VERSION|live|FILE",
+    help="Score by a kept version of the qrels, by the grades of this moment (as usual), or by a file.",
+)
+@click.option("--interval", type=click.Choice([one.value for one in IntervalMethod]), default=IntervalMethod.T.value)
+@click.option("--compat", type=click.Choice(["9", "10"]), default="10", help="Which trec_eval to equal.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json", "latex", "markdown"]))
 @click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
-@click.option("--qrels", "qrels_path", type=FILE, metavar="FILE", help="Score by a file of TREC qrels.")
 @on_installation
 def show(
     installation: Installation,
     slug: str,
     measures: Sequence[str],
+    baseline: str | None,
+    qrels_source: str,
+    interval: str,
+    compat: str,
     format_: str,
     policy: str | None,
     judge: str | None,
-    qrels_path: str | None,
     *,
+    letters: bool,
     per_topic: bool,
 ) -> None:
     """Score every run by what is judged at this moment, best first by the first measure.
 
-    A table shows four decimals; csv and json are exact. How much of the first ten documents is judged is always shown.
+    Each mean has its 95 % interval and, once for each depth, how much of the top is judged. A table shows four
+    decimals; csv and json are exact. A file whose name is a number is given as ./NUMBER.
     """
-    if qrels_path is not None and (policy is not None or judge is not None):
-        raise click.UsageError("--qrels stands alone: a file has neither judges nor a consensus policy.")
-    qrels_file = read_file(qrels_path) if qrels_path is not None else None
+    if qrels_source != LIVE and (policy is not None or judge is not None):
+        raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
+    if per_topic and format_ in {"latex", "markdown"}:
+        raise click.UsageError(f"--per-topic is for table, csv and json, not for {format_}.")
+    is_version = VERSION.fullmatch(qrels_source) is not None
+    grades = GradesFrom(
+        policy=policy,
+        judge=judge,
+        version=int(qrels_source) if is_version else None,
+        qrels_file=None if is_version or qrels_source == LIVE else read_file(qrels_source),
+        unpacked_limit=installation.settings.unpacked_limit,
+        compat=compat,
+    )
+    view = View(IntervalMethod(interval), baseline, letters)
     with installation.database.reading() as session:
-        leaderboard = build_leaderboard(
-            session,
-            slug,
-            _with_how_far_judged(measures or DEFAULT_MEASURES),
-            policy=policy,
-            judge=judge,
-            qrels_file=qrels_file,
-            unpacked_limit=installation.settings.unpacked_limit,
-        )
+        board = build_leaderboard(session, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
+    _show(board, format_, per_topic=per_topic)
+
+
+def _show(board: Leaderboard, format_: str, *, per_topic: bool) -> None:
     match format_:
         case "json":
-            show_json(_as_json(leaderboard, per_topic=per_topic))
+            show_json(leaderboard_text.as_json(board, per_topic=per_topic))
         case "csv":
-            _show_csv(leaderboard, per_topic=per_topic)
+            text = leaderboard_text.topics_csv(board) if per_topic else leaderboard_text.leaderboard_csv(board)
+            click.echo(text.encode(), nl=False)
+        case "latex":
+            click.echo(leaderboard_text.latex(board).encode(), nl=False)
+        case "markdown":
+            click.echo(leaderboard_text.markdown(board).encode(), nl=False)
         case _:
-            _show_table(leaderboard, per_topic=per_topic)
+            _show_table(board, per_topic=per_topic)
 
 
-def _with_how_far_judged(measures: Sequence[str]) -> list[str]:
-    """Scores are never shown without how much of a ranking is judged."""
-    has_it = any(JUDGED.fullmatch(name) for measure in measures for name in split_names(measure))
-    return [*measures] if has_it else [*measures, HOW_FAR_JUDGED]
-
-
-def _show_table(leaderboard: Leaderboard, *, per_topic: bool) -> None:
+def _show_table(board: Leaderboard, *, per_topic: bool) -> None:
     if per_topic:
-        show_table(["RUN", "TOPIC", *leaderboard.measures], list(_topic_rows(leaderboard)))
+        show_table(["RUN", "TOPIC", *board.measures], list(leaderboard_text.topic_rows(board)))
     else:
-        rows = [[row.tag, row.team, *row.values] for row in leaderboard.rows]
-        show_table(["RUN", "TEAM", *leaderboard.measures], rows)
-    settled = f" settled by {leaderboard.policy}" if leaderboard.policy else ""
-    click.echo(
-        f"\nQrels: {leaderboard.source}{settled}, {leaderboard.grades} grades, fingerprint {leaderboard.fingerprint}; "
-        f"relevant from {leaderboard.relevant_from}.\n"
-        f"Topics: {len(leaderboard.topics)} scored, {leaderboard.topics_left_out} without a grade left out."
-    )
-
-
-def _show_csv(leaderboard: Leaderboard, *, per_topic: bool) -> None:
-    """Every line names the qrels, so that it can be cut out and still says what it is."""
-    if not per_topic:
-        click.echo(leaderboard_csv(leaderboard).encode(), nl=False)
-        return
-    against = [
-        leaderboard.source,
-        leaderboard.policy,
-        leaderboard.grades,
-        len(leaderboard.topics),
-        leaderboard.fingerprint,
+        headings, *rows = leaderboard_text.readable_rows(board)
+        show_table([str(heading) for heading in headings], rows)
+    settled = f" settled by {board.policy}" if board.policy else ""
+    grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
+    lines = [
+        "",
+        f"Qrels: {board.source}{settled}, {grades}.",
+        f"Topics: {len(board.topics)} scored, {board.topics_left_out} without a grade left out.",
     ]
-    show_csv(
-        ["run", "topic", *leaderboard.measures, "qrels", "policy", "grades", "topics", "fingerprint"],
-        [[*row, *against] for row in _topic_rows(leaderboard)],
-    )
+    if not per_topic:
+        lines += _explanations(board)
+    lines += map(str, board.notices)
+    for line in lines:
+        click.echo(line.encode())
 
 
-def _topic_rows(leaderboard: Leaderboard) -> Iterator[Row]:
-    """A row a run and topic, and its mean under them, as trec_eval does."""
-    for row in leaderboard.rows:
-        for topic in leaderboard.topics:
-            yield [row.tag, topic, *row.by_topic[topic]]
-        yield [row.tag, ALL_TOPICS, *row.values]
-
-
-def _as_json(leaderboard: Leaderboard, *, per_topic: bool) -> dict[str, object]:
-    return {
-        **asdict(leaderboard),
-        "rows": [_row_as_json(leaderboard, row, per_topic=per_topic) for row in leaderboard.rows],
+def _explanations(board: Leaderboard) -> list[str]:
+    """What intervals, stars, letters and marks are, as far as there are any."""
+    methods = {
+        IntervalMethod.T: "by Student's t over topics",
+        IntervalMethod.BOOTSTRAP: "by 10,000 bootstrap samples of topics",
     }
-
-
-def _row_as_json(leaderboard: Leaderboard, row: LeaderboardRow, *, per_topic: bool) -> dict[str, object]:
-    means = dict(zip(leaderboard.measures, row.values, strict=True))
-    topics = {topic: dict(zip(leaderboard.measures, row.by_topic[topic], strict=True)) for topic in leaderboard.topics}
-    return {"tag": row.tag, "team": row.team, "values": means, **({"by_topic": topics} if per_topic else {})}
+    lines = [f"95%: {methods[board.view.interval]}."]
+    if board.view.baseline is not None:
+        lines.append(
+            f"STARS: against {board.view.baseline}, paired t test, two-sided, corrected by Holm for the number of "
+            "runs: * p up to 0.05, ** 0.01, *** 0.001."
+        )
+    if board.view.letters:
+        reason = f" {board.letters_reason.sentence}" if board.letters_reason else ""
+        lines.append(f"LETTERS: runs with a letter in common do not differ by Tukey's HSD at 5 %.{reason}")
+    if any(row.best_of_team for row in board.rows):
+        lines.append(f"{leaderboard_text.BEST_OF_TEAM}: the best of its team's runs.")
+    return lines

@@ -1,7 +1,10 @@
-"""The leaderboard: every run scored against the grades of this moment."""
+"""The leaderboard: every run scored against the grades of this moment, or a kept version of them."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor
+from typing import NamedTuple
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
@@ -12,10 +15,22 @@ from annotator.web.access import collection_page
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
 from annotator.web.error_pages import status_of
+from annotator.web.formatting import score
 from annotator.web.grades_wanted import GradesWanted
-from annotator.workflows import leaderboard, qrels
+from annotator.web.live_scores import live_scores
+from annotator.workflows import leaderboard, leaderboard_text, qrels, qrels_versions
 from annotator.workflows.collection import consensus_policies
-from annotator.workflows.leaderboard import DEFAULT_MEASURES, Leaderboard, split_names
+from annotator.workflows.leaderboard import (
+    DEFAULT_MEASURES,
+    ENOUGH_JUDGED,
+    GradesFrom,
+    IntervalMethod,
+    Leaderboard,
+    LeaderboardRow,
+    View,
+    split_names,
+)
+from annotator.workflows.qrels_versions import VersionView
 
 blueprint = Blueprint("leaderboard", __name__)
 
@@ -29,6 +44,56 @@ OFFERED_MEASURES = (
 # What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.
 NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
 COMMA = re.compile(r"\s*,\s*")
+LIVE = "live"
+BEST = "best"  # of each team
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the address asks for."""
+
+    grades: GradesWanted
+    version: int | None
+    measures: tuple[str, ...]
+    view: View
+    best_alone: bool
+
+    @classmethod
+    def of_request(cls) -> "Wanted":
+        """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&qrels=3&policy=&judge=`."""
+        said = {name: request.args.get(name, "").strip() for name in ("baseline", "sort", "letters", "show")}
+        view = View(_interval(), said["baseline"] or None, bool(said["letters"]), said["sort"] or None)
+        return cls(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST)
+
+    @property
+    def grades_from(self) -> GradesFrom:
+        """What to score against; a version has neither judges nor a policy of its own to choose."""
+        if self.version is not None:
+            return GradesFrom(version=self.version)
+        return GradesFrom(policy=self.grades.policy, judge=self.grades.judge)
+
+    @property
+    def query(self) -> dict[str, object]:
+        """The same as arguments of an address."""
+        view = self.view
+        given: dict[str, object] = {
+            "m": None if self.measures == DEFAULT_MEASURES else self.measures,
+            "sort": view.sort,
+            "baseline": view.baseline,
+            "letters": "y" if view.letters else None,
+            "interval": None if view.interval is IntervalMethod.T else view.interval.value,
+            "show": BEST if self.best_alone else None,
+            "qrels": self.version,
+        }
+        return {**{name: value for name, value in given.items() if value}, **self.grades.query}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the form offers beside the measures."""
+
+    judges: Sequence[str] = ()
+    versions: Sequence[VersionView] = ()
 
 
 @dataclass(frozen=True)
@@ -36,25 +101,60 @@ class Scored:
     """A leaderboard with what its measures say of themselves, or why there is none."""
 
     board: Leaderboard | None
-    helps: dict[str, str]
+    helps: Mapping[str, str]
     refusal: AnnotatorError | None = None
+
+
+class Cell(NamedTuple):
+    """What a cell of the table says; text that is empty is not shown."""
+
+    value: str
+    stars: str
+    interval: str
+    judged: str
+    low: bool
+
+
+def cells(row: LeaderboardRow) -> list[Cell]:
+    """A run's values with what stands under each: written here, for a page has thousands."""
+    columns = zip(row.values, row.stars, row.intervals, row.judged, strict=True)
+    return [
+        Cell(
+            score(value),
+            stars,
+            f"{interval.bounds[0]:.4f}–{interval.bounds[1]:.4f}" if interval and interval.bounds else "",  # noqa: RUF001 - an interval is written with a dash
+            "" if judged is None else f"{_percent(judged)} %" if judged >= ENOUGH_JUDGED else f"▼ {_percent(judged)} %",
+            judged is not None and judged < ENOUGH_JUDGED,
+        )
+        for value, stars, interval, judged in columns
+    ]
+
+
+def _percent(share: float) -> str:
+    """Rounded down, so that 100 is all of it and 95 is enough."""
+    return str(floor(share * 100 + 1e-9))
 
 
 @blueprint.get("/collections/<slug>/leaderboard")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
     """Every run scored by the measures on the query string (`?m=nDCG@10&m=AP`)."""
-    wanted, measures = GradesWanted.of_request(), _measures()
-    scored = _scored(slug, wanted, measures)
+    try:
+        wanted = Wanted.of_request()
+        scored = _scored(slug, wanted)
+    except InvalidValueError as refusal:
+        plain = View()
+        wanted = Wanted(GradesWanted.of_request(), None, _measures(), plain, best_alone=False)
+        scored = Scored(None, {}, refusal)
     with database().reading() as session:
-        judges = qrels.grading_judges(session, slug)
+        choices = Choices(qrels.grading_judges(session, slug), qrels_versions.list_versions(session, slug))
     page = render_template(
         "leaderboard/show.html",
         scored=scored,
+        cells=cells,
         wanted=wanted,
-        measures=measures,
         offered=OFFERED_MEASURES,
-        judges=judges,
+        choices=choices,
         policies=consensus_policies(),
     )
     # That nothing is judged yet is no fault of the request.
@@ -67,8 +167,8 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision."""
-    board = _board(slug, GradesWanted.of_request(), _measures())
-    return download(leaderboard.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
+    board = _board(slug, Wanted.of_request())
+    return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
 
 
 def _measures() -> tuple[str, ...]:
@@ -78,14 +178,38 @@ def _measures() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
 
 
-def _board(slug: str, wanted: GradesWanted, measures: tuple[str, ...]) -> Leaderboard:
-    with database().reading() as session:
-        return leaderboard.build_leaderboard(session, slug, measures, policy=wanted.policy, judge=wanted.judge)
-
-
-def _scored(slug: str, wanted: GradesWanted, measures: tuple[str, ...]) -> Scored:
+def _interval() -> IntervalMethod:
+    written = request.args.get("interval", "").strip() or IntervalMethod.T
     try:
-        board = _board(slug, wanted, measures)
+        return IntervalMethod(written)
+    except ValueError:
+        raise InvalidValueError("“%(written)s” is no way to an interval: t or bootstrap.", written=written) from None
+
+
+def _version() -> int | None:
+    written = request.args.get("qrels", "").strip() or LIVE
+    if written == LIVE:
+        return None
+    if not (written.isdecimal() and written.isascii()):
+        raise InvalidValueError("“%(written)s” is no version of the qrels: a number, or live.", written=written)
+    return int(written)
+
+
+def _board(slug: str, wanted: Wanted) -> Leaderboard:
+    with database().reading() as session:
+        board = leaderboard.build_leaderboard(
+            session, slug, wanted.measures, grades=wanted.grades_from, view=wanted.view, memory=live_scores()
+        )
+    if not wanted.best_alone:
+        return board
+    # A team with one run has its best one in it, and a run of nobody is nobody's best.
+    several = {row.team for row in board.rows if row.best_of_team}
+    return replace(board, rows=tuple(row for row in board.rows if row.best_of_team or row.team not in several))
+
+
+def _scored(slug: str, wanted: Wanted) -> Scored:
+    try:
+        board = _board(slug, wanted)
     except (InvalidValueError, NotFoundError, ConflictError) as refusal:
         return Scored(None, {}, refusal)
     return Scored(board, leaderboard.measure_help(board.measures))

@@ -1,9 +1,6 @@
 """Submissions: their rules for organisers; terms to accept and scores to see for participants."""
 
-from dataclasses import replace
-from datetime import datetime
-
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, HiddenField, IntegerField, StringField, TextAreaField
 from wtforms.validators import InputRequired
@@ -12,13 +9,17 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person, the_place
+from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import leaderboard, runs, submissions
-from annotator.workflows.leaderboard import Leaderboard
+from annotator.web.leaderboard import cells
+from annotator.web.own_scores import own_scores
+from annotator.workflows import leaderboard, leaderboard_standing, leaderboard_text, submissions
 from annotator.workflows.submissions import SubmissionChange
 
 blueprint = Blueprint("submissions", __name__)
+
+SCORES_CSV = "topics"  # the table of one run's topics
 
 
 class RulesForm(Form):
@@ -143,34 +144,29 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores")
 @collection_page(Role.PARTICIPANT)
 def scores(slug: str) -> ResponseReturnValue:
-    """The scores of the participant's own runs, once the organiser has released them."""
-    board, nothing_yet, too_late = None, None, 0
-    released_at = the_place().collection.scores_released_at
-    if released_at is not None:
+    """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`."""
+    found, nothing_yet = None, None
+    if the_place().collection.scores_released_at is not None:
         try:
-            board, too_late = _own_scores(slug, released_at)
+            found = own_scores(slug)
         except ConflictError as refusal:
             nothing_yet = refusal.sentence
-    helps = leaderboard.measure_help(board.measures) if board else {}
+    helps = leaderboard.measure_help(found.board.measures) if found else {}
     return render_template(
-        "submissions/scores.html", board=board, nothing_yet=nothing_yet, too_late=too_late, helps=helps
+        "submissions/scores.html", found=found, cells=cells, nothing_yet=nothing_yet, helps=helps, csv=SCORES_CSV
     )
 
 
-def _own_scores(slug: str, released_at: datetime) -> tuple[Leaderboard, int]:
-    """The leaderboard without the runs of others and those that came after the release; how many these are.
-
-    Every run is scored, whoever asks, so that all see one state.
-    """
-    team = the_place().team
-    if team is None:
-        raise NotFoundError("You belong to no team in this collection.")
-    with database().reading() as session:
-        board = leaderboard.build_leaderboard(session, slug)
-        sent = runs.list_runs(session, slug, team=team)
-    in_time = {run.tag for run in sent if run.uploaded_at < released_at}
-    own_rows = tuple(row for row in board.rows if row.team == team and row.tag in in_time)
-    return replace(board, rows=own_rows), len(sent) - len(in_time)
+@blueprint.get("/collections/<slug>/scores.csv")
+@collection_page(Role.PARTICIPANT)
+def scores_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision; the topics of one run with `?table=topics&run=TAG&m=AP`."""
+    found = own_scores(slug)
+    if request.args.get("table") != SCORES_CSV:
+        return download(leaderboard_text.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
+    if found.standing is None:
+        raise NotFoundError("Your team has no run that is scored.")
+    return download(leaderboard_standing.standing_csv(found.standing), f"{slug}-topics.csv", CSV)
 
 
 def _present_rules() -> RulesForm:

@@ -1,70 +1,79 @@
-"""The leaderboard: every run scored against the settled grades of this moment, or against a qrels file."""
+"""The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError, Problems
 from annotator.evaluation.consensus import ONE_JUDGE, judge_of
-from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
+from annotator.evaluation.leaderboard import BoardRun
+from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
+from annotator.evaluation.leaderboard import LeaderboardRow as LeaderboardRow
+from annotator.evaluation.leaderboard import View as View
+from annotator.evaluation.leaderboard_making import Asked, make_leaderboard
+from annotator.evaluation.live_scores import GradedTopic, Grading, topic_lines
+from annotator.evaluation.live_scores import LiveScores as LiveScores
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
-from annotator.evaluation.metrics.scoring import Number, score_runs
+from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.qrels_format import format_qrels, parse_qrels
-from annotator.evaluation.rankings import decode_documents
-from annotator.evaluation.settling import Rules, settle_voices
+from annotator.evaluation.qrels_format import parse_qrels
+from annotator.evaluation.settling import rules_of, settle_voices
+from annotator.evaluation.significance import IntervalMethod as IntervalMethod
+from annotator.evaluation.single_precision import RankedDocuments, tied_documents, unpack_lists
 from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
 from annotator.evaluation.topic_dropping import effect_of_dropping
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.spreadsheets import csv_text
-from annotator.storage import ACCEPTED, DROPPED, IN_FORCE, Collection, Document, RankedList, Run, Team
+from annotator.storage import ACCEPTED, DROPPED, Document
+from annotator.storage import Collection as CollectionRow
 from annotator.storage.accounts import find_user
-from annotator.storage.collection import find_collection, scale_of, topic_ids
+from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
 from annotator.storage.opinions import opinions
+from annotator.storage.scored_state import (
+    ScoredState,
+    find_version,
+    grades_of_version,
+    learn_docnos,
+    lists_with_scores,
+    scored_state,
+)
 
-FINGERPRINT_DIGITS = 12
-
-# Topic id → {document id: grade}.
-Qrels = Mapping[int, Mapping[int, int]]
-# Topic number, docno, grade.
-QrelsLine = tuple[str, str, int]
-
-
-@dataclass(frozen=True)
-class LeaderboardRow:
-    """One run: its values in the order of the measures, over all topics and for each topic."""
-
-    tag: str
-    team: str | None
-    values: tuple[Number, ...]
-    by_topic: Mapping[str, tuple[Number, ...]]
+USUAL_VIEW = View()
 
 
 @dataclass(frozen=True)
-class Leaderboard:
-    """Every run scored, best first by the first measure or else by name, and what it was scored against."""
+class GradesFrom:
+    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
 
-    measures: tuple[str, ...]
-    better: Better  # which values of the first measure are; with `NEITHER` the runs stand by name
-    rows: tuple[LeaderboardRow, ...]
-    topics: tuple[str, ...]  # scored: those with a grade
-    topics_left_out: int  # no grade yet
-    topics_dropped: tuple[str, ...]
-    grades: int
-    source: str  # “live”, a judge's name or a file's
+    `compat` says which trec_eval to equal, `9` or `10`.
+    """
+
+    policy: str | None = None
+    judge: str | None = None
+    version: int | None = None
+    qrels_file: InputFile | None = None
+    unpacked_limit: int = 0
+    compat: str = Compat.TREC_EVAL_10.value
+
+
+LIVE = GradesFrom()
+
+
+@dataclass(frozen=True, eq=False)
+class _Source:
+    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
+
+    name: str
     policy: str | None
-    relevant_from: int
-    fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
-    disputed_left_out: int = 0  # documents whose judges differ, where the collection leaves them out
+    key: Hashable
+    marks: Mapping[int, Hashable]
+    make: Callable[[Collection[int], dict[int, str]], Mapping[int, GradedTopic]]  # with the docnos that are known
 
 
 def build_leaderboard(
@@ -72,50 +81,43 @@ def build_leaderboard(
     slug: str,
     measures: Sequence[str] = DEFAULT_MEASURES,
     *,
-    policy: str | None = None,
-    judge: str | None = None,
-    qrels_file: InputFile | None = None,
-    unpacked_limit: int = 0,
+    grades: GradesFrom = LIVE,
+    view: View = USUAL_VIEW,
+    memory: LiveScores | None = None,
 ) -> Leaderboard:
     """Score every run in force over the accepted topics that have a grade; without a list a run has an empty one.
 
-    The grades are the settled ones of this moment, one judge's, or those of a TREC qrels file. Raises
-    `InvalidValueError` for an unknown measure, `ConflictError` while there is no grade or no run, `FileRefusedError`
-    for a bad file.
+    The memory of this process, if given, keeps what stays the same until the next time. Raises `InvalidValueError`
+    for an unknown measure, `NotFoundError` for an unknown judge, version or baseline, `ConflictError` while there is
+    no grade or no run, `FileRefusedError` for a bad file.
     """
     collection = find_collection(session, slug)
     parsed = parse_measures(measures)
-    policy = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
-    if qrels_file is not None:
-        qrels, lines = _grades_of_file(session, collection.id, qrels_file, unpacked_limit)
-        left_out = 0
-    else:
-        qrels, lines, left_out = _settled_grades(session, collection, policy)
-    grades = sum(grade >= 0 for _, _, grade in lines)
-    if not grades:
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    topics = topic_ids(session, collection.id, ACCEPTED)
-    rows = _score(session, collection, parsed, qrels, topics)
-    return Leaderboard(
-        measures=tuple(map(str, parsed)),
-        better=parsed[0].definition.better,
-        rows=_in_order(rows, parsed[0].definition.better),
-        topics=tuple(sorted((number for number in topics if topics[number] in qrels), key=natural_order)),
-        topics_left_out=len(topics) - len(qrels),
-        topics_dropped=tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order)),
-        grades=grades,
-        source=qrels_file.name if qrels_file else judge or "live",
-        policy=None if qrels_file or judge else policy,
-        relevant_from=collection.relevant_from,
-        fingerprint=hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS],
-        disputed_left_out=left_out,
-    )
-
-
-def _in_order(rows: Sequence[LeaderboardRow], better: Better) -> tuple[LeaderboardRow, ...]:
-    """Best first by the first value, runs of equal value by name; all by name when no value is better."""
-    sign = {Better.MORE: -1, Better.LESS: 1, Better.NEITHER: 0}[better]
-    return tuple(sorted(rows, key=lambda row: (sign * row.values[0], natural_order(row.tag))))
+    state = scored_state(session, collection)
+    grading = Grading(collection.relevant_from, state.best_grade, Compat(grades.compat))
+    source = _source(session, collection, state, grades)
+    memory = memory or LiveScores()
+    with memory.lock:
+        kept = memory.of(collection.id, (state.runs, grading.compat))
+        topics = kept.grading((source.key, grading))
+        graded = topics.refresh(source.marks, lambda stale: source.make(stale, kept.docnos))
+        if not any(topic.judged for topic in graded.values()):
+            raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+        if not state.runs:
+            raise ConflictError("There is no run to score yet.")
+        dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
+        asked = Asked(
+            tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
+            {id_: topic.number for id_, topic in state.topics.items()},
+            *(dropped, parsed, grading, view, source.name, source.policy),
+        )
+        runs = [run.id for run in state.runs]
+        kept.complete_lists(
+            [topic for topic in graded if graded[topic].grades],
+            lambda missing: _load_lists(session, runs, missing, grading.compat),
+        )
+        key = (asked.what, tuple(source.marks.items()))
+        return topics.result(key, lambda: make_leaderboard(asked, graded, kept.lists))
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
@@ -138,36 +140,58 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
-def leaderboard_csv(board: Leaderboard) -> str:
-    """Comma-separated, a line a run in full precision; every line names the grades it was scored against."""
-    headings = ["run", "team", *board.measures, "qrels", "policy", "grades", "topics", "fingerprint"]
-    against = (board.source, board.policy, board.grades, len(board.topics), board.fingerprint)
-    return csv_text([headings, *([row.tag, row.team, *row.values, *against] for row in board.rows)])
+def _source(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> _Source:
+    if grades.qrels_file is not None:
+        return _of_file(session, collection.id, state, grades.qrels_file, grades.unpacked_limit)
+    if grades.version is not None:
+        return _of_version(session, collection.id, state, grades.version)
+    return _of_judges(session, collection, state, grades)
 
 
-def _settled_grades(session: Session, collection: Collection, policy: str) -> tuple[Qrels, list[QrelsLine], int]:
-    """The grades, the same by name, and how many documents in dispute are left out."""
+def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> _Source:
+    """The settled grades of this moment, under everything but the judgements that they depend on."""
+    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
     judge = judge_of(policy)
     if judge is not None:
         find_user(session, judge)
-    said = opinions(session, collection.id, machines=collection.counts_machines or judge is not None)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and judge is None)
-    settled = settle_voices(said, rules)
-    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    numbers = {id_: number for number, id_ in topic_ids(session, collection.id).items()}
-    docnos = docnos_of(session, {document_id for _, document_id in pairs.values()})
-    qrels: dict[int, dict[int, int]] = {}
-    lines = []
-    for item, grade in settled.grades.items():
-        topic_id, document_id = pairs[item]
-        qrels.setdefault(topic_id, {})[document_id] = grade
-        lines.append((numbers[topic_id], docnos[document_id], grade))
-    return qrels, lines, len(settled.left_out)
+    rules = rules_of(collection, policy)
+
+    def settle(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
+        some = stale if len(stale) < len(state.topics) else None
+        said = opinions(session, collection.id, machines=rules.hears_machines, topics=some)
+        settled = settle_voices(said, rules)
+        pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
+        for item, grade in settled.grades.items():
+            topic, document = pairs[item]
+            of_topics[topic][document] = grade
+        judges: dict[int, set[str]] = {topic: set() for topic in stale}
+        for topic, judge_name in {(one.topic_id, one.judge) for one in said}:
+            judges[topic].add(judge_name)
+        left_out = [pairs[item][0] for item in settled.left_out]
+        made = _by_name(session, of_topics, state, docnos)
+        return {
+            topic: GradedTopic(one.grades, one.lines, frozenset(judges[topic]), left_out.count(topic))
+            for topic, one in made.items()
+        }
+
+    name = grades.judge or "live"
+    return _Source(name, policy if grades.judge is None else None, (rules, state.machines), state.topics, settle)
 
 
-def _grades_of_file(
-    session: Session, collection_id: int, file: InputFile, unpacked_limit: int
-) -> tuple[Qrels, list[QrelsLine]]:
+def _of_version(session: Session, collection_id: int, state: ScoredState, number: int) -> _Source:
+    """A version that is kept, which never changes; without the topics that do not count any more."""
+    version = find_version(session, collection_id, number)
+
+    def make(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
+        grades = grades_of_version(session, version.id)
+        return _by_name(session, {topic: grades.get(topic, {}) for topic in stale}, state, docnos)
+
+    marks = {id_: topic.number for id_, topic in state.topics.items()}
+    return _Source(str(number), version.policy, ("version", version.id), marks, make)
+
+
+def _of_file(session: Session, collection_id: int, state: ScoredState, file: InputFile, unpacked_limit: int) -> _Source:
     """Read a qrels file; a document that the collection does not know still counts, under a number no document has.
 
     Lines of topics that are drafts or were dropped since it was written are left out.
@@ -181,41 +205,36 @@ def _grades_of_file(
     rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
     documents = document_ids(session, collection_id, {row.docno for row in rows})
     unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
-    qrels: dict[int, dict[int, int]] = {}
+    qrels: dict[int, dict[int, int]] = {topic: {} for topic in state.topics}
+    lines: dict[int, list[tuple[str, int]]] = {topic: [] for topic in state.topics}
     for offset, row in enumerate(rows):
-        qrels.setdefault(topics[row.topic], {})[documents.get(row.docno, unknown + offset)] = row.grade
-    return qrels, [(row.topic, row.docno, row.grade) for row in rows]
-
-
-def _score(
-    session: Session,
-    collection: Collection,
-    measures: Sequence[Measure],
-    qrels: Qrels,
-    topics: Mapping[str, int],
-) -> list[LeaderboardRow]:
-    runs = session.execute(
-        select(Run.id, Run.tag, Team.name)
-        .outerjoin(Team, Team.id == Run.team_id)
-        .where(Run.collection_id == collection.id, IN_FORCE)
-        .order_by(Run.id)
-    ).all()
-    if not runs:
-        raise ConflictError("There is no run to score yet.")
-    lists = session.execute(
-        select(RankedList.run_id, RankedList.topic_id, RankedList.documents)
-        .where(RankedList.run_id.in_([run.id for run in runs]), RankedList.topic_id.in_(qrels))
-        .order_by(RankedList.run_id)
+        qrels[topics[row.topic]][documents.get(row.docno, unknown + offset)] = row.grade
+        lines[topics[row.topic]].append((row.docno, row.grade))
+    made = {topic: GradedTopic(qrels[topic], topic_lines(state.topics[topic].number, lines[topic])) for topic in qrels}
+    # Whoever keeps a memory has no files; one file is never taken for another.
+    key = ("file", file.name, hash(file.content))
+    return _Source(
+        file.name, None, key, dict.fromkeys(qrels, 0), lambda stale, _: {topic: made[topic] for topic in stale}
     )
-    rankings = {
-        run_id: {topic_id: decode_documents(packed) for _, topic_id, packed in group}
-        for run_id, group in groupby(lists, key=itemgetter(0))
+
+
+def _by_name(
+    session: Session, grades: Mapping[int, Mapping[int, int]], state: ScoredState, docnos: dict[int, str]
+) -> dict[int, GradedTopic]:
+    """These grades with their lines of a qrels file."""
+    learn_docnos(session, state.collection_id, {one for of_topic in grades.values() for one in of_topic}, docnos)
+    return {
+        id_: GradedTopic(
+            of_topic,
+            topic_lines(state.topics[id_].number, [(docnos[document], grade) for document, grade in of_topic.items()]),
+        )
+        for id_, of_topic in grades.items()
     }
-    numbers = {id_: number for number, id_ in topics.items() if id_ in qrels}
-    best_grade = scale_of(session, collection.id)[-1].value
-    in_order = [rankings.get(run.id, {}) for run in runs]
-    scores = score_runs(in_order, qrels, numbers, measures, collection.relevant_from, best_grade)
-    return [
-        LeaderboardRow(run.tag, run.name, scores.over_topics(index), scores.by_topic(index))
-        for index, run in enumerate(runs)
-    ]
+
+
+def _load_lists(
+    session: Session, runs: Sequence[int], topics: Collection[int], compat: Compat
+) -> dict[int, list[RankedDocuments]]:
+    """The lists of all runs for these topics, by topic, as that trec_eval orders them."""
+    rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
+    return unpack_lists(runs, topics, rows, docnos_of(session, tied_documents(rows)))

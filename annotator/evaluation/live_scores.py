@@ -1,0 +1,167 @@
+"""Scores that are kept topic by topic: when one topic's grades change, only that topic is settled and scored anew.
+
+Everything is kept under what it was made from, and is used only where that is still exactly the same; nothing is ever
+told to forget, so that several processes with memories of their own can never show what is no longer so.
+"""
+
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.joining import judge_rankings
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.setting import Compat, Values
+from annotator.evaluation.qrels_format import WHOLE_TOPIC
+
+MOST_COLLECTIONS = 4  # whose ranked lists are kept in memory; some 30 megabytes for 143 runs of 30 topics
+MOST_GRADINGS = 6  # of each collection: ways to settle its grades, and versions of its qrels
+MOST_RESULTS = 24  # of each grading
+
+# Topic key → the documents that each run returned, best first; the runs in their order.
+Lists = Mapping[int, Sequence[NDArray[np.int32]]]
+Key = TypeVar("Key", bound=Hashable)
+Kept = TypeVar("Kept")
+
+
+@dataclass(frozen=True)
+class Grading:
+    """How values come about beside the grades: from which grade on documents are relevant, and the scale's best one."""
+
+    relevant_from: int
+    best_grade: int
+    compat: Compat = Compat.TREC_EVAL_10
+
+
+@dataclass(frozen=True, eq=False)
+class GradedTopic:
+    """The grades of one topic, {document: grade}, with its lines of a qrels file, and the values of the runs."""
+
+    grades: Mapping[int, int]
+    lines: bytes
+    judges: frozenset[str] = frozenset()
+    left_out: int = 0  # documents in dispute
+    values: dict[Measure, Values] = field(default_factory=dict)  # one a run, in their order
+
+    @cached_property
+    def counts(self) -> Mapping[int, int]:
+        """How many documents have each grade."""
+        return Counter(self.grades.values())
+
+    @property
+    def judged(self) -> int:
+        """How many documents have a grade; a negative one is none."""
+        return self.relevant(0)
+
+    def relevant(self, relevant_from: int) -> int:
+        """How many documents have at least this grade."""
+        return sum(count for grade, count in self.counts.items() if grade >= relevant_from)
+
+
+@dataclass(eq=False)
+class GradedTopics:
+    """All topics under one way to grade, each with the mark under which it was made."""
+
+    topics: dict[int, tuple[Hashable, GradedTopic]] = field(default_factory=dict)
+    results: OrderedDict[Hashable, object] = field(default_factory=OrderedDict)
+
+    def refresh(
+        self, marks: Mapping[int, Hashable], make: Callable[[Collection[int]], Mapping[int, GradedTopic]]
+    ) -> dict[int, GradedTopic]:
+        """The topics of `marks`, those made under another mark made anew by `make`, the others as they are."""
+        stale = [topic for topic, mark in marks.items() if topic not in self.topics or self.topics[topic][0] != mark]
+        made = make(stale) if stale else {}
+        for topic in stale:
+            self.topics[topic] = (marks[topic], made[topic])
+        for gone in self.topics.keys() - marks.keys():
+            del self.topics[gone]
+        return {topic: self.topics[topic][1] for topic in marks}
+
+    def result(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What was made under exactly this key before, or else is made now."""
+        found: Kept = _recall(self.results, key, make, MOST_RESULTS)  # type: ignore[assignment]  # keys name the kind
+        return found
+
+
+@dataclass(eq=False)
+class OneCollection:
+    """What is kept of one collection; `runs` says whose lists they are. A document's docno never changes."""
+
+    runs: Hashable
+    docnos: dict[int, str] = field(default_factory=dict)
+    lists: dict[int, list[NDArray[np.int32]]] = field(default_factory=dict)
+    gradings: OrderedDict[Hashable, GradedTopics] = field(default_factory=OrderedDict)
+
+    def grading(self, key: Hashable) -> GradedTopics:
+        """What is kept of one way to grade."""
+        return _recall(self.gradings, key, GradedTopics, MOST_GRADINGS)
+
+    def complete_lists(
+        self, topics: Collection[int], load: Callable[[Collection[int]], Mapping[int, list[NDArray[np.int32]]]]
+    ) -> None:
+        """Load the lists of these topics that are not here yet."""
+        missing = [topic for topic in topics if topic not in self.lists]
+        if missing:
+            self.lists.update(load(missing))
+
+
+@dataclass(eq=False)
+class LiveScores:
+    """The memory of one process; one reader at a time holds its lock."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    collections: OrderedDict[int, OneCollection] = field(default_factory=OrderedDict)
+
+    def of(self, collection: int, runs: Hashable) -> OneCollection:
+        """What is kept of a collection; nothing when it has other runs than before."""
+        found = _recall(self.collections, collection, lambda: OneCollection(runs), MOST_COLLECTIONS)
+        if found.runs != runs:
+            found = self.collections[collection] = OneCollection(runs)
+        return found
+
+
+def score_topics(
+    topics: Mapping[int, GradedTopic], lists: Lists, runs: int, measures: Sequence[Measure], grading: Grading
+) -> None:
+    """Give the topics the values of these measures that they lack; a measure's value never depends on other topics."""
+    groups: dict[tuple[Measure, ...], list[int]] = {}
+    for key, topic in topics.items():
+        groups.setdefault(tuple(one for one in measures if one not in topic.values), []).append(key)
+    groups.pop((), None)
+    for lacking, keys in groups.items():
+        rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
+        judged = judge_rankings(rankings, {key: topics[key].grades for key in keys})
+        for measure in lacking:
+            values = measure.values(
+                judged, grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
+            ).reshape(runs, len(keys))
+            for place, key in enumerate(keys):
+                topics[key].values[measure] = np.ascontiguousarray(values[:, place])
+
+
+def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:
+    """Write one topic's docnos and grades as `format_qrels` does."""
+    return "".join([f"{number} 0 {docno} {grade}\n" for docno, grade in sorted(grades)]).encode()
+
+
+def qrels_bytes(topics: Mapping[str, GradedTopic]) -> bytes:
+    """Join the lines of topics, by their numbers, as `format_qrels` orders them."""
+    numbers = sorted(number for number in topics if topics[number].lines)
+    if all(WHOLE_TOPIC.fullmatch(number) for number in numbers):
+        numbers.sort(key=int)
+    return b"".join(topics[number].lines for number in numbers)
+
+
+def _recall(kept: OrderedDict[Key, Kept], key: Key, make: Callable[[], Kept], most: int) -> Kept:
+    """Find what is kept or make it, and forget what was asked for longest ago."""
+    if key not in kept:
+        kept[key] = make()
+        while len(kept) > most:
+            kept.popitem(last=False)
+    kept.move_to_end(key)
+    return kept[key]

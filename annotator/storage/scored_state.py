@@ -1,0 +1,126 @@
+"""All that settled grades and scores depend on, but what is said of documents, which has its revisions."""
+
+from collections.abc import Collection as SizedIterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError
+from annotator.storage.accounts import Team
+from annotator.storage.collection import ACCEPTED, Collection, Grade, Topic
+from annotator.storage.documents import Document, chunks, docnos_of
+from annotator.storage.opinions import MACHINES
+from annotator.storage.pools import Pool, PoolItem, PoolRun
+from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.runs import IN_FORCE, RankedList, Run
+
+# More documents than that are asked for together.
+ALL_AT_ONCE = 5_000
+_ID, _DOCNO = Document.__table__.c.id, Document.__table__.c.docno
+
+
+class ScoredRun(NamedTuple):
+    """A run in force."""
+
+    id: int
+    tag: str
+    team: str | None
+    uploaded_at: datetime
+    fed_pool: bool  # whether a version of the pool was made from it
+
+
+class TopicState(NamedTuple):
+    """An accepted topic; a change of what is said of its documents raises its revision."""
+
+    number: str
+    owner_id: int | None
+    revision: int
+
+
+@dataclass(frozen=True)
+class ScoredState:
+    """A collection at one moment; what is made from equal states and revisions is equal."""
+
+    collection_id: int
+    runs: tuple[ScoredRun, ...]
+    topics: dict[int, TopicState]
+    best_grade: int
+    machines: tuple[int, ...]  # the accounts that are machines; they count or not, but are never in dispute
+
+
+def scored_state(session: Session, collection: Collection) -> ScoredState:
+    """Read all of it in one transaction with what else is read."""
+    topics = session.execute(
+        select(Topic.id, Topic.number, Topic.owner_id, Topic.revision)
+        .where(Topic.collection_id == collection.id, ACCEPTED)
+        .order_by(Topic.id)
+    )
+    best_grade = session.scalar(select(func.max(Grade.value)).where(Grade.collection_id == collection.id))
+    return ScoredState(
+        collection.id,
+        _runs(session, collection.id),
+        {id_: TopicState(number, owner, revision) for id_, number, owner, revision in topics},
+        best_grade or 0,
+        tuple(sorted(session.scalars(MACHINES))),
+    )
+
+
+def lists_with_scores(
+    session: Session, run_ids: SizedIterable[int], topics: SizedIterable[int], *, with_scores: bool
+) -> list[tuple[int, int, bytes, bytes | None]]:
+    """Run id, topic id, documents and, if wanted, scores, as they are packed, of every list of these."""
+    columns = (RankedList.run_id, RankedList.topic_id, RankedList.documents)
+    statement = select(*columns, RankedList.scores) if with_scores else select(*columns)
+    rows = []
+    for some in chunks(sorted(run_ids)):
+        for few in chunks(sorted(topics)):
+            wanted = statement.where(RankedList.run_id.in_(some), RankedList.topic_id.in_(few))
+            rows += [(row[0], row[1], row[2], row[3] if with_scores else None) for row in session.execute(wanted)]
+    return rows
+
+
+def learn_docnos(session: Session, collection_id: int, documents: SizedIterable[int], known: dict[int, str]) -> None:
+    """Add the docnos of these documents to those that are known; of many, all of the pool at once."""
+    if len(documents) - len(known) > ALL_AT_ONCE:
+        pooled = select(PoolItem.document_id).join(Topic).where(Topic.collection_id == collection_id)
+        cursor = session.connection().execute(select(_ID, _DOCNO).where(_ID.in_(pooled))).cursor
+        known.update(cursor.fetchall() if cursor is not None else ())  # numbers and text need no conversion
+    known.update(docnos_of(session, [document for document in documents if document not in known]))
+
+
+def find_version(session: Session, collection_id: int, number: int) -> QrelsVersion:
+    """A version of the qrels that is kept; `NotFoundError` when there is none of that number."""
+    version = session.scalar(
+        select(QrelsVersion).where(QrelsVersion.collection_id == collection_id, QrelsVersion.number == number)
+    )
+    if version is None:
+        raise NotFoundError("There is no version %(number)d of these qrels.", number=number)
+    return version
+
+
+def grades_of_version(session: Session, version_id: int) -> dict[int, dict[int, int]]:
+    """Topic id → {document id: grade}."""
+    rows = session.execute(
+        select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade).where(
+            QrelsGrade.qrels_version_id == version_id
+        )
+    )
+    grades: dict[int, dict[int, int]] = {}
+    for topic, document, grade in rows:
+        grades.setdefault(topic, {})[document] = grade
+    return grades
+
+
+def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:
+    feeding = select(PoolRun.run_id).join(Pool, Pool.id == PoolRun.pool_id).where(Pool.collection_id == collection_id)
+    fed = set(session.scalars(feeding.distinct()))
+    rows = session.execute(
+        select(Run.id, Run.tag, Team.name, Run.uploaded_at)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id, IN_FORCE)
+        .order_by(Run.id)
+    )
+    return tuple(ScoredRun(id_, tag, team, at, id_ in fed) for id_, tag, team, at in rows)
