@@ -1,0 +1,184 @@
+"""The pages that look closer at a run, the topics, a topic and two runs."""
+
+import csv
+
+import pytest
+from build import SLUG, labels, run, topic_file
+from visiting import Visit, words
+
+from annotator.storage import Database
+
+CSV_PAGES = {
+    "run": ("tag=alpha", ("topics", "curve", "points", "scores", "unjudged")),
+    "topics": ("m=P@1", ("",)),
+    "topic": ("number=1", ("runs", "documents", "grades", "counts", "teams")),
+    "pair": ("first=alpha&second=beta", ("tests", "topics", "documents")),
+}
+EVERY_CSV = [(page, query, table) for page, (query, tables) in CSV_PAGES.items() for table in tables]
+
+
+@pytest.fixture
+def judged(news: str, database: Database) -> str:
+    """Alpha returned a b c and a, beta d b a and e; of topic 1 a and d are relevant, of topic 2 e."""
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n")
+    return news
+
+
+def rows_of(visit: Visit, path: str) -> list[dict[str, str]]:
+    answer = visit("ola").get(path)
+    assert answer.status_code == 200
+    return list(csv.DictReader(answer.text.splitlines()))
+
+
+def test_a_run_is_shown_from_all_sides(visit: Visit, judged: str) -> None:
+    page = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=P@1"))
+    assert "P@1 0.5000 Place 2 of 2 Judged@10 33.3 %" in page
+    assert "Only 33.3 % of the first ten documents of alpha are judged." in page
+    assert "policy: majority. Grades: 4 · topics scored: 2" in page
+    assert "above the median of all runs: 0; below it: 1; on it: 1." in page
+    assert "1 1.0000 1.0000 1.0000 1 1 2 0.0000 0.5000 1.0000 2 1" in page
+    assert "It returned nothing relevant 2" in page
+    assert "0.7 0.5000 0.7500 1.0000 0.8 0.0000 0.4167 0.0000" in page
+    assert "c 1 3 a 2 1" in page
+
+
+def test_topics_are_shown_with_how_hard_they_are(visit: Visit, judged: str) -> None:
+    page = words(visit("ola").get(f"{judged}/leaderboard/topics?m=P@1"))
+    assert "1 1.0000 1.0000 1.0000 0.0000 1.0000 1.0000 2" in page
+    assert "2 0.5000 0.2500 0.7500 0.7071 0.0000 1.0000 1" in page
+    assert "the lower their median, the harder it is" in page
+
+
+def test_a_measure_of_which_less_or_neither_is_better_says_so(visit: Visit, judged: str) -> None:
+    less = words(visit("ola").get(f"{judged}/leaderboard/topics?m=Unjudged@5"))
+    assert "the higher their median, the harder it is" in less
+    assert "Of Unjudged@5, less is better." in less
+    neither = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=NumRet"))
+    assert "NumRet 4 Judged@10" in neither  # without a place
+    assert "so that there are no places" in neither
+
+
+def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged: str) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard/topic?number=1&m=AP")
+    page = words(answer)
+    # AP of alpha is 1/2 and of beta (1 + 2/3)/2.
+    assert "beta 1 0.8333 100.0 %" in page
+    assert "alpha 2 0.5000 66.7 %" in page
+    assert "a 2 2 1 alpha, beta" in page
+    assert "d 1 1 1 beta" in page
+    assert f"/collections/{SLUG}/search/document?docno=a" in answer.text
+    assert "among its first 1." in words(visit("ola").get(f"{judged}/leaderboard/topic?number=1&depth=1"))
+
+
+def test_two_runs_are_shown_with_tests_topics_and_documents(visit: Visit, judged: str) -> None:
+    page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1"))
+    assert "They differ by 0.5000 on average; by the paired t test that may well be chance." in page
+    assert "Paired t -1.0000 0.5000" in page
+    assert "all 2 ways were tried" in page
+    assert "alpha is higher: 0; on which beta is: 1; equal: 1." in page
+    assert "Documents of topic 2" in page
+    assert "a unjudged 1 \u2013 alpha e 1 \u2013 1 beta" in page
+    other = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1&topic=1"))
+    assert "Documents of topic 1" in other
+
+
+def test_a_clear_difference_is_said_to_be_hardly_chance(visit: Visit, news: str, database: Database) -> None:
+    # Differences of RR of 1, 1, 1 and 1/2 have the mean 7/8 and the deviation 1/4, so that t is 7 and p 0.006.
+    with database.transaction() as session:
+        topic_file(session, "3\tthird\n4\tfourth\n")
+        run(session, "good", {"1": ["e"], "2": ["e"], "3": ["e"], "4": ["b", "e"]})
+        run(session, "bad", {number: ["b"] for number in "1234"})
+        labels(session, "nist", "".join(f"{number} 0 e 1\n{number} 0 b 0\n" for number in "1234"), add_to_pool=True)
+    page = words(visit("ola").get(f"{news}/leaderboard/pair?first=bad&second=good&m=RR"))
+    assert "good is higher than bad by 0.8750 on average; by the paired t test that is hardly chance." in page
+    assert "Paired t -7.0000 0.0060" in page
+
+
+def test_a_difference_without_spread_is_said_to_have_none(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "good", {"1": ["e"], "2": ["e"]})
+        run(session, "bad", {"1": ["b"], "2": ["b"]})
+        labels(session, "nist", "1 0 e 1\n2 0 e 1\n", add_to_pool=True)
+    page = words(visit("ola").get(f"{news}/leaderboard/pair?first=good&second=bad"))
+    assert "the runs differ by the same amount on every topic" in page
+
+
+def test_equal_runs_are_told_that_no_test_is_defined(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "gamma", {"1": ["a", "b", "c"], "2": ["a"]})
+    page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=gamma"))
+    assert "Not defined: no difference. The runs have the same score on every topic." in page
+    assert "Both have the same documents there, in the same order." in page
+
+
+def test_the_grades_of_one_judge_stay_from_page_to_page(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        labels(session, "kim", "1 0 a 1\n1 0 d 0\n", name="kim.txt")
+    answer = visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&judge=kim&m=P@1")
+    assert "Scored against the grades of kim at this moment. Grades: 2 · topics scored: 1" in words(answer)
+    assert f"/collections/{SLUG}/leaderboard/topic?number=1&amp;m=P@1&amp;judge=kim" in answer.text
+    assert '<input type="hidden" name="judge" value="kim">' in answer.text
+    assert visit("ola").get(f"{judged}/leaderboard/topics?qrels=1").status_code == 404
+
+
+@pytest.mark.parametrize(("page", "query", "table"), EVERY_CSV)
+def test_every_table_can_be_had_as_csv_and_names_its_grades(
+    visit: Visit, judged: str, page: str, query: str, table: str
+) -> None:
+    rows = rows_of(visit, f"{judged}/leaderboard/{page}.csv?{query}&table={table}")
+    assert rows
+    assert {(row["qrels"], row["policy"], row["grades"]) for row in rows} == {("live", "majority", "4")}
+    assert {len(row["fingerprint"]) for row in rows} == {12}
+
+
+def test_the_numbers_of_a_csv_are_exact(visit: Visit, judged: str) -> None:
+    [row] = rows_of(visit, f"{judged}/leaderboard/pair.csv?first=alpha&second=beta&table=tests&m=AP")
+    assert float(row["first_mean"]) == 0.25
+    assert float(row["second_mean"]) == pytest.approx((5 / 6 + 1) / 2, abs=1e-15)
+    curve = rows_of(visit, f"{judged}/leaderboard/run.csv?tag=beta&table=points")
+    assert [float(point["precision"]) for point in curve] == [1, 2 / 3]
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "words_"),
+    [
+        ("run?tag=nope", 404, "There is no run “nope”"),
+        ("run?tag=alpha&m=nDGC", 422, "nDGC"),
+        ("run?tag=alpha&top=many", 422, "“many” is not a whole number."),
+        ("run?tag=alpha&slug=other&table=x&_external=1", 200, "alpha"),
+        ("topic?number=9", 404, "Topic “9” is not scored"),
+        ("topic", 404, "Topic “” is not scored"),
+        ("pair?first=alpha&second=alpha", 422, "not alpha with itself"),
+        ("pair?first=alpha", 404, "There is no run “”"),
+        ("pair?first=alpha&second=beta&seed=-3", 422, "from 0, not -3"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_beside_the_form(
+    visit: Visit, judged: str, path: str, status: int, words_: str
+) -> None:
+    answer = visit("ola").get(f"{judged}/leaderboard/{path}")
+    assert answer.status_code == status
+    assert words_ in words(answer)
+    assert "Choose what to see" in words(answer)
+
+
+def test_an_unknown_table_is_not_found(visit: Visit, judged: str) -> None:
+    assert visit("ola").get(f"{judged}/leaderboard/run.csv?tag=alpha&table=x").status_code == 404
+
+
+@pytest.mark.parametrize("path", ["run?tag=alpha", "topics", "topic?number=1", "pair?first=alpha&second=beta"])
+def test_before_any_judgement_the_pages_say_so(visit: Visit, news: str, path: str) -> None:
+    answer = visit("ola").get(f"{news}/leaderboard/{path}")
+    assert answer.status_code == 200
+    assert "Nothing is judged yet" in words(answer)
+
+
+def test_a_topic_with_nothing_relevant_says_so(visit: Visit, news: str, database: Database) -> None:
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 a 0\n")
+    page = words(visit("ola").get(f"{news}/leaderboard/topic?number=1"))
+    assert "No document of this topic is judged relevant" in page
+    assert "No document is judged relevant, so no run can find any 1" in words(
+        visit("ola").get(f"{news}/leaderboard/run?tag=alpha")
+    )
