@@ -7,6 +7,8 @@ import click
 from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
+from annotator.cli.pool_holes import holes
+from annotator.cli.pool_leave_out import leave_out
 from annotator.cli.pool_likeness import near_duplicates_of
 from annotator.cli.pool_options import Described, describes_plan, describes_pool
 from annotator.cli.pool_plan import show_plan
@@ -23,7 +25,7 @@ def command() -> None:
     """The pool: build it from the runs, show how far it is judged. A pool only grows."""
 
 
-for each in (replay, simulate, near_duplicates_of):
+for each in (replay, simulate, near_duplicates_of, holes, leave_out):
     command.add_command(each)
 
 

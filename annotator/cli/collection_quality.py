@@ -1,0 +1,87 @@
+"""`annotator collections quality`: whether the judgements are enough."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.cli.watching import watch
+from annotator.workflows.pool_selection import Memory, choices_left
+from annotator.workflows.reusability_report import (
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    QualityReport,
+    QualityRequest,
+    quality_report,
+)
+
+
+@click.command("quality")
+@click.argument("slug")
+@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
+@click.option("--seed", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same.")
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One of the tables.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def quality(installation: Installation, slug: str, measure: str, seed: int, by: str | None, format_: str) -> None:
+    """Tell whether the collection is good.
+
+    TOPICS: how much of what was judged is relevant. DEPTHS: relevant documents found against the depth of the pool,
+    with Zobel's curve; DEEPER: how many more a deeper pool would bring. FEWER: how the runs would rank by nested random
+    samples of the judgements. A table without --by shows everything, csv the topics; json always has all.
+    """
+    part = Part(by) if by else None
+    ablates = format_ == "json" or part is Part.FEWER or (part is None and format_ == "table")
+    with installation.database.reading() as session:
+        to_come = choices_left(session, slug, memory=Memory())
+        request = QualityRequest(measure, seed, ablates)
+        report = quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring"))
+    match format_:
+        case "json":
+            about = {"measure": report.measure, "qrels": asdict(report.state)}
+            show_json({**about, **{each.value: _as_dicts(report, each) for each in Part}})
+        case "csv":
+            show_csv(*report.file(part or Part.TOPICS))
+        case _:
+            for place, each in enumerate([part] if part else Part):
+                if place:
+                    click.echo()
+                headings, rows = report.table(each)
+                show_table([heading.upper() for heading in headings], rows)
+    for line in _notes(report):
+        click.echo(line, err=True)
+
+
+def _as_dicts(report: QualityReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+    headings, rows = report.table(part)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def _notes(report: QualityReport) -> Iterator[str]:
+    density, growth = report.density, report.growth
+    if density.share.value is not None:
+        yield f"Relevant, of the {report.state.grades} judged documents: {density.share.value:.1%}."
+    if density.density is not None:
+        yield str(density.density.sentence)
+    if density.flagged:
+        yield f"Topics with 40 % or more: {', '.join(density.flagged)}."
+    if density.too_few:
+        yield f"Topics with fewer than three relevant documents: {', '.join(density.too_few)}."
+    if growth.exponent.reason is not None:
+        yield str(growth.exponent.reason.sentence)
+    elif growth.scale.value is not None and growth.exponent.value is not None:
+        yield (
+            f"New relevant documents at depth p: {growth.scale.value:.2f} * p^{growth.exponent.value:.3f} - 1, fitted "
+            f"to depths 1 to {len(growth.new)}."
+        )
+    if report.ablation is not None:
+        yield _sufficing(report.ablation.share_that_suffices, report.measure)
+
+
+def _sufficing(share: float | None, measure: str) -> str:
+    if share is None:
+        return f"None of the samples keeps the ranking by {measure} (tau of 0.9 or more)."
+    return f"{share:.0%} of the judgements would have kept the ranking by {measure} (tau of 0.9 or more)."

@@ -1,0 +1,59 @@
+"""`annotator pool holes`: what is unjudged in the tops of the runs."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.storage.pooled_runs import PoolRequest
+from annotator.workflows import pool_building
+from annotator.workflows.pool_holes import DEPTHS, HolesReport, holes_report
+
+
+@click.command("holes")
+@click.argument("slug")
+@click.option(
+    "--depth", "depths", multiple=True, type=int, metavar="K", help="The top to look at; repeatable. Else 10, 20, 100."
+)
+@click.option("--add", is_flag=True, help="Make the holes down to one --depth the next version of the pool.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def holes(installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, format_: str) -> None:
+    """Show what is unjudged in the top of each run, and with --add have it judged."""
+    if add and len(depths) != 1:
+        raise click.UsageError("--add needs one --depth: how far down the holes are to be filled.")
+    with installation.database.reading() as session:
+        report = holes_report(session, slug, depths or DEPTHS)
+    headings, rows = report.table()
+    match format_:
+        case "json":
+            show_json([dict(zip(headings, row, strict=True)) for row in rows])
+        case "csv":
+            show_csv(*report.file())
+        case _:
+            show_table([heading.upper() for heading in headings], rows)
+    _tell(report)
+    if add:
+        _add(installation, slug, depths[0])
+
+
+def _tell(report: HolesReport) -> None:
+    for filling in report.fillings:
+        click.echo(
+            f"To fill the holes of all runs down to {filling.depth}: {filling.documents} documents of {filling.topics} "
+            f"topics, of which {filling.pooled} are in the pool already and {filling.new} are not.",
+            err=True,
+        )
+
+
+def _add(installation: Installation, slug: str, depth: int) -> None:
+    request = PoolRequest("depth", {"depth": depth})
+    with installation.database.reading() as session:
+        choice = pool_building.choose_pool(session, slug, request)
+    with installation.database.transaction() as session:
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
+    if summary.is_new:
+        click.echo(f"Version {summary.version} of the pool: {summary.added} added.", err=True)
+    else:
+        click.echo(f"All of them are in the pool already: version {summary.version} stays in force.", err=True)

@@ -1,0 +1,54 @@
+"""The runs ranked by two measures, or by two states of the qrels."""
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError
+from annotator.storage import Role
+from annotator.storage.kept_grades import LIVE
+from annotator.web.access import collection_page
+from annotator.web.asked import asked_word
+from annotator.web.context import database
+from annotator.web.downloads import CSV, download
+from annotator.web.error_pages import status_of
+from annotator.workflows.measure_correlation import USUAL_MEASURES, Correlation, Side, correlate, correlation_csv
+from annotator.workflows.qrels_versions import list_versions
+
+blueprint = Blueprint("correlation", __name__)
+
+
+@blueprint.get("/collections/<slug>/correlation")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """Two rankings and how alike they are: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
+    found, refused = None, None
+    try:
+        found = _found(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        versions = list_versions(session, slug)
+    first, second = _sides()
+    given = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
+    page = render_template("correlation/show.html", found=found, refused=refused, versions=versions, given=given)
+    # That nothing is judged yet is no fault of the request.
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+
+
+@blueprint.get("/collections/<slug>/correlation.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision."""
+    return download(correlation_csv(_found(slug)), f"{slug}-correlation.csv", CSV)
+
+
+def _found(slug: str) -> Correlation:
+    with database().reading() as session:
+        return correlate(session, slug, *_sides())
+
+
+def _sides() -> tuple[Side, Side]:
+    """What is asked for; where only one measure is named, two states of the qrels are compared by it."""
+    first = asked_word("m", USUAL_MEASURES[0])
+    usual = first if request.args.get("m") else USUAL_MEASURES[1]
+    return Side(first, asked_word("qrels", LIVE)), Side(asked_word("m2", usual), asked_word("qrels2", LIVE))

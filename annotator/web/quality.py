@@ -1,0 +1,66 @@
+"""Whether the collection is good: how much is relevant, and what more or fewer judgements would do."""
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.spreadsheets import csv_text
+from annotator.storage import Role
+from annotator.web.access import collection_page
+from annotator.web.asked import asked_word
+from annotator.web.choosing import choices_to_come
+from annotator.web.context import database
+from annotator.web.downloads import CSV, download
+from annotator.web.error_pages import status_of
+from annotator.web.given_numbers import number_given
+from annotator.workflows.reusability_report import (
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    QualityReport,
+    QualityRequest,
+    quality_report,
+)
+
+GREATEST_SEED = 10**18
+
+blueprint = Blueprint("quality", __name__)
+
+
+@blueprint.get("/collections/<slug>/quality")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1`."""
+    found, refused = None, None
+    try:
+        found = _report(slug, ablates=bool(request.args.get("fewer")))
+    except AnnotatorError as refusal:
+        refused = refusal
+    given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED))}
+    page = render_template("quality/show.html", found=found, refused=refused, given=given)
+    # That nothing is judged yet is no fault of the request.
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+
+
+@blueprint.get("/collections/<slug>/quality.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One part as a file: `?by=topics`."""
+    try:
+        part = Part(request.args.get("by", Part.TOPICS))
+    except ValueError:
+        raise NotFoundError("There is no such part of the report.") from None
+    headings, rows = _report(slug, ablates=part is Part.FEWER).file(part)
+    return download(csv_text([headings, *rows]), f"{slug}-quality-{part}.csv", CSV)
+
+
+def _report(slug: str, *, ablates: bool) -> QualityReport:
+    wanted = QualityRequest(asked_word("m", USUAL_MEASURE), _seed(), ablates)
+    to_come = choices_to_come(slug)
+    with database().reading() as session:
+        return quality_report(session, slug, wanted, to_come=to_come)
+
+
+def _seed() -> int:
+    seed = number_given("seed", most=GREATEST_SEED)
+    return USUAL_SEED if seed is None else seed

@@ -1,0 +1,96 @@
+"""Which runs differ by more than chance: all pairs, letters, a baseline, shares of variance, topics needed."""
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.spreadsheets import csv_text
+from annotator.storage import Role
+from annotator.storage.kept_grades import LIVE
+from annotator.web.access import collection_page
+from annotator.web.asked import asked_word
+from annotator.web.context import database
+from annotator.web.downloads import CSV, download
+from annotator.web.error_pages import status_of
+from annotator.web.given_numbers import number_given
+from annotator.workflows.qrels_versions import list_versions
+from annotator.workflows.significance_report import (
+    PERMUTATIONS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    SignificanceReport,
+    SignificanceRequest,
+    significance_report,
+)
+
+GREATEST_SEED = 10**18
+
+blueprint = Blueprint("significance", __name__)
+
+# More cannot be taken in on a page: the file has all pairs.
+MOST_RUNS_IN_GRID = 30
+
+
+@blueprint.get("/collections/<slug>/significance")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1`."""
+    found, refused = None, None
+    try:
+        found = _report(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        versions = list_versions(session, slug)
+    page = render_template(
+        "significance/show.html",
+        found=found,
+        refused=refused,
+        versions=versions,
+        given=_given(),
+        grid=range(min(len(found.tags), MOST_RUNS_IN_GRID)) if found else (),
+        permutations=PERMUTATIONS,
+    )
+    # That nothing is judged yet is no fault of the request.
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+
+
+@blueprint.get("/collections/<slug>/significance.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One part as a file: `?by=pairs`."""
+    try:
+        part = Part(request.args.get("by", Part.PAIRS))
+    except ValueError:
+        raise NotFoundError("There is no such part of the report.") from None
+    headings, rows = _report(slug).file(part)
+    return download(csv_text([headings, *rows]), f"{slug}-significance-{part}.csv", CSV)
+
+
+def _report(slug: str) -> SignificanceReport:
+    wanted = SignificanceRequest(
+        measure=asked_word("m", USUAL_MEASURE),
+        qrels=asked_word("qrels", LIVE),
+        baseline=request.args.get("baseline") or None,
+        permutations=PERMUTATIONS if request.args.get("permute") else None,
+        seed=_seed(),
+    )
+    with database().reading() as session:
+        return significance_report(session, slug, wanted)
+
+
+def _given() -> dict[str, str]:
+    """What was asked for, as it was written."""
+    return {
+        "m": asked_word("m", USUAL_MEASURE),
+        "qrels": asked_word("qrels", LIVE),
+        "baseline": request.args.get("baseline", ""),
+        "permute": "1" if request.args.get("permute") else "",
+        "seed": asked_word("seed", str(USUAL_SEED)),
+    }
+
+
+def _seed() -> int:
+    seed = number_given("seed", most=GREATEST_SEED)
+    return USUAL_SEED if seed is None else seed

@@ -1,0 +1,209 @@
+"""Who found what, and how each run would fare had its team not fed the pool."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.consensus import judge_of
+from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.reusability.contributions import Contributions, WhoFoundWhat, who_found_what
+from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
+from annotator.evaluation.settling import Rules
+from annotator.storage import Collection
+from annotator.storage.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.finders import Finder, finders, finds_of_runs, finds_of_searches
+from annotator.storage.opinions import opinions
+from annotator.storage.ranked_lists import lists_of_runs
+
+USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
+MOST_MEASURES = 12
+GREATEST_DEPTH = 1_000_000
+# The source of what people found by searching.
+SEARCHES = "manual search"
+
+Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
+Table = tuple[tuple[str, ...], list[list[Cell]]]
+
+
+class By(StrEnum):
+    """Who is left out at a time: all runs of a team, those of no team by themselves, or each run."""
+
+    TEAM = "team"
+    RUN = "run"
+
+
+class Part(StrEnum):
+    """The tables of the report."""
+
+    RUNS = "runs"
+    SOURCES = "sources"
+    WITHOUT = "without"
+
+
+@dataclass(frozen=True)
+class LeaveOutRequest:
+    """By which measures, and whom to leave out.
+
+    With a `depth`, as if the pool were the tops of all runs in force down to it; else it is what is recorded.
+    """
+
+    measures: Sequence[str] = USUAL_MEASURES
+    by: By = By.TEAM
+    depth: int | None = None
+
+
+@dataclass(frozen=True)
+class LeaveOutReport:
+    """Who found what, and one result a measure."""
+
+    state: QrelsState
+    by: By
+    depth: int | None
+    found: WhoFoundWhat
+    results: tuple[LeftOut, ...]
+
+    def table(self, part: Part) -> Table:
+        """Headings and rows of a part, in full precision."""
+        match part:
+            case Part.RUNS:
+                return RUN_HEADINGS, list(self._runs())
+            case Part.SOURCES:
+                return SOURCE_HEADINGS, list(self._sources())
+            case Part.WITHOUT:
+                return WITHOUT_HEADINGS, list(self._without())
+
+    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
+        """The same with the state of the qrels in every row."""
+        return self.state.beside(*self.table(part))
+
+    def _runs(self) -> Iterator[list[Cell]]:
+        for result in self.results:
+            for run in result.runs:
+                places = (run.full_place, run.without_place, run.places_lost)
+                values = (run.full, run.without, run.change, run.relative_change.value)
+                yield [str(result.measure), run.tag, run.source, run.fed, *values, *places]
+
+    def _sources(self) -> Iterator[list[Cell]]:
+        for one in self.found.sources:
+            counts = (one.judged, one.relevant, one.only_judged, one.only_relevant)
+            yield [one.source, *counts, one.share_of_relevant.value]
+
+    def _without(self) -> Iterator[list[Cell]]:
+        for result in self.results:
+            for one in result.sources:
+                yield [str(result.measure), one.source, one.judged, one.relevant, one.tau.value]
+
+
+RUN_HEADINGS = (
+    *("measure", "run", "source", "fed_pool", "score", "score_without", "change", "relative_change"),
+    *("place", "place_without", "places_lost"),
+)
+SOURCE_HEADINGS = ("source", "judged", "relevant", "only_judged", "only_relevant", "share_of_relevant")
+WITHOUT_HEADINGS = ("measure", "source", "judged_taken_out", "relevant_taken_out", "tau")
+
+
+def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
+
+
+USUAL_REQUEST = LeaveOutRequest()
+
+
+def leave_out_report(
+    session: Session, slug: str, request: LeaveOutRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
+) -> LeaveOutReport:
+    """Leave out one team, or run, after the other, and score all runs by what the others found.
+
+    `watch` gets the number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown
+    measure or a depth below 1, and `ConflictError` while there is no grade or no run.
+    """
+    measures = _checked(request)
+    collection = find_collection(session, slug)
+    grades = _settled(session, collection)
+    if not grades:
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
+    if not of_runs:
+        raise ConflictError("There is no run to score yet.")
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
+    everyone = finders(session, collection.id)
+    sources = _Sources.of(everyone, request.by)
+    source_of = [sources.of_run[one.run_id] for one in everyone if one.counts]
+    contributions = _contributions(session, collection.id, graded, sources, source_of, request.depth)
+    [by_entry] = graded.grades
+    best_grade = scale_of(session, collection.id)[-1].value
+    scorings = [Scoring(measure, collection.relevant_from, best_grade) for measure in measures]
+    tags = [run.tag for run in of_runs]
+    with watch(steps_of_leaving_out(graded.runs, by_entry, contributions)) as advance:
+        results = leave_out(tags, source_of, graded.runs, by_entry, contributions, scorings, advance=advance)
+    return LeaveOutReport(
+        state_of("live", collection.consensus_policy, grades),
+        request.by,
+        request.depth,
+        who_found_what(contributions, by_entry, collection.relevant_from),
+        results,
+    )
+
+
+def _checked(request: LeaveOutRequest) -> Sequence[Measure]:
+    """The measures, when all that was asked fits."""
+    if request.depth is not None and request.depth < 1:
+        raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=request.depth)
+    if request.depth is not None and request.depth > GREATEST_DEPTH:
+        raise InvalidValueError("A depth is at most %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=request.depth)
+    measures = parse_measures(request.measures)
+    if len(measures) > MOST_MEASURES:
+        raise InvalidValueError(
+            "Of %(most)d measures at a time it can be said, not of %(given)d.", most=MOST_MEASURES, given=len(measures)
+        )
+    return measures
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """Who sent runs, and which of them each run belongs to."""
+
+    names: tuple[str, ...]
+    of_run: dict[int, int]
+
+    @classmethod
+    def of(cls, everyone: Sequence[Finder], by: By) -> "_Sources":
+        # A team may have the name of a run that is nobody's.
+        keys = [(True, one.team) if by is By.TEAM and one.team is not None else (False, one.tag) for one in everyone]
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        return cls(
+            tuple(name for _, name in places),
+            {one.run_id: places[key] for one, key in zip(everyone, keys, strict=True)},
+        )
+
+
+def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
+    one_judge = judge_of(collection.consensus_policy) is not None
+    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
+    leaves_out = collection.leaves_out_disputed and not one_judge
+    return settled_pairs(said, Rules(collection.consensus_policy, collection.relevant_from, leaves_out))
+
+
+def _contributions(
+    session: Session,
+    collection_id: int,
+    graded: GradedRuns,
+    sources: _Sources,
+    source_of: Sequence[int],
+    depth: int | None,
+) -> Contributions:
+    """What is recorded of runs and searches, or the tops of the runs."""
+    if depth is not None:
+        return Contributions.of_tops(graded.runs, source_of, sources.names, [depth] * len(source_of))
+    by_runs = finds_of_runs(session, collection_id)
+    finds = [((one.topic_id, one.document_id), sources.of_run[one.run_id]) for one in by_runs if one.run_id is not None]
+    searched = finds_of_searches(session, collection_id)
+    finds += [((one.topic_id, one.document_id), len(sources.names)) for one in searched]
+    return graded.contributions(finds, (*sources.names, SEARCHES) if searched else sources.names)

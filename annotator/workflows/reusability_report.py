@@ -1,0 +1,179 @@
+"""Whether the collection is good: how much is relevant, what a deeper pool would bring, and fewer judgements do."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.consensus import judge_of
+from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
+from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_growth, judged_depth, new_by_depth
+from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
+from annotator.evaluation.settling import Rules
+from annotator.evaluation.topic_flags import JudgedTopic
+from annotator.storage import Collection
+from annotator.storage.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.finders import feeding_runs, finders
+from annotator.storage.opinions import opinions
+from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.topic_counts import topic_counts
+
+USUAL_MEASURE = "nDCG@10"
+USUAL_SEED = 1
+TIMES_DEEPER = (2, 5, 10)
+
+Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
+Table = tuple[tuple[str, ...], list[list[Cell]]]
+
+
+class Part(StrEnum):
+    """The tables of the report."""
+
+    TOPICS = "topics"
+    DEPTHS = "depths"
+    DEEPER = "deeper"
+    FEWER = "fewer"
+
+
+@dataclass(frozen=True)
+class QualityRequest:
+    """What is asked; ablation, which scores the runs many times over, only when it is wanted."""
+
+    measure: str = USUAL_MEASURE
+    seed: int = USUAL_SEED
+    ablates: bool = True
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """What the judgements of this moment say; `ablation` is None when it was not wanted, or there is no run."""
+
+    state: QrelsState
+    measure: str
+    density: PoolDensity
+    runs: int
+    fed: int  # runs that put something into the pool
+    growth: DepthGrowth
+    seed: int
+    ablation: Ablation | None
+
+    def table(self, part: Part) -> Table:
+        """Headings and rows of a part, in full precision."""
+        match part:
+            case Part.TOPICS:
+                headings = ("topic", "pooled", "judged", "waiting", "relevant", "share", "too_many", "too_few")
+                return headings, [
+                    [
+                        *(one.topic.number, one.topic.pooled, one.topic.judged, one.topic.waiting, one.topic.relevant),
+                        *(one.share.value, one.is_flagged, one.has_too_few),
+                    ]
+                    for one in self.density.topics
+                ]
+            case Part.DEPTHS:
+                growth = self.growth
+                fitted = growth.fitted or (None,) * len(growth.new)
+                columns = zip(growth.new, growth.found, fitted, strict=True)
+                return ("depth", "new", "found", "fitted"), [[p, *row] for p, row in enumerate(columns, start=1)]
+            case Part.DEEPER:
+                return ("depth", "new", "low", "high"), [
+                    [one.depth, one.new.value, *(one.interval or (None, None))] for one in self.growth.extrapolations
+                ]
+            case Part.FEWER:
+                headings = ("share", "judgements", "relevant", "mean", "tau", "least_tau", "greatest_tau", "tau_ap")
+                return headings, [
+                    [
+                        *(step.share, step.judgements, step.relevant, step.mean.value, step.tau.value),
+                        *(step.least_tau.value, step.greatest_tau.value, step.tau_ap.value),
+                    ]
+                    for step in (self.ablation.steps if self.ablation else ())
+                ]
+
+    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
+        """The same with the state of the qrels in every row, and the measure where it matters."""
+        return self.state.beside(*self.table(part), self.measure if part is Part.FEWER else None)
+
+
+def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
+
+
+USUAL_REQUEST = QualityRequest()
+
+
+def quality_report(
+    session: Session,
+    slug: str,
+    request: QualityRequest = USUAL_REQUEST,
+    *,
+    to_come: Mapping[str, int] | None = None,
+    watch: Watch = _unwatched,
+) -> QualityReport:
+    """Look at the settled grades of this moment, whether runs are there or not.
+
+    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too. `watch` gets the
+    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or a seed
+    out of range, and `ConflictError` while there is no grade.
+    """
+    if request.seed < 0:
+        raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
+    measure = parse_measure(request.measure)
+    collection = find_collection(session, slug)
+    grades = _settled(session, collection)
+    if not grades:
+        raise ConflictError("Nothing is judged yet.")
+    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
+    feeding = feeding_runs(session, collection.id)
+    fed = [one.run_id in feeding for one in finders(session, collection.id) if one.counts]
+    scoring = Scoring(measure, collection.relevant_from, scale_of(session, collection.id)[-1].value)
+    return QualityReport(
+        state=state_of("live", collection.consensus_policy, grades),
+        measure=str(measure),
+        density=pool_density(_topics(session, collection, grades, to_come or {})),
+        runs=len(fed),
+        fed=sum(fed),
+        growth=_growth(graded, fed, scoring.relevant_from, request.seed),
+        seed=request.seed,
+        ablation=_ablation(graded, scoring, request, watch) if request.ablates and of_runs else None,
+    )
+
+
+def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
+    one_judge = judge_of(collection.consensus_policy) is not None
+    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
+    leaves_out = collection.leaves_out_disputed and not one_judge
+    return settled_pairs(said, Rules(collection.consensus_policy, collection.relevant_from, leaves_out))
+
+
+def _topics(
+    session: Session, collection: Collection, grades: Mapping[Pair, int], to_come: Mapping[str, int]
+) -> list[JudgedTopic]:
+    machines = collection.counts_machines or judge_of(collection.consensus_policy) is not None
+    judged = Counter(topic for topic, _ in grades)
+    relevant = Counter(topic for (topic, _), grade in grades.items() if grade >= collection.relevant_from)
+    topics = [
+        JudgedTopic(number, pooled, judged[id_], relevant[id_], waiting + to_come.get(number, 0))
+        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=machines)
+    ]
+    return sorted(topics, key=lambda topic: natural_order(topic.number))
+
+
+def _growth(graded: GradedRuns, fed: list[bool], relevant_from: int, seed: int) -> DepthGrowth:
+    [grades] = graded.grades
+    depth = judged_depth(graded.runs, grades, fed)
+    new = new_by_depth(graded.runs, grades, fed, relevant_from, depth)
+    return depth_growth(new, [depth * times for times in TIMES_DEEPER] if depth else [], seed=seed)
+
+
+def _ablation(graded: GradedRuns, scoring: Scoring, request: QualityRequest, watch: Watch) -> Ablation | None:
+    with watch(steps_of_ablating(graded.runs)) as advance:
+        found = ablate(graded.runs, graded.grades[0], [scoring], seed=request.seed, advance=advance)
+    return next(iter(found), None)
