@@ -49,6 +49,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # One call for what a browser sends with each judgement, in one transaction: recording, drawing and counting.
 TURN = "workflows/judging_turn.py"
 
+DATABASE = "storage/database.py"
+OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
+
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 WORKFLOWS = [module for module in MODULES if module.startswith("workflows/")]
 each_module = pytest.mark.parametrize("module", MODULES)
@@ -93,6 +96,20 @@ def test_no_workflow_imports_another(module: str) -> None:
 def test_nothing_is_imported_inside_a_function(module: str) -> None:
     functions = [node for node in ast.walk(tree(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     assert [name for function in functions for name in imports(function)] == []
+
+
+@pytest.mark.parametrize("module", [module for module in MODULES if module != DATABASE])
+def test_nobody_else_opens_a_session_or_a_connection(module: str) -> None:
+    # Theirs would begin no transaction on SQLite: each statement would be stored by itself.
+    called = [node.func for node in ast.walk(tree(module)) if isinstance(node, ast.Call)]
+    makes_session = [call.id for call in called if isinstance(call, ast.Name) and call.id in OPENS]
+    opens = [
+        ast.unparse(call)
+        for call in called
+        if isinstance(call, ast.Attribute)
+        and (call.attr in OPENS or (call.attr in {"connect", "begin"} and "engine" in ast.unparse(call.value)))
+    ]
+    assert makes_session + opens == []
 
 
 @each_module

@@ -249,6 +249,32 @@ def test_what_older_tables_of_the_queue_have_no_place_for_keeps_the_newer_ones(
     assert rows_of(database) == before
 
 
+@pytest.mark.parametrize("rule", ["majority", "median", "lowest", "highest"])
+def test_older_tables_settle_by_the_rule_for_judges_where_nobody_has_decided(
+    config: Config, database: Database, rule: str
+) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        adjudicated = {"policy": f"adjudicated-else-{rule}"}
+        session.execute(text("UPDATE collection SET consensus_policy = :policy"), adjudicated)
+    command.downgrade(config, "0004")
+    with database.reading() as session:
+        assert session.scalar(text("SELECT consensus_policy FROM collection")) == rule
+
+
+@pytest.mark.parametrize("policy", ["owner", "any-relevant", "adjudicated-else-all-relevant", "judge:ann"])
+def test_a_policy_that_the_older_program_does_not_know_keeps_the_newer_tables(
+    config: Config, database: Database, policy: str
+) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        session.execute(text("UPDATE collection SET consensus_policy = :policy"), {"policy": policy})
+    before = rows_of(database)
+    with pytest.raises(ConflictError, match=f"the consensus policy of “{SLUG}” is {policy}, which the older program"):
+        command.downgrade(config, "0004")
+    assert rows_of(database) == before
+
+
 def test_documents_from_before_the_search_index_are_found_after_it(config: Config, database: Database) -> None:
     with database.transaction() as session:
         pooled_news(session)

@@ -1,6 +1,7 @@
 """`annotator adjudication`: where judges differ, what was decided, and whose grade it was."""
 
 from dataclasses import asdict
+from datetime import UTC, datetime
 
 import click
 
@@ -20,11 +21,13 @@ BY_JUDGE = ["JUDGE", "DECIDED", "UPHELD", "SHARE"]
 def command(installation: Installation, slug: str, by: str, format_: str) -> None:
     """Documents whose judges differ, by topic: in dispute and undecided, in adjudicators' hands, decided.
 
+    Documents with the same text count once, as whoever decides one decides all; the qrels list and count each.
+
     With --by judge: of the documents that a judge graded and an adjudicator decided, in how many the judge's grade was
     the one. Adjudicators are made with `annotator members add SLUG NAME --role adjudicator`; json always has all.
     """
     with installation.database.reading() as session:
-        report = show_adjudication(session, slug)
+        report = show_adjudication(session, slug, now=datetime.now(UTC))
     headings, rows = (BY_TOPIC, _topics(report)) if by == "topic" else (BY_JUDGE, _judges(report))
     match format_:
         case "json":

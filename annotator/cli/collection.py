@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.collection_quality import quality
 from annotator.cli.consensus_options import consensus_help, describes_consensus
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
@@ -26,7 +27,10 @@ until_help = (
 
 @click.group
 def command() -> None:
-    """Collections: add, list, show, change, release scores, close."""
+    """Collections: add, list, show, change, release scores, close; whether one is good."""
+
+
+command.add_command(quality)
 
 
 @command.command("add")

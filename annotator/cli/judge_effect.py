@@ -9,8 +9,11 @@ from importlib import import_module
 import click
 
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import Row, show_csv, show_json, show_table
+from annotator.cli.missing_values import REASONS, in_one_cell, reasons_of, show_rows
+from annotator.cli.tables import Row, show_json
 from annotator.workflows.judge_effect import (
+    NO_ORDER,
+    NOTHING_TO_MIX,
     USUAL_DRAWS,
     USUAL_MEASURE,
     USUAL_SEED,
@@ -20,7 +23,8 @@ from annotator.workflows.judge_effect import (
     judge_effect,
 )
 
-ALIKE = ("tau", "tau_ap", "rbo", "swaps")
+ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
+NAMES = 2  # two judges, or two policies
 
 
 @click.command("effect")
@@ -57,10 +61,12 @@ def effect(
         found = judge_effect(session, slug, EffectRequest(measure, wanted, draws, seed), watch=_watch)
     match format_:
         case "json":
-            show_json(asdict(found))
+            show_json(_as_json(found))
         case "csv":
             headings, rows = TABLES[by or "run"]
-            show_csv(headings, list(rows(found)))
+            show_rows(headings, list(rows(found)), as_csv=True, names=NAMES)
+            if not found.mixture and by in {None, "run", "neighbours"}:
+                click.echo(str(NOTHING_TO_MIX), err=True)
         case _:
             _show_tables(found, by)
 
@@ -80,7 +86,7 @@ def _show_tables(found: JudgeEffect, by: str | None) -> None:
         if place:
             click.echo()
         if listed:
-            show_table([heading.upper() for heading in headings], listed)
+            show_rows(headings, listed, as_csv=False, names=NAMES)
         else:
             click.echo(WITHOUT[name])
     for line in _notes(found):
@@ -96,7 +102,9 @@ def _notes(found: JudgeEffect) -> Iterator[str]:
             f"{mixture.topics} topics that two judges or more graded."
         )
         for name, spread in (("tau", mixture.tau), ("tau_AP", mixture.tau_ap), ("RBO", mixture.rbo)):
-            if spread is not None:
+            if spread is None:
+                yield f"Two mixtures, {name}: undefined. {NO_ORDER}"
+            else:
                 yield (
                     f"Two mixtures, {name}: {spread.mean:.3f} on average, "
                     f"95 % of them from {spread.low:.3f} to {spread.high:.3f}."
@@ -107,9 +115,27 @@ def _notes(found: JudgeEffect) -> Iterator[str]:
         yield f"Pairs without a document in common: {found.pairs_apart}."
 
 
+def _as_json(found: JudgeEffect) -> dict[str, object]:
+    """Everything, with the reason beside what is missing."""
+    shown = asdict(found)
+    comparisons = {
+        "pairs": [pair.comparison for pair in found.pairs],
+        "policies": [policy.comparison for policy in found.policies],
+    }
+    for kind, listed in comparisons.items():
+        for place, comparison in enumerate(listed):
+            shown[kind][place]["comparison"]["reasons"] = reasons_of(comparison.similarity.reasons)
+    mixture = found.mixture
+    if mixture is None:
+        return {**shown, "mixture_reason": str(NOTHING_TO_MIX)}
+    spreads = {"tau": mixture.tau, "tau_ap": mixture.tau_ap, "rbo": mixture.rbo}
+    shown["mixture"]["reasons"] = {name: str(NO_ORDER) for name, spread in spreads.items() if spread is None}
+    return shown
+
+
 def _alike(comparison: Comparison) -> Row:
-    similarity = comparison.similarity
-    return [similarity.tau, similarity.tau_ap, similarity.rbo, len(comparison.swaps)]
+    alike = comparison.similarity
+    return [alike.tau, alike.tau_ap, alike.rbo, len(comparison.swaps), in_one_cell(reasons_of(alike.reasons))]
 
 
 def _of_runs(found: JudgeEffect) -> Iterator[Row]:
@@ -140,10 +166,9 @@ TABLES: dict[str, tuple[tuple[str, ...], Callable[[JudgeEffect], Iterator[Row]]]
     "pair": (("first", "second", "documents", "topics", *ALIKE), _of_pairs),
     "policy": (("own", "other", "grades_changed", *ALIKE), _of_policies),
 }
-NOT_SHARED = "No document has grades of two judges, so that there is nothing to mix or compare."
 WITHOUT = {
-    "run": NOT_SHARED,
+    "run": str(NOTHING_TO_MIX),
     "neighbours": "No two runs are neighbours under mixtures of judges.",
-    "pair": NOT_SHARED,
+    "pair": str(NOTHING_TO_MIX),
     "policy": "There is no other policy to compare with.",
 }

@@ -41,7 +41,8 @@ def import_file(
 ) -> None:
     """Import a qrels file as one judge's grades; -1 means unjudged.
 
-    Labels of a machine are kept apart from people's; those outside the scale are listed and count as no grade.
+    Labels of a machine are kept apart from people's; what is no grade of the scale, whatever word it is, is listed and
+    counts as none.
     """
     machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
     if not by_machine and (model or prompt_file or labelled_on):

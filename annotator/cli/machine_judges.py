@@ -6,8 +6,15 @@ from dataclasses import asdict
 import click
 
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import Row, show_csv, show_json, show_table
-from annotator.workflows.machine_judges import USUAL_MEASURE, MachineBeside, MachineReports, machine_reports
+from annotator.cli.missing_values import REASONS, in_one_cell, reasons_of, show_rows
+from annotator.cli.tables import Row, show_json
+from annotator.workflows.machine_judges import (
+    USUAL_MEASURE,
+    MachineBeside,
+    MachineReport,
+    MachineReports,
+    machine_reports,
+)
 
 SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
 
@@ -41,10 +48,9 @@ def machines(
     match format_:
         case "json":
             show_json(_as_json(found))
-        case "csv":
-            show_csv(headings, list(rows(found)))
         case _:
-            show_table([heading.upper() for heading in headings], list(rows(found)))
+            names = 2 if by == "judge" else 1
+            show_rows(headings, list(rows(found)), as_csv=format_ == "csv", names=names)
 
 
 def _of_machines(found: MachineReports) -> Iterator[Row]:
@@ -54,13 +60,14 @@ def _of_machines(found: MachineReports) -> Iterator[Row]:
             *(report.machine.name, report.machine.facts.model, report.labels, len(report.outside)),
             *_beside(report.people),
             *((alike.tau, alike.tau_ap, alike.rbo) if alike else (None, None, None)),
+            in_one_cell({**reasons_of(report.people.reasons), **_reasons_of_ranking(report)}),
         ]
 
 
 def _of_judges(found: MachineReports) -> Iterator[Row]:
     for report in found.machines:
         for name, beside in report.judges:
-            yield [report.machine.name, name, *_beside(beside)]
+            yield [report.machine.name, name, *_beside(beside), in_one_cell(reasons_of(beside.reasons))]
 
 
 def _of_grades(found: MachineReports) -> Iterator[Row]:
@@ -75,6 +82,12 @@ def _outside(found: MachineReports) -> Iterator[Row]:
     for report in found.machines:
         for label in report.outside:
             yield [label.machine, label.topic, label.docno, label.label]
+
+
+def _reasons_of_ranking(report: MachineReport) -> dict[str, str]:
+    if report.ranking is None:
+        return reasons_of(dict.fromkeys(("tau", "tau_ap", "rbo"), report.ranking_reason))
+    return reasons_of(report.ranking.similarity.reasons)
 
 
 def _beside(beside: MachineBeside) -> Row:
@@ -100,6 +113,7 @@ def _as_json(found: MachineReports) -> dict[str, object]:
                 "people": _beside_as_json(report.people),
                 "judges": {name: _beside_as_json(beside) for name, beside in report.judges},
                 "ranking": asdict(report.ranking) if report.ranking else None,
+                "ranking_reasons": _reasons_of_ranking(report),
             }
             for report in found.machines
         ],
@@ -107,14 +121,15 @@ def _as_json(found: MachineReports) -> dict[str, object]:
 
 
 def _beside_as_json(beside: MachineBeside) -> dict[str, object]:
-    return {**dict(zip(BESIDE, _beside(beside), strict=True)), "confusion": beside.confusion}
+    values = dict(zip(BESIDE, _beside(beside), strict=True))
+    return {**values, "confusion": beside.confusion, "reasons": reasons_of(beside.reasons)}
 
 
 BESIDE = ("n", "kappa", "low", "high", "quadratic", "quadratic_low", "quadratic_high", "same", "more")
 # By what `--by` names: the headings and the rows.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[MachineReports], Iterator[Row]]]] = {
-    "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo"), _of_machines),
-    "judge": (("machine", "judge", *BESIDE), _of_judges),
+    "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo", REASONS), _of_machines),
+    "judge": (("machine", "judge", *BESIDE, REASONS), _of_judges),
     "grade": (("machine", "judge", "machine_grade", "judge_grade", "documents"), _of_grades),
     "outside": (("machine", "topic", "docno", "label"), _outside),
 }

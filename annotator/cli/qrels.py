@@ -85,7 +85,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
     with installation.database.reading() as session:
         made = export_qrels(session, slug, **asdict(grades), made_at=now)
     with installation.database.transaction() as session:
-        number = qrels_versions.keep_qrels(session, slug, made.qrels, made.manifest, made_by_id=None, made_at=now)
+        number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
     for warning in made.warnings:
         click.echo(str(warning), err=True)
     click.echo(f"Kept as version {number} of the qrels of {slug}.", err=True)

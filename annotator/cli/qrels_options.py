@@ -22,7 +22,12 @@ OPTIONS = (
         show_default=True,
         help="Whether what is pooled and nobody has judged gets a line, with -1. What could not be judged gets none.",
     ),
-    click.option("--at", metavar="TIME", help="As things stood then: “2026-05-01 23:59”, UTC unless a zone follows."),
+    click.option(
+        "--at",
+        metavar="TIME",
+        help="What was judged by then: “2026-05-01 23:59”, UTC unless a zone follows. Settings, accepted topics and "
+        "texts are those of now; judgements that ceased to count because a text came or changed are missing.",
+    ),
 )
 
 

@@ -21,6 +21,7 @@ THIRD = 3
 class Opinion(NamedTuple):
     """A judge's present grade of a pool item, with what a policy may ask about it.
 
+    In a list of them, of those who adjudicate the same item the last one decides.
     `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when nobody knows.
     """
 
@@ -114,14 +115,14 @@ def named_judge(name: str) -> Policy:
 
 
 def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
-    """Hear, of an adjudicated item, its adjudicators alone, and of any other those whom the policy hears."""
+    """Hear, of an adjudicated item, its last adjudicator alone, and of any other those whom the policy hears."""
 
     def heard(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-        decided = {opinion.item for opinion in opinions if opinion.adjudicates}
+        decided = {opinion.item: opinion for opinion in opinions if opinion.adjudicates}
         others = [opinion for opinion in opinions if opinion.item not in decided]
         if policy.heard is not None:
             others = list(policy.heard(others, relevant_from))
-        return [*(opinion for opinion in opinions if opinion.adjudicates), *others]
+        return [*decided.values(), *others]
 
     return Policy(policy.choose, sentence, heard, policy.asks_for_somebody)
 
@@ -222,13 +223,17 @@ _ALL_HEARD_OR_SOME = {
     ),
 }
 _ADJUDICATED = {
-    "owner": Sentence("The adjudicator's grade; where there is none, that of the topic's owner."),
-    "majority": Sentence("The adjudicator's grade; where there is none, the one most judges gave."),
-    "median": Sentence("The adjudicator's grade; where there is none, the middle one."),
-    "lowest": Sentence("The adjudicator's grade; where there is none, the lowest."),
-    "highest": Sentence("The adjudicator's grade; where there is none, the highest."),
-    "any-relevant": Sentence("The adjudicator's grade; where there is none, relevant as soon as one judge says so."),
-    "all-relevant": Sentence("The adjudicator's grade; where there is none, relevant only if every judge says so."),
+    "owner": Sentence("The adjudicators' latest grade; where there is none, that of the topic's owner."),
+    "majority": Sentence("The adjudicators' latest grade; where there is none, the one most judges gave."),
+    "median": Sentence("The adjudicators' latest grade; where there is none, the middle one."),
+    "lowest": Sentence("The adjudicators' latest grade; where there is none, the lowest."),
+    "highest": Sentence("The adjudicators' latest grade; where there is none, the highest."),
+    "any-relevant": Sentence(
+        "The adjudicators' latest grade; where there is none, relevant as soon as one judge says so."
+    ),
+    "all-relevant": Sentence(
+        "The adjudicators' latest grade; where there is none, relevant only if every judge says so."
+    ),
 }
 NAMED_POLICIES = {
     **_ALL_HEARD_OR_SOME,

@@ -113,17 +113,19 @@ def compare(
     scoring: Scoring,
     *,
     same_documents: bool = True,
+    first_values: Values | None = None,
 ) -> Comparison | None:
     """Score the runs by two judges' grades, one an entry, alone; None when they have no document in common.
 
-    Only documents that both graded count, unless they may differ in what they grade.
+    Only documents that both graded count, unless they may differ in what they grade: then the values by the first,
+    which stay the same, may be given.
     """
     common = (first > NOT_GRADED) & (second > NOT_GRADED)
     if not common.any():
         return None
     if same_documents:
         first, second = (np.where(common, grades, np.int16(NOT_GRADED)) for grades in (first, second))
-    values = [runs.means(grades, scoring) for grades in (first, second)]
+    values = [runs.means(first, scoring) if first_values is None else first_values, runs.means(second, scoring)]
     in_order = [scoring.order(of_one) for of_one in values]
     return Comparison(
         documents=int(np.count_nonzero(common)),

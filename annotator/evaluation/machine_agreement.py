@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotator.errors import Sentence
 from annotator.evaluation.agreement import (
     Figure,
     Kappa,
@@ -26,6 +27,16 @@ class MachineBeside:
     quadratic: Kappa
     same: Figure
     difference: Figure  # mean of the machine's grade less the other's: above 0 the machine is the more generous
+
+    @property
+    def reasons(self) -> dict[str, Sentence | None]:
+        """Of each value why there is none, None of one that there is; `more` is the difference."""
+        reasons = {"same": self.same.reason, "more": self.difference.reason}
+        for name, interval, kappa in (("kappa", "", self.kappa), ("quadratic", "quadratic_", self.quadratic)):
+            reasons[name] = kappa.reason
+            of_interval = None if kappa.interval else kappa.interval_reason or kappa.reason
+            reasons |= dict.fromkeys((f"{interval}low", f"{interval}high"), of_interval)
+        return {name: None if reason is None else reason.sentence for name, reason in reasons.items()}
 
     @property
     def confusion(self) -> list[list[int]]:

@@ -5,7 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
+from annotator.evaluation.judge_effect import places
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.rank_correlation import kendall_tau_b
+from annotator.evaluation.regraded_runs import values_to_rank
 
 # (topic number, docno) → grade.
 Grades = Mapping[tuple[str, str], int]
@@ -80,16 +86,14 @@ def topic_differences(before: Grades, after: Grades) -> list[TopicDifference]:
 
 
 def run_differences(
-    tags: Sequence[str], before: Sequence[float], after: Sequence[float], *, sign: int
-) -> list[RunDifference]:
-    """Set the values of runs side by side, best first by `after`; `sign` is 1 where more is better, -1 where less."""
-    runs = [
-        RunDifference(*run) for run in zip(tags, before, after, _ranks(before, sign), _ranks(after, sign), strict=True)
-    ]
-    return sorted(runs, key=lambda run: (run.rank_after, run.tag))
+    tags: Sequence[str], before: Sequence[float], after: Sequence[float], measure: Measure
+) -> tuple[list[RunDifference], float | None]:
+    """Set the values of runs side by side, best first by `after`, and compare the two rankings.
 
-
-def _ranks(values: Sequence[float], sign: int) -> list[int]:
-    best_first = sorted((sign * value for value in values), reverse=True)
-    first = {value: rank for rank, value in reversed(list(enumerate(best_first, start=1)))}
-    return [first[sign * value] for value in values]
+    The second is Kendall's tau-b; None where there is no order to compare.
+    """
+    first, second = (values_to_rank(measure, np.array(values, np.float64)) for values in (before, after))
+    ranks = (places(values).tolist() for values in (first, second))
+    runs = [RunDifference(*run) for run in zip(tags, before, after, *ranks, strict=True)]
+    tau = kendall_tau_b(first.tolist(), second.tolist())
+    return sorted(runs, key=lambda run: (run.rank_after, natural_order(run.tag))), tau

@@ -10,6 +10,7 @@ from annotator.evaluation.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS, WHOL
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
+NO_GRADE = -2  # of a row whose label is no grade of the scale
 WHOLE_TOPIC = re.compile(r"[0-9]{1,18}")
 
 
@@ -22,6 +23,7 @@ class QrelsRow:
     grade: int
     line: int
     stratum: str | None = None  # from which the document was sampled, in qrels of five columns
+    label: str | None = None  # what is written for a grade and is none, where that is taken in
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class _Reading:
     problems: Problems
     topics: AbstractSet[str] | None
     grades: Collection[int] | None
+    takes_labels: bool = False
     grade_reader: GradeReader = WHOLE_GRADES
     rows: list[QrelsRow] = field(default_factory=list)
     first_lines: dict[tuple[bytes, bytes], int] = field(default_factory=dict)
@@ -78,9 +81,12 @@ class _Reading:
             return
         self._note_unknown_topic(line, topic)
         self._note_duplicate(line, topic, docno)
+        named = None if stratum is None else stratum.decode()
+        if self.takes_labels and self._is_label(line, grade):
+            self.rows.append(QrelsRow(topic.decode(), docno.decode(), NO_GRADE, line, named, shown(grade)))
+            return
         value = self._grade(line, grade)
         if value is not None:
-            named = None if stratum is None else stratum.decode()
             self.rows.append(QrelsRow(topic.decode(), docno.decode(), value, line, named))
 
     def _note_unknown_topic(self, line: int, topic: bytes) -> None:
@@ -102,6 +108,10 @@ class _Reading:
                 topic=shown(topic),
                 first_line=first_line,
             )
+
+    def _is_label(self, line: int, grade: bytes) -> bool:
+        value = self.grade_reader.read(line, grade)
+        return value != UNJUDGED and (value is None or (self.grades is not None and value not in self.grades))
 
     def _grade(self, line: int, grade: bytes) -> int | None:
         value = self.grade_reader.read(line, grade)
@@ -190,15 +200,17 @@ def readable_rows(
     *,
     topics: Collection[str] | None = None,
     grades: Collection[int] | None = None,
+    takes_labels: bool = False,
 ) -> list[QrelsRow]:
     """Read the rows that can be read and note every problem, so that more can be checked of the others at once.
 
     `text` is what `unpack` returns. Columns are set apart by blanks or tabs; blank lines and lines that begin with
     `#` count for nothing, and so does the second column. With `topics` or `grades` (the scale), others are a problem;
-    -1 is never one, for it says that the document is pooled and unjudged. That a file is a run, or that commas part
-    its columns, is one problem.
+    -1 is never one, for it says that the document is pooled and unjudged. With `takes_labels`, one word of any kind may
+    stand for the grade: what is none has the grade `NO_GRADE` and its label as it is written, if long cut. That a file
+    is a run, or that commas part its columns, is one problem.
     """
-    return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades), text)
+    return _rows(_Reading(name, problems, None if topics is None else frozenset(topics), grades, takes_labels), text)
 
 
 def parse_sampled_qrels(
@@ -210,7 +222,7 @@ def parse_sampled_qrels(
     the document is in the pool and was not sampled. A file has four columns on every line or five on every line.
     """
     before = problems.total
-    rows = _rows(_SampledReading(name, problems, None, None, grade_reader), text)
+    rows = _rows(_SampledReading(name, problems, None, None, grade_reader=grade_reader), text)
     return None if problems.total > before else ParsedQrels(rows)
 
 

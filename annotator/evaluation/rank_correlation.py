@@ -10,9 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.errors import Sentence
+
 # Of rank-biased overlap: how likely a reader is to go on to the next run. With 0.9, the first ten have 86 % of the
 # weight (Webber, Moffat and Zobel 2010).
 PERSISTENCE = 0.9
+NO_ORDER = Sentence(
+    "There is no order to compare: there are fewer than two runs, or all of them are equal by one of the two."
+)
 MOST_CELLS = 1 << 22  # compared at a time, so that many rankings of many runs do not fill the memory
 
 Values = NDArray[np.float64]
@@ -25,6 +30,12 @@ class Similarity:
     tau: float | None
     tau_ap: float | None
     rbo: float | None
+
+    @property
+    def reasons(self) -> dict[str, Sentence | None]:
+        """Of each coefficient why there is none, None of one that there is."""
+        values = {"tau": self.tau, "tau_ap": self.tau_ap, "rbo": self.rbo}
+        return {name: NO_ORDER if value is None else None for name, value in values.items()}
 
 
 def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float | None:

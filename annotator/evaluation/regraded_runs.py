@@ -17,6 +17,18 @@ from annotator.evaluation.qrels_table import QrelsTable
 NOT_GRADED = -1
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 NO_DOCNOS = np.empty(0, np.bytes_)
+# The same scores in another order of the topics may come to means that differ in the last of some sixteen digits.
+RANKED_DECIMALS = 12
+
+
+def values_to_rank(measure: Measure, values: Values) -> Values:
+    """Values by which runs are ranked, the greatest best: turned round where less is, all equal where neither is.
+
+    They are rounded to twelve decimals, so that runs of equal mean are equal however it was summed up.
+    """
+    signs = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}
+    turned: Values = np.round(values, RANKED_DECIMALS) * signs[measure.definition.better]
+    return turned
 
 
 @dataclass(frozen=True)
@@ -28,9 +40,8 @@ class Scoring:
     best_grade: int
 
     def order(self, values: Values) -> Values:
-        """Values of which more is better: turned round where less is, all equal where neither is."""
-        signs = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}
-        return values * signs[self.measure.definition.better]
+        """The values by which runs are ranked, as `values_to_rank` has them."""
+        return values_to_rank(self.measure, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +142,22 @@ class RegradedRuns:
         """The topic of each row."""
         return self.entry_topic[self.entry]
 
+    @cached_property
+    def _latest(self) -> dict[bytes, list[MatchedRun]]:
+        """What was matched last, under which entries were graded: often only their grades are others the next time."""
+        return {}
+
     def _matched(self, is_graded: NDArray[np.bool_], topics: NDArray[np.intp]) -> list[MatchedRun]:
         """The rows whose documents are graded, numbered anew among these topics and entries."""
+        key = np.packbits(is_graded).tobytes()
+        matched = self._latest.get(key)
+        if matched is None:
+            matched = self._match(is_graded, topics)
+            self._latest.clear()
+            self._latest[key] = matched
+        return matched
+
+    def _match(self, is_graded: NDArray[np.bool_], topics: NDArray[np.intp]) -> list[MatchedRun]:
         kept = np.flatnonzero(is_graded[self.entry])
         new_topic = np.zeros(len(self.topics), np.intp)
         new_topic[topics] = np.arange(topics.size)

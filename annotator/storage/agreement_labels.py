@@ -16,7 +16,7 @@ from annotator.storage.accounts import User, UserKind
 from annotator.storage.collection import Topic
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN
-from annotator.storage.judging import DECIDING, Assignment, Judgement
+from annotator.storage.judging import DECIDING, Judgement
 from annotator.storage.pools import PoolItem
 
 # Of how many collections the columns are kept in a process.
@@ -97,29 +97,6 @@ class GradesMemory:
         for oldest in list(self._kept)[:-MOST_KEPT]:
             self._kept.pop(oldest, None)
         return PeoplesGrades(now, _people(session))
-
-
-def decided_grades(session: Session, collection_id: int) -> list[tuple[int, int, int]]:
-    """The item, topic and grade of every adjudicator's present word, the earliest first."""
-    # In two steps: joined at once, every judgement of the collection would be looked at.
-    assignments = session.execute(DECIDING.add_columns(Assignment.pool_item_id)).all()
-    deciding = {id_ for id_, _ in assignments}
-    statement = (
-        select(Judgement.id, Judgement.assignment_id, Judgement.pool_item_id, PoolItem.topic_id, Judgement.grade)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, Judgement.current, SHOWN)
-    )
-    rows = [
-        row
-        for some in chunks(sorted({item for _, item in assignments}))
-        for row in session.execute(statement.where(Judgement.pool_item_id.in_(some)))
-    ]
-    return [
-        (item, topic, grade)
-        for _, assignment, item, topic, grade in sorted(rows)
-        if assignment in deciding and grade is not None
-    ]
 
 
 def _prints(session: Session) -> dict[int, _Print]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, SessionTransaction
 
 from annotator.errors import BusyError, ConflictError, InvalidValueError
 
@@ -117,7 +117,7 @@ class Database:
 
 
 class _OurSession(Session):
-    """A session of one transaction, which keeps its connection.
+    """A session that keeps its connection while a transaction, or a savepoint, lasts.
 
     To ask for it, as is done with each statement that does without mapped classes, takes as long as the statement.
     """
@@ -132,10 +132,9 @@ class _OurSession(Session):
             self._kept = super().connection()
         return self._kept
 
-    def close(self) -> None:
-        """Give the connection back."""
+    def forget_connection(self) -> None:
+        """Ask for the connection anew the next time: a transaction has begun or ended."""
         self._kept = None
-        super().close()
 
 
 class _WritingSession(_OurSession):
@@ -151,19 +150,45 @@ def _begin_to_write(_session: Session, _transaction: object, connection: Connect
     # A transaction that reads first and then writes cannot wait for the lock (SQLite refuses at once,
     # whatever the timeout), so one that may write takes the lock at its beginning.
     if _is_to_begin(connection):
-        _begin_writing(connection)
+        with _useless_unless_begun(connection):
+            _begin_writing(connection)
 
 
 @event.listens_for(_ReadingSession, "after_begin")
 def _begin_to_read(_session: Session, _transaction: object, connection: Connection) -> None:
     if _is_to_begin(connection):
-        connection.exec_driver_sql("BEGIN")
+        with _useless_unless_begun(connection):
+            connection.exec_driver_sql("BEGIN")
+
+
+@event.listens_for(_OurSession, "after_transaction_create")
+@event.listens_for(_OurSession, "after_transaction_end")
+def _forget_connection(session: _OurSession, transaction: SessionTransaction) -> None:
+    # A savepoint is made when the connection is asked for; flushing is a transaction within, and changes nothing.
+    if transaction.parent is None or transaction.nested:
+        session.forget_connection()
+
+
+@contextmanager
+def _useless_unless_begun(connection: Connection) -> Iterator[None]:
+    # The session has the connection by now and would go on with it when the refusal is caught, each statement stored
+    # by itself: so it refuses them all until the session is rolled back.
+    try:
+        yield
+    except BaseException:
+        connection.invalidate()
+        raise
 
 
 def _is_to_begin(connection: Connection) -> bool:
     """Whether SQLite has not begun, as it has when a savepoint does; PostgreSQL's driver begins by itself."""
     driver: Any = connection.connection.dbapi_connection
     return isinstance(driver, sqlite3.Connection) and not driver.in_transaction
+
+
+def has_one_writer(session: Session) -> bool:
+    """Whether whoever writes is alone until the transaction ends, as on SQLite; on PostgreSQL rows are locked."""
+    return session.get_bind().dialect.name == "sqlite"
 
 
 @contextmanager

@@ -10,14 +10,13 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User
 from annotator.storage.collection import ACCEPTED, Topic
-from annotator.storage.documents import Document, chunks
+from annotator.storage.conditions import OF_PEOPLE
+from annotator.storage.documents import Document
 from annotator.storage.duplicates import SHOWN
 from annotator.storage.judge_desk import Evidence
-from annotator.storage.judging import DECIDING, Assignment, Judgement
-from annotator.storage.opinions import MACHINES
+from annotator.storage.judging import DECIDING, Judgement
 from annotator.storage.pools import PoolItem
 
-OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
 _BY_ADJUDICATOR = Judgement.assignment_id.in_(DECIDING)
 # What adjudicators said themselves, or what was carried over from it.
 DECIDED = or_(
@@ -85,30 +84,6 @@ def graded_by(session: Session, collection_id: int, judge_id: int) -> set[int]:
             .where(*_graded(collection_id), ~DECIDED, Judgement.judge_id == judge_id)
         )
     )
-
-
-def adjudications(session: Session, collection_id: int) -> dict[int, int]:
-    """Judgement → its item, of what adjudicators say as such of accepted topics, and of what was carried over from it.
-
-    Only grades are among them: whoever could not judge a document decides nothing.
-    """
-    present = (
-        select(Judgement.id, Judgement.pool_item_id, Judgement.assignment_id, Judgement.carried_from_id)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(*_graded(collection_id))
-    )
-    # The few assignments first, by which their judgements are found with an index.
-    assignments = session.execute(DECIDING.add_columns(Assignment.pool_item_id)).all()
-    decided: dict[int, int] = {}
-    for some in chunks(list(assignments)):
-        own = session.execute(present.where(Judgement.pool_item_id.in_([item for _, item in some])))
-        ids = {id_ for id_, _ in some}
-        decided |= {judgement: item for judgement, item, assignment, _ in own if assignment in ids}
-    if not decided:
-        return decided
-    carried = session.execute(present.where(~SHOWN))
-    return decided | {judgement: item for judgement, item, _, origin in carried if origin in decided}
 
 
 def people_who_graded(session: Session, collection_id: int) -> dict[str, int]:

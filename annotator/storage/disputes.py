@@ -5,35 +5,31 @@ whoever decides the other decides it, too.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, text, true, update
+from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, true
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.accounts import User
 from annotator.storage.collection import ACCEPTED, Collection, Topic
+from annotator.storage.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
+from annotator.storage.decisions import GRADE, Decided, decided_grades
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN
 from annotator.storage.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, lend
-from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import PoolItem
 
-# Word for word as the partial indexes have them.
-HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
-CURRENT = text("judgement.current")
-DECIDES = text("assignment.purpose = 'adjudication'")
-JUDGES = text("assignment.purpose <> 'adjudication'")
-OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
 # What a carried judgement repeats.
 Repeated = aliased(Judgement)
-# Where there is one: the statements leave out what is none.
-GRADE = cast("ColumnElement[int]", Judgement.grade)
 
 
 class OwnDisputes(NamedTuple):
-    """A topic as an adjudicator has it: what is in dispute, what of it waits for them, what they decided, put off."""
+    """A topic as an adjudicator has it: what is in dispute, what of it waits for them, what they decided, put off.
+
+    What they judged themselves is not among what is in dispute: they would learn that others differ from them.
+    """
 
     in_dispute: int = 0
     waiting: int = 0
@@ -60,19 +56,21 @@ class JudgedWord(NamedTuple):
 def draw_disputed(
     session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime
 ) -> bool:
-    """Put at most so many disputes of a topic into an adjudicator's hands, the worst first; whether there were any.
+    """Put at most so many disputes of a topic into an adjudicator's hands; whether there were any.
 
-    The worst are those across the line of relevance, then those furthest apart.
+    Who sees the grades gets the worst first: those across the line of relevance, then those furthest apart. To others
+    this would tell the grades, and they get the documents in the order in which judges do.
     """
     session.flush()
     disputed = _disputed(collection.id, PoolItem.topic_id == topic.id)
     low, high = disputed.c.low, disputed.c.high
     is_across = and_(low < collection.relevant_from, high >= collection.relevant_from)
-    free = _undecided(disputed).where(_is_free(judge_id))
-    worst = free.order_by(case((is_across, 0), else_=1), low - high, PoolItem.priority, PoolItem.id).limit(count)
+    worst_first = (case((is_across, 0), else_=1), low - high) if collection.shows_grades else ()
+    free = _undecided(disputed).where(_may_decide(judge_id), _is_unclaimed(judge_id))
+    in_order = free.order_by(*worst_first, PoolItem.priority, PoolItem.id).limit(count)
     # On PostgreSQL what another draw holds at this moment is worth waiting for when nothing else is left.
     for skip_locked in (True, False):
-        while items := session.scalars(worst.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
+        while items := session.scalars(in_order.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
             # A lock looks at the item anew and not at its assignments, which somebody may have added meanwhile.
             still_free = set(session.scalars(free.where(PoolItem.id.in_(items))))
             if still_free:
@@ -87,8 +85,8 @@ def own_disputes(
 ) -> dict[int, OwnDisputes]:
     """Topic id → how an adjudicator stands there, of the topics with disputes or with work of theirs."""
     open_, waiting, decided, put_off = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
-    counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_free(judge_id)))
-    undecided = _undecided(_disputed(collection_id, in_topics)).with_only_columns(*counts)
+    counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_unclaimed(judge_id)))
+    undecided = _undecided(_disputed(collection_id, in_topics)).where(_may_decide(judge_id)).with_only_columns(*counts)
     for topic_id, count, free in session.execute(undecided.group_by(PoolItem.topic_id)):
         open_[topic_id], waiting[topic_id] = count, free
     own = _adjudications(collection_id, in_topics).where(Assignment.judge_id == judge_id)
@@ -105,26 +103,34 @@ def own_disputes(
     }
 
 
-def disputes(session: Session, collection_id: int) -> dict[int, Disputes]:
-    """Topic id → how it stands with its disputes, of the accepted topics that have or had any."""
-    open_, in_hands, decided = Counter[int](), Counter[int](), Counter[int]()
-    undecided = _undecided(_disputed(collection_id, None)).with_only_columns(PoolItem.topic_id, func.count())
-    for topic_id, count in session.execute(undecided.group_by(PoolItem.topic_id)):
-        open_[topic_id] = count
-    for topic_id, state, count in session.execute(_adjudications(collection_id, None).where(ACCEPTED)):
+def disputes(session: Session, collection_id: int, made: Sequence[Decided], now: datetime) -> dict[int, Disputes]:
+    """Topic id → how it stands with its disputes, of the accepted topics that have or had any.
+
+    `made` are the decisions of the collection. What somebody's lease has run out of is in nobody's hands.
+    """
+    over = {decision.pool_item_id for decision in made}
+    disputed = _disputed(collection_id, None)
+    rows = session.execute(select(disputed.c.id, disputed.c.topic_id))
+    open_ = Counter(topic_id for item, topic_id in rows if item not in over)
+    held = _adjudications(collection_id, None).where(ACCEPTED, Assignment.lease_until >= now)
+    in_hands = Counter[int]()
+    for topic_id, state, count in session.execute(held):
         if state in HELD:
             in_hands[topic_id] += count
-    for topic_id, _ in _decisions(session, collection_id).values():
-        decided[topic_id] += 1
+    shown = {decision.pool_item_id: decision.topic_id for decision in made if not decision.is_carried}
+    decided = Counter(shown.values())
     return {
         topic: Disputes(open_[topic], in_hands[topic], decided[topic])
         for topic in open_.keys() | in_hands.keys() | decided.keys()
     }
 
 
-def words_on_decided(session: Session, collection_id: int) -> list[JudgedWord]:
-    """What people, not as adjudicators, say of documents of accepted topics that were decided and shown to them."""
-    decisions = _decisions(session, collection_id)
+def words_on_decided(session: Session, made: Iterable[Decided]) -> list[JudgedWord]:
+    """What people, not as adjudicators, say of documents that were decided and shown to them; the last decision counts.
+
+    `made` are the decisions, the earliest first.
+    """
+    decided = decided_grades(made)
     words = (
         select(User.name, GRADE, Judgement.pool_item_id)
         .join(User, User.id == Judgement.judge_id)
@@ -132,8 +138,8 @@ def words_on_decided(session: Session, collection_id: int) -> list[JudgedWord]:
         .where(CURRENT, Judgement.grade.is_not(None), SHOWN, JUDGES, OF_PEOPLE)
     )
     return [
-        JudgedWord(name, grade, decisions[item][1])
-        for some in chunks(sorted(decisions))
+        JudgedWord(name, grade, decided[item])
+        for some in chunks(sorted(decided))
         for name, grade, item in session.execute(words.where(Judgement.pool_item_id.in_(some)))
     ]
 
@@ -152,27 +158,19 @@ def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[i
     return {item_id: tuple(sorted(grades)) for item_id, grades in given.items()}
 
 
-def adjudications_among(session: Session, judge_id: int, assignment_ids: Sequence[int]) -> set[int]:
-    """Those of the assignments by which this person decides."""
-    own = select(Assignment.id).where(Assignment.judge_id == judge_id, DECIDES)
-    return {id_ for some in chunks(list(assignment_ids)) for id_ in session.scalars(own.where(Assignment.id.in_(some)))}
-
-
-def take_no_place(session: Session, item_id: int) -> None:
-    """A late decision was counted like a late judgement, which takes a place of what its item wants; it takes none."""
-    session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - 1))
-
-
 def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subquery:
     """The items on whose grades people differ, decided or not, from the lowest of their grades to the highest."""
     return (
-        select(PoolItem.id, func.min(Judgement.grade).label("low"), func.max(Judgement.grade).label("high"))
+        select(
+            *(PoolItem.id, PoolItem.topic_id),
+            *(func.min(Judgement.grade).label("low"), func.max(Judgement.grade).label("high")),
+        )
         .select_from(PoolItem)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Judgement, Judgement.pool_item_id == PoolItem.id)
         .where(Topic.collection_id == collection_id, ACCEPTED, true() if in_topics is None else in_topics)
         .where(CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
-        .group_by(PoolItem.id)
+        .group_by(PoolItem.id, PoolItem.topic_id)
         .having(func.min(Judgement.grade) != func.max(Judgement.grade), func.count().filter(SHOWN) > 0)
         .subquery()
     )
@@ -184,25 +182,26 @@ def _undecided(disputed: Subquery) -> Select[int]:
         select(Judgement.id)
         .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
         .join(Assignment, Assignment.id == func.coalesce(Repeated.assignment_id, Judgement.assignment_id))
-        .where(Judgement.pool_item_id == PoolItem.id, CURRENT, Judgement.grade.is_not(None), DECIDES)
+        .where(Judgement.pool_item_id == PoolItem.id, CURRENT, Judgement.grade.is_not(None), DECIDES, OF_PEOPLE)
         .correlate(PoolItem)
     )
     return select(PoolItem.id).join(disputed, disputed.c.id == PoolItem.id).where(~decision.exists())
 
 
-def _is_free(judge_id: int) -> ColumnElement[bool]:
-    """Whether this adjudicator may have an item: it is in nobody's hands, and they never had it as a judge.
+def _is_unclaimed(judge_id: int) -> ColumnElement[bool]:
+    """Whether an item is in no adjudicator's hands, and this one has not had their say on it."""
+    has_decided = and_(DECIDES, Assignment.judge_id == judge_id)
+    return and_(~_has(has_decided), ~_has(and_(DECIDES, Assignment.state.in_(HELD))))
+
+
+def _may_decide(judge_id: int) -> ColumnElement[bool]:
+    """Whether this adjudicator never had an item as a judge.
 
     What they were once given as a judge and gave back may still be judged by them, late.
     """
-    had = select(Assignment.pool_item_id).where(
-        Assignment.judge_id == judge_id, Assignment.state == AssignmentState.RETURNED, JUDGES
-    )
-    return and_(
-        ~_has(Assignment.judge_id == judge_id),
-        ~_has(and_(DECIDES, Assignment.state.in_(HELD))),
-        PoolItem.id.not_in(had),
-    )
+    own = and_(Assignment.judge_id == judge_id, JUDGES)
+    had = select(Assignment.pool_item_id).where(own, Assignment.state == AssignmentState.RETURNED)
+    return and_(~_has(own), PoolItem.id.not_in(had))
 
 
 def _has(whose: ColumnElement[bool]) -> Exists:
@@ -219,16 +218,3 @@ def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) ->
         .where(Topic.collection_id == collection_id, DECIDES, true() if in_topics is None else in_topics)
         .group_by(PoolItem.topic_id, Assignment.state)
     )
-
-
-def _decisions(session: Session, collection_id: int) -> dict[int, tuple[int, int]]:
-    """Item → its topic and what was decided of it last, in accepted topics; not what was carried over."""
-    rows = session.execute(
-        select(Judgement.pool_item_id, PoolItem.topic_id, GRADE)
-        .join(Assignment, Assignment.id == Judgement.assignment_id)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, DECIDES, CURRENT, Judgement.grade.is_not(None))
-        .order_by(Judgement.id)
-    )
-    return {item: (topic, grade) for item, topic, grade in rows}

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import BusyError
 from annotator.storage.accounts import User
 from annotator.storage.collection import Collection, Topic
+from annotator.storage.database import has_one_writer
 from annotator.storage.documents import Document
 from annotator.storage.judge_queue import due_again, next_free
 from annotator.storage.judging import Assignment, AssignmentState, Purpose, lend
@@ -33,7 +34,7 @@ class Queue(StrEnum):
 _ITEMS = cast("Table", PoolItem.__table__)
 _ASSIGNMENTS = cast("Table", Assignment.__table__)
 _DOCUMENTS = cast("Table", Document.__table__)
-_HELD = (
+_IN_HAND = (
     select(_ASSIGNMENTS.c.id, _ASSIGNMENTS.c.put_off_at)
     .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
     .where(
@@ -42,9 +43,9 @@ _HELD = (
         _ITEMS.c.topic_id == bindparam("topic_id"),
     )
 )
-HELD = {
-    Queue.JUDGING: _HELD.where(_ASSIGNMENTS.c.purpose != Purpose.ADJUDICATION.value),
-    Queue.ADJUDICATION: _HELD.where(_ASSIGNMENTS.c.purpose == Purpose.ADJUDICATION.value),
+IN_HAND = {
+    Queue.JUDGING: _IN_HAND.where(_ASSIGNMENTS.c.purpose != Purpose.ADJUDICATION.value),
+    Queue.ADJUDICATION: _IN_HAND.where(_ASSIGNMENTS.c.purpose == Purpose.ADJUDICATION.value),
 }
 DOCUMENTS = (
     select(
@@ -82,7 +83,7 @@ class HeldDocument(NamedTuple):
 
 def wait_for_other_tabs(session: Session, judge_id: int) -> None:
     """A judge in two tabs draws in one after the other. On SQLite there is one writer in any case."""
-    if not _has_one_writer(session):
+    if not has_one_writer(session):
         session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
 
 
@@ -93,7 +94,7 @@ def drawing_apart(session: Session) -> Iterator[None]:
     On SQLite nothing can come of it: who writes is alone, and what may be refused is refused before anything is drawn.
     On PostgreSQL another's draw may stand in the way; raises `BusyError` then.
     """
-    if _has_one_writer(session):
+    if has_one_writer(session):
         yield
         return
     try:
@@ -108,7 +109,7 @@ def held_in_topic(
 ) -> list[int]:
     """The judge's live or put-off assignments of a topic; what was put off before comes after what was not."""
     wanted = {"judge_id": judge_id, "state": state.value, "topic_id": topic_id}
-    rows = session.connection().execute(HELD[queue], wanted).all()
+    rows = session.connection().execute(IN_HAND[queue], wanted).all()
     return [id_ for id_, put_off_at in sorted(rows, key=lambda row: (row[1] is not None, row[1] or 0, row[0]))]
 
 
@@ -120,7 +121,7 @@ def take_up_again(session: Session, assignment_ids: Sequence[int]) -> None:
 def draw(session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime) -> bool:
     """Put at most `count` items into the judge's hands, a few of them to be shown again; whether there were any."""
     free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=True)
-    if not free and not _has_one_writer(session):
+    if not free and not has_one_writer(session):
         # What another draw holds at this moment may still want this judge, too: only then is it worth waiting for.
         free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=False)
     again = due_again(session, topic.id, judge_id, collection.reshow_share, now)[:count]
@@ -159,7 +160,3 @@ def held_documents(session: Session, assignment_ids: Sequence[int]) -> list[Held
     rows = session.connection().execute(DOCUMENTS, {"assignment_ids": list(assignment_ids)})
     found = {row[0]: HeldDocument(*row) for row in rows}
     return [found[id_] for id_ in assignment_ids]
-
-
-def _has_one_writer(session: Session) -> bool:
-    return session.get_bind().dialect.name == "sqlite"

@@ -21,12 +21,12 @@ from sqlalchemy import (
     insert,
     or_,
     select,
-    text,
     update,
 )
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.collection import Topic
+from annotator.storage.conditions import HAS_IT
 from annotator.storage.documents import Document, chunks
 from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.pools import PoolItem
@@ -37,8 +37,6 @@ SHOWN = Judgement.carried_from_id.is_(None)
 
 # What a judgement that is carried over shares with the one it repeats.
 CARRIED = ("judge_id", "grade", "cannot_judge", "guideline_version_id", "judged_at", "received_at", "late")
-
-HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
 
 Duplicate = aliased(PoolItem)
 Present = aliased(Judgement)

@@ -2,7 +2,8 @@
 
 In a *shared* collection anybody draws what still wants a judge. In an *owned* one the owner of a topic draws all of it;
 others draw, of its overlap, what nobody but the owner has, so that each such document gets one second opinion. Items
-for everyone are drawn by each judge once, however many have them. A duplicate wants nobody and is never drawn.
+for everyone are drawn by each judge once, however many have them. A duplicate wants nobody and is never drawn. What
+somebody was ever given to decide is none of theirs to judge: they may have seen what others say of it.
 """
 
 from collections import Counter
@@ -29,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import Collection, JudgingMode, Topic
+from annotator.storage.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, SHOWN_AGAIN
 from annotator.storage.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, give_back
 from annotator.storage.pools import PoolItem
 
@@ -39,10 +41,6 @@ OPEN = PoolItem.taken < PoolItem.judgements_wanted
 # Word for word as the partial indexes have them: SQLAlchemy would compare with a value, and they would not be used.
 FOR_EVERYONE = text("pool_item.for_everyone")
 NOT_FOR_EVERYONE = text("NOT pool_item.for_everyone")
-HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
-SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'")
-CURRENT = text("judgement.current")
-AS_JUDGE = Assignment.purpose != Purpose.ADJUDICATION
 DRAWN_COLUMNS = (
     *(PoolItem.id, PoolItem.priority, PoolItem.lot, PoolItem.taken, PoolItem.judgements_wanted),
     *(PoolItem.is_overlap, PoolItem.for_everyone, PoolItem.known_grade),
@@ -74,7 +72,7 @@ def free_items(judge_id: int, topic: Topic, mode: str) -> Select[int]:
     return select(PoolItem.id).where(
         PoolItem.topic_id == topic.id,
         or_(_open_to(judge_id, topic, mode), FOR_EVERYONE),
-        ~_in_hands(Assignment.judge_id == judge_id),
+        _is_new_to(judge_id),
     )
 
 
@@ -127,10 +125,7 @@ def _next_free_statements(
     """Put together once for each kind of judge: it is asked for with one judgement in four."""
     statement = (
         select(*DRAWN_COLUMNS)
-        .where(
-            PoolItem.topic_id == bindparam("topic_id"),
-            ~_in_hands(Assignment.judge_id == bindparam("judge_id")),
-        )
+        .where(PoolItem.topic_id == bindparam("topic_id"), _is_new_to(bindparam("judge_id", type_=Integer)))
         .order_by(PoolItem.priority, PoolItem.id)
         .limit(bindparam("count", type_=Integer))
         .with_for_update(skip_locked=skip_locked, of=PoolItem)
@@ -172,7 +167,7 @@ def waiting_items(
     ]
     if is_owned:
         is_another = and_(Topic.owner_id.is_not(None), Topic.owner_id != judge_id)
-        others = statement.join(Topic, Topic.id == PoolItem.topic_id).where(is_another)
+        others = statement.join(Topic, Topic.id == PoolItem.topic_id).where(is_another, ~_was_to_decide(judge_id))
         counted.append(others.where(_wants_second(Topic.owner_id), NOT_FOR_EVERYONE))
     if collection.reshow_share:
         graded = statement.join(Judgement, _graded_a_day_ago(judge_id, now))
@@ -182,33 +177,6 @@ def waiting_items(
         for topic_id, count in session.execute(one):
             waiting[topic_id] += count
     return waiting
-
-
-def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
-    """Topic id → how many documents this judge has judged; one that was shown again counts again, as if it were new."""
-    rows = session.execute(
-        select(PoolItem.topic_id, func.count())
-        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
-        .where(
-            Assignment.judge_id == judge_id,
-            Assignment.state == AssignmentState.DONE,
-            Assignment.purpose.not_in((Purpose.CARRIED, Purpose.ADJUDICATION)),
-            in_topics,
-        )
-        .group_by(PoolItem.topic_id)
-    )
-    return Counter({topic_id: count for topic_id, count in rows})
-
-
-def put_off_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
-    """Topic id → how many of its pool items this judge has put off and still holds."""
-    rows = session.execute(
-        select(PoolItem.topic_id, func.count())
-        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
-        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LATER, AS_JUDGE, in_topics)
-        .group_by(PoolItem.topic_id)
-    )
-    return Counter({topic_id: count for topic_id, count in rows})
 
 
 def reassign(session: Session, topic: Topic, new_owner_id: int | None) -> int:
@@ -255,7 +223,18 @@ def _wanting(owner_id: Any, *, is_second: bool) -> ColumnElement[bool]:  # noqa:
 
 def _wants_second(owner_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the column of it
     """The overlap of an owned topic that nobody but its owner has."""
-    return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(and_(Assignment.judge_id != owner_id, AS_JUDGE)))
+    return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(and_(Assignment.judge_id != owner_id, JUDGES)))
+
+
+def _is_new_to(judge_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the parameter for it
+    """The items that a judge neither holds nor has judged, nor was ever to decide."""
+    return and_(~_in_hands(Assignment.judge_id == judge_id), ~_was_to_decide(judge_id))
+
+
+def _was_to_decide(judge_id: Any) -> Exists:  # noqa: ANN401 - an id, or the parameter for it
+    """The items that somebody was ever given as an adjudicator."""
+    # By way of the few of such an item: a judge has had far more.
+    return exists().where(Assignment.pool_item_id == PoolItem.id, DECIDES, Assignment.judge_id + 0 == judge_id)
 
 
 def _in_hands(whose: ColumnElement[bool]) -> Exists:
@@ -273,7 +252,7 @@ def _purpose(item: Row[*tuple[Any, ...]], mode: str, *, is_second: bool) -> Purp
 def _may_come_again(judge_id: int, reshow_share: int) -> ColumnElement[bool]:
     """The items that are shown twice, by their lots, and have not been yet."""
     own = exists().where(Assignment.pool_item_id == PoolItem.id, Assignment.judge_id == judge_id)
-    is_judged = own.where(HAS_IT, AS_JUDGE)
+    is_judged = and_(own.where(HAS_IT, JUDGES), ~_was_to_decide(judge_id))
     return and_(PoolItem.lot % 100 < reshow_share, PoolItem.known_grade.is_(None), ~own.where(SHOWN_AGAIN), is_judged)
 
 
@@ -285,12 +264,13 @@ def _graded_a_day_ago(judge_id: int, now: datetime) -> ColumnElement[bool]:
 
 
 def _held_less_had(judge_id: int, wanting: ColumnElement[bool]) -> Select[int, int]:
-    """By topic: what the judge has in hand, less what they have, in hand or done, of the items that want a judge."""
-    in_hand = func.count().filter(Assignment.state.in_(HELD), AS_JUDGE)
-    had = func.count().filter(wanting, Assignment.purpose != Purpose.RE_SHOWN)
+    """By topic: what the judge has in hand, less what they have, or were to decide, of the items that want a judge."""
+    in_hand = func.count().filter(Assignment.state.in_(HELD), JUDGES)
+    # Each once, as what was to be decided may have been given back and given again.
+    had = func.count(PoolItem.id.distinct()).filter(wanting, or_(HAS_IT, DECIDES))
     return (
         select(PoolItem.topic_id, in_hand - had)
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)
-        .where(Assignment.judge_id == judge_id, Assignment.state != AssignmentState.RETURNED)
+        .where(Assignment.judge_id == judge_id, or_(Assignment.state != AssignmentState.RETURNED, DECIDES))
         .group_by(PoolItem.topic_id)
     )

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import Topic
 from annotator.storage.columns import Base
+from annotator.storage.conditions import DECIDES
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN, carry_over_all
 from annotator.storage.judge_queue import assignments_of
@@ -67,6 +68,17 @@ def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Sa
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
     return {item: Said(id_, grade, note, bool(is_carried)) for item, id_, grade, note, is_carried in rows}
+
+
+def given_to_decide(session: Session, collection_id: int, judge_id: int) -> set[tuple[int, int]]:
+    """(topic id, document id) of what this judge was ever given as an adjudicator, in a collection."""
+    rows = session.execute(
+        select(PoolItem.topic_id, PoolItem.document_id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Assignment.judge_id == judge_id, DECIDES)
+    )
+    return {(topic_id, document_id) for topic_id, document_id in rows}
 
 
 def append_labels(

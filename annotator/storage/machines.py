@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.storage.accounts import User, UserKind, find_or_add_user
 from annotator.storage.collection import ACCEPTED, Topic
+from annotator.storage.conditions import DECIDES
 from annotator.storage.documents import Document
 from annotator.storage.duplicates import SHOWN
-from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.labels import OUTSIDE_SCALE
 from annotator.storage.pools import PoolItem
 
 # What these are for takes none of the places that an item has for its judges.
-TAKES_NO_PLACE = (Purpose.RE_SHOWN, Purpose.CARRIED)
+TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
 
 
 @dataclass(frozen=True)
@@ -48,8 +49,12 @@ class OutsideLabel(NamedTuple):
 
 
 def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
-    """Make a judge a machine, or change what is known of it; the documents it has labelled want a person again."""
+    """Make a judge a machine, or change what is known of it; the documents it has labelled want a person again.
+
+    Raises `ConflictError` for somebody who was given documents as an adjudicator.
+    """
     if user.kind != UserKind.MACHINE:
+        _refuse_adjudicator(session, user)
         _change_places(session, user.id, -1)
     user.kind, user.model, user.prompt = UserKind.MACHINE, facts.model, facts.prompt
     user.labelled_on = facts.labelled_on
@@ -120,6 +125,15 @@ def labels_outside(session: Session, collection_id: int, topics: Collection[int]
         for name, number, docno, note, topic_id in rows
         if topic_id in wanted
     ]
+
+
+def _refuse_adjudicator(session: Session, user: User) -> None:
+    if session.scalar(select(exists().where(Assignment.judge_id == user.id, DECIDES))):
+        raise ConflictError(
+            "“%(name)s” was given documents to decide, as an adjudicator, and only people decide: give the machine "
+            "another name.",
+            name=user.name,
+        )
 
 
 def _agreed(name: str, before: str, now: str) -> str:

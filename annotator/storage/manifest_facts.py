@@ -1,6 +1,7 @@
 """What the manifest of qrels says of a collection: its pool, how the work was shared out, its notes and machines."""
 
 import hashlib
+from datetime import datetime
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
@@ -12,8 +13,8 @@ from annotator.storage.judging import Judgement
 from annotator.storage.pools import PoolItem, all_pools
 
 
-def pool_facts(session: Session, collection_id: int) -> list[dict[str, object]]:
-    """Every version of the pool: how it was chosen and in which order it was shown."""
+def pool_facts(session: Session, collection_id: int, at: datetime | None = None) -> list[dict[str, object]]:
+    """Every version of the pool, or those there were at a moment: how it was chosen, and in which order shown."""
     return [
         {
             "version": pool.version,
@@ -23,6 +24,7 @@ def pool_facts(session: Session, collection_id: int) -> list[dict[str, object]]:
             "showing": pool.showing,
         }
         for pool in all_pools(session, collection_id)
+        if at is None or pool.built_at <= at
     ]
 
 

@@ -15,13 +15,18 @@ from annotator.storage.pools import Pool, PoolItem
 
 
 class NamedOpinion(NamedTuple):
-    """A judge's grade of a document for a topic; of an item, the judgement said `first` has the lowest number."""
+    """A judge's grade of a document for a topic.
+
+    Of an item, whose judge was the first to say anything of it has the lowest number `first`, and what was said last
+    the highest number `latest`.
+    """
 
     topic: str
     docno: str
     judge: str
     grade: int
     first: int
+    latest: int
     by_owner: bool
     adjudicates: bool
     is_machine: bool
@@ -42,7 +47,7 @@ def named_opinions(
     )
     statement = (
         select(
-            *(Topic.number, Document.docno, User.name, Judgement.grade, first),
+            *(Topic.number, Document.docno, User.name, Judgement.grade, first, Judgement.id),
             Topic.owner_id == Judgement.judge_id,
             decision.purpose == Purpose.ADJUDICATION,
             User.kind == UserKind.MACHINE,
@@ -59,8 +64,8 @@ def named_opinions(
     )
     if not machines:
         statement = statement.where(User.kind != UserKind.MACHINE)
-    for topic, docno, judge, grade, first_id, by_owner, adjudicates, is_machine in session.execute(statement):
-        yield NamedOpinion(topic, docno, judge, grade, first_id, bool(by_owner), adjudicates, is_machine)
+    for topic, docno, judge, grade, first_id, latest, by_owner, adjudicates, is_machine in session.execute(statement):
+        yield NamedOpinion(topic, docno, judge, grade, first_id, latest, bool(by_owner), adjudicates, is_machine)
 
 
 def named_unjudged(

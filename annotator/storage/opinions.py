@@ -3,7 +3,7 @@
 An opinion is a grade; what could not be judged is none, and what was said of a document shown again is none either.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -67,6 +67,7 @@ def opinions(
 ) -> list[OpinionRow]:
     """Every opinion on accepted topics, or on those of `topics` that are accepted, in the order they were first formed.
 
+    Those of adjudicators come last, in the order of their present words: the last one of an item decides it.
     Those of machines are among them only if wanted. `at` asks for the judgements that counted at that moment; which
     topics are accepted, who owns them, and which documents have the same text is as it is now.
     """
@@ -75,17 +76,39 @@ def opinions(
     people = _people(session, {row[4] for row in rows})
     owners = _owners(session, collection_id)
     deciding = _deciding(session, rows)
-    judges_of: dict[int, int] = {}
     listed = []
-    for id_, item, topic, document, judge, grade, _, origin, _ in rows:
-        place = judges_of[item] = judges_of.get(item, 0) + 1
+    for row, place in zip(rows, _places(row[1] for row in rows), strict=True):
+        id_, item, topic, document, judge, grade, _, origin, _ = row
         name, is_machine = people[judge]
         adjudicates = id_ in deciding or origin in deciding
         by_owner = owners.get(topic) == judge
         said = (id_, item, topic, document, name, grade, place, by_owner, adjudicates, is_machine, origin is not None)
         # Past Python's own constructor of a named tuple, which takes several times as long.
         listed.append(tuple.__new__(OpinionRow, said))
-    return listed
+    return _decisions_last(listed) if deciding else listed
+
+
+def of_people(rows: Sequence[OpinionRow]) -> Sequence[OpinionRow]:
+    """What is left of opinions without those of machines, as if these had not been asked for: places count people."""
+    people = sorted((row for row in rows if not row.is_machine), key=lambda row: row.place)
+    if len(people) == len(rows):
+        return rows
+    places = _places(row.pool_item_id for row in people)
+    return _decisions_last([row._replace(place=place) for row, place in zip(people, places, strict=True)])
+
+
+def _decisions_last(rows: list[OpinionRow]) -> list[OpinionRow]:
+    return sorted(rows, key=lambda row: row.judgement_id if row.adjudicates else 0)
+
+
+def _places(items: Iterable[int]) -> list[int]:
+    """Of each opinion, which one of its item it is."""
+    judges_of: dict[int, int] = {}
+    places = []
+    for item in items:
+        place = judges_of[item] = judges_of.get(item, 0) + 1
+        places.append(place)
+    return places
 
 
 def _rows(

@@ -3,10 +3,14 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ForeignKey, UniqueConstraint
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from annotator.errors import NotFoundError
 from annotator.storage.columns import Base
+
+MOST_DIGITS = 9  # every database holds numbers of so many; one of more digits is of no version
+LONGEST_SHOWN = 40  # of its digits, in the sentence that says so
 
 
 class QrelsVersion(Base):
@@ -35,3 +39,17 @@ class QrelsGrade(Base):
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
     document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), primary_key=True)
     grade: Mapped[int]
+
+
+def kept_version(session: Session, collection_id: int, number: str) -> QrelsVersion:
+    """A version that is kept, by its number as it was written; `NotFoundError` when there is none of that number."""
+    is_number = number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS
+    version = None
+    if is_number:
+        version = session.scalar(
+            select(QrelsVersion).where(QrelsVersion.collection_id == collection_id, QrelsVersion.number == int(number))
+        )
+    if version is None:
+        shown = number if len(number) <= LONGEST_SHOWN else f"{number[:LONGEST_SHOWN]}…"
+        raise NotFoundError("There is no version %(number)s of these qrels.", number=shown)
+    return version

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import CollectionState, Topic, find_collection, refuse_closed_judging
-from annotator.storage.judging import AssignmentState, Decision
+from annotator.storage.database import has_one_writer
+from annotator.storage.judging import BESIDES, AssignmentState, Decision, Purpose
 from annotator.storage.saying_statements import (
     A_GRADE,
     A_VERSION,
@@ -46,8 +47,18 @@ class OwnAssignment:
     topic_id: int
     state: str
     lease_until: datetime
-    is_shown_again: bool
+    purpose: str
     has_duplicates: bool
+
+    @property
+    def is_shown_again(self) -> bool:
+        """Whether the judge saw the item before."""
+        return self.purpose == Purpose.RE_SHOWN
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is theirs as an adjudicator."""
+        return self.purpose == Purpose.ADJUDICATION
 
 
 class Passage(NamedTuple):
@@ -95,7 +106,7 @@ class Saying:
         self.session = session
         self.judge_id = judge_id
         self.collection_id = open_for_judging(session, slug)
-        # Asking the session for it each time takes as long as many a statement.
+        # To ask the session each time takes long.
         self._connection = session.connection()
         rows = _own(session, self.collection_id, judge_id, list(assignment_ids))
         self._assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
@@ -122,24 +133,27 @@ class Saying:
     def own(self, assignment_id: int) -> OwnAssignment | None:
         """The judge's assignment, None for anybody else's.
 
-        One that was given back stands for the judge's newer hold on the same item, when there is one.
+        One that was given back stands for the judge's newer hold of the same kind on the same item, if there is one.
         """
         assignment = self._assignments.get(assignment_id)
         if assignment is None or assignment.state != AssignmentState.RETURNED:
             return assignment
-        newer = (
+        newer = (other for other in self._holds_besides(assignment) if other.decides == assignment.decides)
+        return next(newer, assignment)
+
+    def _holds_besides(self, returned: OwnAssignment) -> list[OwnAssignment]:
+        """What the judge has of the same item after this was given back; second showings are apart."""
+        return [
             other
             for other in self._assignments.values()
-            if other.pool_item_id == assignment.pool_item_id
-            and other.is_shown_again == assignment.is_shown_again
+            if other.pool_item_id == returned.pool_item_id
+            and other.is_shown_again == returned.is_shown_again
             and other.state != AssignmentState.RETURNED
-        )
-        return next(newer, assignment)
+        ]
 
     def topic_number(self, assignment_id: int) -> str:
         """The number of an assignment's topic."""
-        topic_id = self._assignments[assignment_id].topic_id
-        return self.session.scalars(select(Topic.number).where(Topic.id == topic_id)).one()
+        return self.session.get_one(Topic, self._assignments[assignment_id].topic_id).number
 
     def earliest_lease(self) -> datetime | None:
         """When the first of these assignments goes back to the queue, unless it is renewed."""
@@ -178,12 +192,15 @@ class Saying:
 
     def _raise_revision(self, topic_id: int) -> None:
         # On PostgreSQL this was done when the assignments were locked.
-        if topic_id not in self._raised and _has_one_writer(self.session):
+        if topic_id not in self._raised and has_one_writer(self.session):
             self._raised.add(topic_id)
             self._connection.execute(RAISE, {"topic_id": topic_id})
 
     def _finish(self, assignment: OwnAssignment) -> None:
-        if assignment.state == AssignmentState.RETURNED and not assignment.is_shown_again:
+        is_returned = assignment.state == AssignmentState.RETURNED
+        if is_returned and self._holds_besides(assignment):
+            return  # as a judge what they decide, or the other way round: nobody has an item twice
+        if is_returned and assignment.purpose not in BESIDES:
             # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
             self._connection.execute(TAKE, {"item_id": assignment.pool_item_id})
         if assignment.state != AssignmentState.DONE:
@@ -206,7 +223,7 @@ def open_for_judging(session: Session, slug: str) -> int:
     """
     # What runs past the mapped classes does not see what is still to be written.
     session.flush()
-    statement = PLACE if _has_one_writer(session) else LOCKED_PLACE
+    statement = PLACE if has_one_writer(session) else LOCKED_PLACE
     row = session.connection().execute(statement, {"slug": slug}).one_or_none()
     if row is None:
         return find_collection(session, slug).id
@@ -249,7 +266,7 @@ def _own(
     connection = session.connection()
     judge = {"collection_id": collection_id, "judge_id": judge_id}
     wanted = {**judge, "assignment_ids": assignment_ids}
-    if not _has_one_writer(session):
+    if not has_one_writer(session):
         _lock_own(session, wanted)
     if len(assignment_ids) == 1:
         rows = list(connection.execute(OWN_ONE, {**judge, "assignment_id": assignment_ids[0]}))
@@ -275,10 +292,6 @@ def _lock_own(session: Session, wanted: dict[str, Any]) -> None:
         connection.execute(RAISE, {"topic_id": topic_id})
     items = {item_id for (item_id,) in connection.execute(OWN_ITEMS, wanted)}
     connection.execute(LOCKED, {"item_ids": sorted(items), "judge_id": wanted["judge_id"]}).all()
-
-
-def _has_one_writer(session: Session) -> bool:
-    return session.get_bind().dialect.name == "sqlite"
 
 
 def stored_ids(session: Session, judge_id: int, client_ids: Sequence[str]) -> set[str]:

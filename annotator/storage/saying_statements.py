@@ -12,14 +12,14 @@ from sqlalchemy import (
     literal_column,
     or_,
     select,
-    text,
     union_all,
     update,
 )
 
 from annotator.storage.collection import Collection, Grade, GuidelineVersion, Topic
+from annotator.storage.conditions import CURRENT, HAS_IT, SHOWN_AGAIN
 from annotator.storage.judge_desk import Evidence
-from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.judging import Assignment, AssignmentState, Judgement
 from annotator.storage.pools import PoolItem
 
 # The tables themselves cost a fraction of what the mapped classes do.
@@ -41,24 +41,18 @@ _ASSIGNMENT = select(
     ITEMS.c.topic_id,
     ASSIGNMENTS.c.state,
     ASSIGNMENTS.c.lease_until,
-    ASSIGNMENTS.c.purpose == Purpose.RE_SHOWN.value,
+    ASSIGNMENTS.c.purpose,
     exists().where(_COPIES.c.duplicate_of_id == ITEMS.c.id),
     JUDGEMENTS.c.id,
     JUDGEMENTS.c.tab,
     JUDGEMENTS.c.sequence,
 ).join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
-# Word for word as the partial indexes have it: SQLAlchemy would compare with values, and they would not be used.
-_IS_CURRENT = text("judgement.current")
-_IS_HELD = or_(
-    text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'"),
-    text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'"),
-)
 _WITH_WORDS = _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id).outerjoin(
     JUDGEMENTS,
     and_(
         JUDGEMENTS.c.pool_item_id == ASSIGNMENTS.c.pool_item_id,
         JUDGEMENTS.c.judge_id == ASSIGNMENTS.c.judge_id,
-        _IS_CURRENT,
+        CURRENT,
     ),
 )
 _OF_JUDGE = and_(ASSIGNMENTS.c.judge_id == bindparam("judge_id"), TOPICS.collection_id == bindparam("collection_id"))
@@ -69,7 +63,9 @@ OWN = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id.in_(bindparam("assignment_id
 # The same of one, as nearly all are: a list is written into the statement anew each time.
 OWN_ONE = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id == bindparam("assignment_id"))
 # The same of those that the judge has on these items.
-HELD_NOW = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.pool_item_id.in_(bindparam("item_ids", expanding=True)), _IS_HELD)
+HELD_NOW = _WITH_WORDS.where(
+    _OF_JUDGE, ASSIGNMENTS.c.pool_item_id.in_(bindparam("item_ids", expanding=True)), or_(HAS_IT, SHOWN_AGAIN)
+)
 OWN_TOPICS = OWN.with_only_columns(ITEMS.c.topic_id).order_by(None).distinct()
 OWN_ITEMS = OWN.with_only_columns(ASSIGNMENTS.c.pool_item_id).order_by(None)
 # All that the judge has or had of these items.
@@ -113,7 +109,11 @@ LAST_OF_ASSIGNMENT = (
     .limit(1)
 )
 INSERT = insert(JUDGEMENTS)
-RAISE = update(cast("Table", Topic.__table__)).where(TOPICS.id == bindparam("topic_id")).values(revision=TOPICS.revision + 1)
+RAISE = (
+    update(cast("Table", Topic.__table__))
+    .where(TOPICS.id == bindparam("topic_id"))
+    .values(revision=TOPICS.revision + 1)
+)
 KEEP = insert(EVIDENCE)
 REPLACE = update(JUDGEMENTS).where(JUDGEMENTS.c.id == bindparam("replaced_id")).values(current=False)
 FINISH = (

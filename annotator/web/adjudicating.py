@@ -1,6 +1,6 @@
 """The judging screen for adjudicators: documents whose judges differ, without who they are, to be decided."""
 
-from flask import Blueprint, redirect, render_template, url_for
+from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role
@@ -8,9 +8,8 @@ from annotator.storage.drawing import Queue
 from annotator.web.access import collection_page
 from annotator.web.compression import compressed
 from annotator.web.context import database, now, the_person
-from annotator.web.judging import JudgementForm, blank_form, screen
-from annotator.workflows import adjudication, judging, questions, recording
-from annotator.workflows.judging import JudgingTask
+from annotator.web.judging import blank_form, opened, recorded, screen
+from annotator.workflows import adjudication, judging, questions
 
 blueprint = Blueprint("adjudicating", __name__)
 blueprint.after_request(compressed)
@@ -20,8 +19,10 @@ blueprint.after_request(compressed)
 @collection_page(Role.ADJUDICATOR)
 def topics(slug: str) -> ResponseReturnValue:
     """The topics with what is in dispute, and what this adjudicator has decided."""
-    with database().transaction() as session:  # leases that ran out are given back on the way
-        work = adjudication.topics_to_adjudicate(session, slug, the_person().id, now=now())
+    with database().transaction() as session:
+        adjudication.give_back_leases(session, now=now())
+    with database().reading() as session:
+        work = adjudication.topics_to_adjudicate(session, slug, the_person().id)
         answers = questions.count_new_answers(session, slug, the_person().id)
     return render_template("adjudication/topics.html", work=work, answers=answers)
 
@@ -42,7 +43,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @collection_page(Role.ADJUDICATOR)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     """One of the documents that this adjudicator has or had to decide."""
-    task = _open(slug, assignment_id)
+    task = opened(slug, assignment_id, Queue.ADJUDICATION)
     return screen(slug, task, blank_form(task), queue=Queue.ADJUDICATION)
 
 
@@ -50,27 +51,4 @@ def show(slug: str, assignment_id: int) -> ResponseReturnValue:
 @collection_page(Role.ADJUDICATOR)
 def record(slug: str, assignment_id: int) -> ResponseReturnValue:
     """Store a decision and go on to the next document. What was typed is never lost on the way."""
-    form = JudgementForm()
-    if form.validate():
-        with form.guard():
-            number = database().attempt(
-                lambda session: recording.record_judgement(
-                    session,
-                    slug,
-                    assignment_id,
-                    the_person().id,
-                    form.decision(),
-                    client_id=form.client_id.data,
-                    judged_at=now(),
-                    guidelines=form.guidelines.data,
-                    queue=Queue.ADJUDICATION,
-                )
-            )
-    if form.refused:
-        return screen(slug, _open(slug, assignment_id), form, queue=Queue.ADJUDICATION)
-    return redirect(url_for(".next_document", slug=slug, number=number), 303)
-
-
-def _open(slug: str, assignment_id: int) -> JudgingTask:
-    with database().reading() as session:
-        return judging.open_task(session, slug, assignment_id, the_person().id, now=now(), queue=Queue.ADJUDICATION)
+    return recorded(slug, assignment_id, queue=Queue.ADJUDICATION)

@@ -4,7 +4,7 @@ from flask import Blueprint, render_template
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database
+from annotator.web.context import database, now
 from annotator.workflows import adjudication, members
 
 blueprint = Blueprint("adjudication", __name__)
@@ -15,6 +15,6 @@ blueprint = Blueprint("adjudication", __name__)
 def show(slug: str) -> str:
     """By topic, and by judge."""
     with database().reading() as session:
-        report = adjudication.show_adjudication(session, slug)
+        report = adjudication.show_adjudication(session, slug, now=now())
         roles = {member.role for member in members.list_members(session, slug)}
     return render_template("adjudication/show.html", report=report, has_adjudicators=Role.ADJUDICATOR in roles)

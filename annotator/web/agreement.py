@@ -17,6 +17,7 @@ from annotator.web.access import collection_page
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
 from annotator.web.error_pages import status_of
+from annotator.web.given_numbers import number_given
 from annotator.web.language import lazy_gettext
 from annotator.workflows import agreement, agreement_documents
 from annotator.workflows.agreement import (
@@ -122,8 +123,8 @@ def documents(slug: str) -> ResponseReturnValue:
     """What two judges both graded, or graded just so: `?first=ana&second=ben&one=0&other=2&page=2`."""
     choice = _choice()
     judges = (request.args.get("first", ""), request.args.get("second", ""))
-    grades = (_number("one"), _number("other"))
-    page = max(_number("page") or 1, 1)
+    grades = (number_given("one"), number_given("other"))
+    page = number_given("page", least=1) or 1
     with database().reading() as session:
         found = agreement_documents.documents_of_two(
             session,
@@ -173,10 +174,6 @@ def _asked(choice: Choice) -> dict[str, object]:
 
 def _memory() -> GradesMemory:
     return MEMORIES.setdefault(database(), GradesMemory())
-
-
-def _number(name: str) -> int | None:
-    return request.args.get(name, type=int)
 
 
 def _pairs_to_show(judge: str, in_common: Mapping[Pair, int]) -> set[Pair]:

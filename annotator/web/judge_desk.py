@@ -1,14 +1,16 @@
 """A judge's note and words of a topic, for the judging screen's script and as a page; and all notes, for organisers."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import TextAreaField
+from wtforms import HiddenField, TextAreaField
 
 from annotator.storage import Role
+from annotator.storage.drawing import Queue
 from annotator.web import json_answers
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.forms import Form, unix_lines
+from annotator.web.judging_documents import ENDPOINTS
 from annotator.web.language import gettext, lazy_gettext
 from annotator.workflows import judge_desk
 
@@ -35,19 +37,20 @@ class DeskForm(Form):
         description=lazy_gettext("In every document of the topic, one on each line."),
         render_kw={"rows": 5},
     )
+    queue = HiddenField()
 
 
 @blueprint.get("/collections/<slug>/judge/notes/<path:number>")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def show(slug: str, number: str) -> ResponseReturnValue:
-    """The judge's own note and words of a topic."""
+    """The judge's own note and words of a topic; `?queue=adjudication` leads back to where they adjudicate."""
     return _page(slug, number, None)
 
 
 @blueprint.post("/collections/<slug>/judge/notes/<path:number>")
 @collection_page(Role.JUDGE, Role.ADJUDICATOR)
 def change(slug: str, number: str) -> ResponseReturnValue:
-    """Keep both, and go on judging the topic."""
+    """Keep both, and go on judging or adjudicating the topic."""
     form = DeskForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
@@ -57,8 +60,8 @@ def change(slug: str, number: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, number, form), form.status
     flash(gettext("Your note of topic %(number)s is stored.", number=number))
-    onward = "judging.next_document" if the_place().judges else "adjudicating.next_document"
-    return redirect(url_for(onward, slug=slug, number=number), 303)
+    onward, _ = ENDPOINTS[_queue_of(form)]
+    return redirect(url_for(f"{onward}.next_document", slug=slug, number=number), 303)
 
 
 @blueprint.post("/collections/<slug>/judge/topics/<path:number>/note")
@@ -93,5 +96,15 @@ def notes(slug: str) -> ResponseReturnValue:
 def _page(slug: str, number: str, form: DeskForm | None) -> str:
     with database().reading() as session:
         desk = judge_desk.show_desk(session, slug, number, the_person().id)
-    given = form or DeskForm(formdata=None, note=desk.note, marks="\n".join(desk.marks))
-    return render_template("questions/desk.html", desk=desk, form=given)
+    asked = request.args.get("queue", "")
+    given = form or DeskForm(formdata=None, note=desk.note, marks="\n".join(desk.marks), queue=asked)
+    queue = _queue_of(given)
+    return render_template("questions/desk.html", desk=desk, form=given, queue=queue.value, pages=ENDPOINTS[queue][0])
+
+
+def _queue_of(form: DeskForm) -> Queue:
+    """Where the note was written; who judges and adjudicates could have come from either."""
+    place = the_place()
+    if place.judges and place.adjudicates:
+        return Queue.ADJUDICATION if form.queue.data == Queue.ADJUDICATION else Queue.JUDGING
+    return Queue.JUDGING if place.judges else Queue.ADJUDICATION

@@ -3,11 +3,12 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
+from annotator.errors import AnnotatorError, ConflictError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
 from annotator.web.error_pages import status_of
+from annotator.web.given_numbers import number_given
 from annotator.workflows.judge_effect import (
     USUAL_DRAWS,
     USUAL_MEASURE,
@@ -19,6 +20,8 @@ from annotator.workflows.judge_effect import (
 )
 
 blueprint = Blueprint("judge_effect", __name__)
+
+GREATEST_SEED = 10**18
 
 
 @blueprint.get("/collections/<slug>/agreement/effect")
@@ -51,15 +54,10 @@ def show(slug: str) -> ResponseReturnValue:
 def _wanted() -> EffectRequest:
     measure = request.args.get("m", "").strip() or USUAL_MEASURE
     topics = [number for part in request.args.get("topics", "").split(",") if (number := part.strip())]
-    return EffectRequest(measure, topics or None, _number("draws", USUAL_DRAWS), _number("seed", USUAL_SEED))
-
-
-def _number(name: str, usual: int) -> int:
-    written = request.args.get(name, "").strip()
-    try:
-        return int(written) if written else usual
-    except ValueError:
-        raise InvalidValueError("“%(written)s” is not a whole number.", written=written) from None
+    draws, seed = number_given("draws"), number_given("seed", most=GREATEST_SEED)
+    return EffectRequest(
+        measure, topics or None, USUAL_DRAWS if draws is None else draws, USUAL_SEED if seed is None else seed
+    )
 
 
 def _pair(found: JudgeEffect) -> PairEffect | None:

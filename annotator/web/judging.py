@@ -103,7 +103,7 @@ def next_document(slug: str, number: str) -> ResponseReturnValue:
 @collection_page(Role.JUDGE)
 def show(slug: str, assignment_id: int) -> ResponseReturnValue:
     """One of the judge's own documents, with the grade they gave it; `?back=` is the search it was found by."""
-    task = _open(slug, assignment_id)
+    task = opened(slug, assignment_id)
     return screen(slug, task, blank_form(task), back=_search_left(slug))
 
 
@@ -114,6 +114,13 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
 
     What was typed is never lost on the way.
     """
+    return recorded(slug, assignment_id, back=_search_left(slug))
+
+
+def recorded(
+    slug: str, assignment_id: int, *, back: str | None = None, queue: Queue = Queue.JUDGING
+) -> ResponseReturnValue:
+    """Store what the form says and go on, or show it again with what is wrong."""
     form = JudgementForm()
     if form.validate():
         with form.guard():
@@ -127,11 +134,12 @@ def record(slug: str, assignment_id: int) -> ResponseReturnValue:
                     client_id=form.client_id.data,
                     judged_at=now(),
                     guidelines=form.guidelines.data,
+                    queue=queue,
                 )
             )
     if form.refused:
-        return screen(slug, _open(slug, assignment_id), form, back=_search_left(slug))
-    return redirect(_search_left(slug) or url_for(".next_document", slug=slug, number=number), 303)
+        return screen(slug, opened(slug, assignment_id, queue), form, back=back, queue=queue)
+    return redirect(back or url_for(".next_document", slug=slug, number=number), 303)
 
 
 def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
@@ -152,9 +160,10 @@ def _drawn(slug: str, number: str) -> JudgingTask | None:
             return task
 
 
-def _open(slug: str, assignment_id: int) -> JudgingTask:
+def opened(slug: str, assignment_id: int, queue: Queue = Queue.JUDGING) -> JudgingTask:
+    """One of a person's own documents, of one of their queues."""
     with database().reading() as session:
-        return judging.open_task(session, slug, assignment_id, the_person().id, now=now())
+        return judging.open_task(session, slug, assignment_id, the_person().id, now=now(), queue=queue)
 
 
 def blank_form(task: JudgingTask) -> JudgementForm:

@@ -5,9 +5,9 @@ from wtforms import SelectChoice
 from annotator.web.language import gettext
 from annotator.web.sentences import say
 from annotator.web.words import POLICIES
+from annotator.workflows.adjudication import ADJUDICATED_ELSE
 from annotator.workflows.collection import consensus_policies
 
-ADJUDICATED_ELSE = "adjudicated-else-"
 ONE_JUDGE = "judge:"
 A_JUDGE = "judge"  # which one stands in a field of its own
 

@@ -1,6 +1,5 @@
 """Qrels: what would go out, and the files."""
 
-import json
 from collections.abc import Callable
 
 from flask import Blueprint, render_template
@@ -26,18 +25,18 @@ def show(slug: str) -> ResponseReturnValue:
     """What the qrels of this moment hold."""
     wanted = GradesWanted.of_request()
     with database().reading() as session:
-        export = qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
+        outline = qrels.outline_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
         judges = qrels.grading_judges(session, slug)
         sample = prels.find_sample(session, slug)
         versions = qrels_versions.list_versions(session, slug)
     return render_template(
         "qrels/show.html",
         wanted=wanted,
-        manifest=json.loads(export.manifest),
+        manifest=outline.manifest,
         judges=judges,
         policies=consensus_policies(),
         sample=sample,
-        warnings=export.warnings,
+        warnings=outline.warnings,
         versions=versions,
         usual_measure=USUAL_MEASURE,
     )

@@ -30,13 +30,13 @@ def keep(slug: str) -> ResponseReturnValue:
         made = qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=made_at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
-            session, slug, made.qrels, made.manifest, made_by_id=the_person().id, made_at=made_at
+            session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=made_at
         )
     flash(gettext("Kept as version %(number)d.", number=number))
     return redirect(url_for("qrels.show", slug=slug, policy=wanted.policy, judge=wanted.judge), 303)
 
 
-@blueprint.get("/collections/<slug>/qrels/versions/<int:number>/file")
+@blueprint.get("/collections/<slug>/qrels/versions/<row:number>/file")
 @collection_page(Role.ORGANISER)
 def file(slug: str, number: int) -> ResponseReturnValue:
     """The qrels as they were kept."""
@@ -45,7 +45,7 @@ def file(slug: str, number: int) -> ResponseReturnValue:
     return download(kept.qrels, f"{slug}-{number}.qrels", PLAIN)
 
 
-@blueprint.get("/collections/<slug>/qrels/versions/<int:number>/manifest")
+@blueprint.get("/collections/<slug>/qrels/versions/<row:number>/manifest")
 @collection_page(Role.ORGANISER)
 def manifest(slug: str, number: int) -> ResponseReturnValue:
     """What they are."""

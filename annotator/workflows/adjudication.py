@@ -1,25 +1,28 @@
 """Adjudication: the topics with disputes as an adjudicator sees them, and how it goes on, for the organisers."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotator.evaluation.agreement import Upheld as Upheld
+from annotator.evaluation.agreement import count_upheld
+from annotator.evaluation.consensus import ADJUDICATED_ELSE as ADJUDICATED_ELSE
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import Topic, TopicState
 from annotator.storage.collection import find_collection
+from annotator.storage.decisions import decisions
 from annotator.storage.disputes import disputes, own_disputes, words_on_decided
 from annotator.storage.judging import give_back_expired
-
-# Policies so named hear an adjudicator before all others.
-ADJUDICATED_ELSE = "adjudicated-else-"
 
 
 @dataclass(frozen=True)
 class TopicToAdjudicate:
-    """A topic as one adjudicator sees it: what is in dispute there, and what of it they decided, may have, put off."""
+    """A topic as one adjudicator sees it: what is in dispute there, and what of it they decided, may have, put off.
+
+    Not among it is what they judged themselves.
+    """
 
     number: str
     title: str
@@ -32,27 +35,16 @@ class TopicToAdjudicate:
 
 @dataclass(frozen=True)
 class DisputedTopic:
-    """A topic's documents: in dispute and undecided, in the hands of adjudicators at this moment, decided."""
+    """A topic's documents: in dispute and undecided, in the hands of adjudicators at this moment, decided.
+
+    Those with the same text count once, as one of them stands for all.
+    """
 
     number: str
     title: str
     in_dispute: int
     in_hands: int
     decided: int
-
-
-@dataclass(frozen=True)
-class Upheld:
-    """Of the documents that a judge graded and an adjudicator decided: in how many the judge's grade was the one."""
-
-    judge: str
-    decided: int
-    upheld: int
-
-    @property
-    def share(self) -> float:
-        """From 0 to 1."""
-        return self.upheld / self.decided
 
 
 @dataclass(frozen=True)
@@ -82,13 +74,18 @@ class Adjudication:
         return sum(topic.decided for topic in self.topics)
 
 
-def topics_to_adjudicate(session: Session, slug: str, judge_id: int, *, now: datetime) -> list[TopicToAdjudicate]:
+def give_back_leases(session: Session, *, now: datetime) -> None:
+    """Give back whatever lease has run out; what is counted and drawn afterwards is free again."""
+    give_back_expired(session, now)
+
+
+def topics_to_adjudicate(session: Session, slug: str, judge_id: int) -> list[TopicToAdjudicate]:
     """The topics in which something is in dispute or was decided by this adjudicator.
 
-    Leases that ran out are given back before. Of a dropped topic nothing is in dispute.
+    Of a dropped topic nothing is in dispute. Nothing is given back before: to count takes a second where judges have
+    said much, and meanwhile others write.
     """
     collection = find_collection(session, slug)
-    give_back_expired(session, now)
     own = own_disputes(session, collection.id, judge_id)
     topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, Topic.id.in_(own))).all()
     work = [
@@ -100,20 +97,19 @@ def topics_to_adjudicate(session: Session, slug: str, judge_id: int, *, now: dat
     return sorted(work, key=lambda row: natural_order(row.number))
 
 
-def show_adjudication(session: Session, slug: str) -> Adjudication:
+def show_adjudication(session: Session, slug: str, *, now: datetime) -> Adjudication:
     """Where judges differ, what was decided, and whose grade it was; for organisers alone."""
     collection = find_collection(session, slug)
-    by_topic = disputes(session, collection.id)
+    made = decisions(session, collection.id)
+    by_topic = disputes(session, collection.id, made, now)
     rows = session.execute(
         select(Topic.id, Topic.number, Topic.title).where(Topic.collection_id == collection.id, Topic.id.in_(by_topic))
     )
     topics = [DisputedTopic(number, title, *by_topic[id_]) for id_, number, title in rows]
-    words = words_on_decided(session, collection.id)
-    graded, upheld = Counter(word.judge for word in words), Counter[str]()
-    upheld.update(word.judge for word in words if word.grade == word.decided)
+    words = words_on_decided(session, made)
     return Adjudication(
         topics=tuple(sorted(topics, key=lambda topic: natural_order(topic.number))),
-        judges=tuple(Upheld(judge, graded[judge], upheld[judge]) for judge in sorted(graded)),
+        judges=tuple(count_upheld((word.judge, word.grade == word.decided) for word in words)),
         policy=collection.consensus_policy,
         is_heard=collection.consensus_policy.startswith(ADJUDICATED_ELSE),
         leaves_out_disputed=collection.leaves_out_disputed,

@@ -48,8 +48,9 @@ from annotator.evaluation.agreement.tables import (
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import ACCEPTED, DROPPED, Collection
 from annotator.storage.agreement_labels import GradesMemory as GradesMemory
-from annotator.storage.agreement_labels import PeoplesGrades, decided_grades
+from annotator.storage.agreement_labels import PeoplesGrades
 from annotator.storage.collection import find_collection, scale_of, topic_ids
+from annotator.storage.decisions import decided_grades, decisions
 
 # The same numbers each time, so that an interval changes only with the judgements.
 SEED = 1
@@ -196,7 +197,7 @@ def agreement_report(
     counting = _topics(session, collection, choice.topics)
     said = (memory or GradesMemory()).grades_of_people(session, collection.id)
     labels = _labels(said, counting, scale)
-    decided = {item: grade for item, _, grade in decided_grades(session, collection.id)}
+    decided = decided_grades(decisions(session, collection.id))
     relevant = _first_relevant(scale, collection)
     in_common = documents_in_common(labels)
     chosen = None if choose_pairs is None else choose_pairs(in_common)

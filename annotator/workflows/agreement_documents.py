@@ -7,7 +7,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import NotFoundError
-from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, User
+from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, User, UserKind
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.judging import DECIDING
 
@@ -47,11 +47,11 @@ def documents_of_two(
 ) -> DocumentsOfTwo:
     """What both judges graded, in accepted topics or those of `topics`, if need be with just these two grades.
 
-    The same judgements count as in the report of agreement. Raises `NotFoundError` for a judge or a topic that is not
-    there.
+    The same judgements count as in the report of agreement. Raises `NotFoundError` for a topic that is not
+    there, and for names that are not those of two people.
     """
     collection = find_collection(session, slug)
-    first, second = (_judge_id(session, name) for name in judges)
+    first, second = _ids_of_two(session, judges)
     counting = topic_ids(session, collection.id, ACCEPTED)
     for number in topics:
         if number not in counting:
@@ -71,11 +71,12 @@ def documents_of_two(
     )
 
 
-def _judge_id(session: Session, name: str) -> int:
-    id_ = session.scalar(select(User.id).where(User.name == name))
-    if id_ is None:
-        raise NotFoundError("There is no user “%(name)s”.", name=name)
-    return id_
+def _ids_of_two(session: Session, judges: tuple[str, str]) -> list[int]:
+    people = select(User.name, User.id).where(User.name.in_(judges), User.kind == UserKind.PERSON)
+    ids = {name: id_ for name, id_ in session.execute(people)}
+    if len(ids) != 2:  # noqa: PLR2004 - two judges
+        raise NotFoundError("There are no two judges “%(first)s” and “%(second)s”.", first=judges[0], second=judges[1])
+    return [ids[name] for name in judges]
 
 
 def _both(

@@ -11,7 +11,8 @@ from annotator.evaluation.balancing import TopicWork, balanced_owners
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import ACCEPTED, Assignment, Judgement, JudgingMode, Membership, PoolItem, Role, Topic, User
 from annotator.storage.collection import find_collection, lock_open_collection
-from annotator.storage.judge_queue import AS_JUDGE, HAS_IT, OPEN, reassign
+from annotator.storage.conditions import HAS_IT, JUDGES
+from annotator.storage.judge_queue import OPEN, reassign
 from annotator.storage.judging import HELD
 
 
@@ -167,7 +168,7 @@ def _topics(collection_id: int) -> Select[str, str, int, int, int, str | None]:
             Topic.title,
             func.count(PoolItem.id),
             func.count().filter(is_judged),
-            func.count().filter(PoolItem.id.is_not(None), or_(could_draw, and_(Assignment.state.in_(HELD), AS_JUDGE))),
+            func.count().filter(PoolItem.id.is_not(None), or_(could_draw, and_(Assignment.state.in_(HELD), JUDGES))),
             User.name,
         )
         .select_from(Topic)

@@ -15,10 +15,10 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
 from annotator.storage.collection import find_collection, find_topic
+from annotator.storage.decisions import decisions
 from annotator.storage.differing import (
     GradedItem,
     WordRow,
-    adjudications,
     evidence_of,
     graded_by,
     graded_twice,
@@ -189,12 +189,12 @@ def _lines(row: Disagreement) -> Iterator[Sequence[object]]:
 
 def _compared(session: Session, collection: Collection) -> _Compared:
     rows = session.execute(select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED))
-    decisions = adjudications(session, collection.id)
+    adjudications = {made.judgement_id: made.pool_item_id for made in decisions(session, collection.id)}
     return _Compared(
         collection.relevant_from,
         {id_: number for id_, number in rows},
-        decisions,
-        frozenset(decisions.values()),
+        adjudications,
+        frozenset(adjudications.values()),
         graded_twice(session, collection.id),
         people_who_graded(session, collection.id),
     )

@@ -25,7 +25,7 @@ from annotator.storage import (
 )
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
 from annotator.storage.documents import document_ids, find_or_add_documents
-from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, said_by
+from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, given_to_decide, said_by
 from annotator.storage.machines import MachineFacts, find_or_add_labeller
 from annotator.storage.pool_growth import add_pool_items
 from annotator.storage.pools import next_pool, next_seed, pool_item_ids
@@ -47,8 +47,8 @@ class CheckedJudgements:
             problems.add(
                 self.name,
                 row.line,
-                "The label %(grade)d of document %(docno)s of topic %(topic)s is outside the scale: it is kept apart.",
-                grade=row.grade,
+                "The label %(label)s of document %(docno)s of topic %(topic)s is outside the scale: it is kept apart.",
+                label=row.label,
                 docno=row.docno,
                 topic=row.topic,
             )
@@ -90,8 +90,9 @@ def check_judgements(
     grades = [grade.value for grade in scale_of(session, collection.id)]
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    known = None if by_machine else grades
-    rows = readable_rows(file.name, text, problems, topics=topics, grades=known) if text is not None else []
+    rows = []
+    if text is not None:
+        rows = readable_rows(file.name, text, problems, topics=topics, grades=grades, takes_labels=by_machine)
     drafts = topic_ids(session, collection.id, Topic.state == TopicState.DRAFT)
     _note_drafts(drafts, file.name, rows, problems)
     _note_outsiders_of_dropped(session, collection.id, file.name, rows, problems)
@@ -99,8 +100,8 @@ def check_judgements(
         accepted = topic_ids(session, collection.id, ACCEPTED)
         _note_outsiders(session, collection.id, accepted, file.name, rows, problems)
     problems.refuse_if_any()
-    inside = tuple(row for row in rows if row.grade in {UNJUDGED, *grades})
-    outside = tuple(row for row in rows if row.grade not in {UNJUDGED, *grades})
+    inside = tuple(row for row in rows if row.label is None)
+    outside = tuple(row for row in rows if row.label is not None)
     return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), inside, outside)
 
 
@@ -119,7 +120,8 @@ def store_judgements(
     before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
     label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
     wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
-    `ConflictError` when the judge is known as something else.
+    `ConflictError` when the judge is known as something else, and `FileRefusedError` for documents on which that judge
+    decides as an adjudicator.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
@@ -130,6 +132,8 @@ def store_judgements(
         return JudgementImport(added=0, changed=0, known=known, unjudged=unjudged, pooled=0, outside=outside)
     rows = (*checked.rows, *checked.outside)
     pairs = _pairs(session, collection.id, rows)
+    decided = given_to_decide(session, collection.id, user.id)
+    _refuse_decided(checked.name, judge, [row for row, pair in zip(rows, pairs, strict=True) if pair in decided])
     strangers = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, strangers, checked, judge, added_at)
     prefix = f"file-{collection.id}-{user.id}-{checked.checksum[:24]}"
@@ -153,7 +157,7 @@ def store_judgements(
 
 
 def _label(client_id: str, row: QrelsRow, *, is_grade: bool) -> NewLabel:
-    return NewLabel(client_id, row.grade) if is_grade else NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.grade}")
+    return NewLabel(client_id, row.grade) if is_grade else NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.label}")
 
 
 def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
@@ -164,6 +168,23 @@ def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJ
         if row.grade not in grades:
             problems.add(checked.name, row.line, "The grade %(grade)d is not in the scale any more.", grade=row.grade)
     _note_outsiders_of_dropped(session, collection_id, checked.name, checked.rows, problems)
+    problems.refuse_if_any()
+
+
+def _refuse_decided(name: str, judge: str, rows: Sequence[QrelsRow]) -> None:
+    """Refuse labels of what the judge was given as an adjudicator: they would be taken for decisions."""
+    problems = Problems()
+    for row in rows:
+        if row.grade == UNJUDGED:
+            continue
+        problems.add(
+            name,
+            row.line,
+            "%(judge)s decides on document %(docno)s of topic %(topic)s as adjudicator: leave it out.",
+            judge=judge,
+            docno=row.docno,
+            topic=row.topic,
+        )
     problems.refuse_if_any()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import bindparam, select, true
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
@@ -22,10 +22,10 @@ from annotator.storage.drawing import (
     wait_for_other_tabs,
 )
 from annotator.storage.judge_desk import Preparation, may_judge
-from annotator.storage.judge_queue import done_items, put_off_items, waiting_items
+from annotator.storage.judge_queue import waiting_items
 from annotator.storage.judging import LEASE as LEASE
 from annotator.storage.judging import Decision, give_back, give_back_expired, renew
-from annotator.storage.queue_counts import judged_and_waiting
+from annotator.storage.queue_counts import done_items, judged_and_waiting, put_off_items
 from annotator.storage.said import ShownDocument as ShownDocument
 from annotator.storage.said import said_before, shown
 from annotator.storage.saying import open_for_judging
@@ -191,7 +191,8 @@ def return_assignments(session: Session, judge_id: int) -> int:
 
 
 def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int, queue: Queue) -> Topic:
-    """The topic of the judge's assignment; `NotFoundError` for anybody else's."""
+    """The topic of the judge's assignment; `NotFoundError` for anybody else's, and for one of their other queue."""
+    decides = Assignment.purpose == Purpose.ADJUDICATION
     topic = session.scalar(
         select(Topic)
         .join(PoolItem, PoolItem.topic_id == Topic.id)
@@ -200,7 +201,7 @@ def _topic_of_own(session: Session, collection: Collection, assignment_id: int, 
             Assignment.id == assignment_id,
             Assignment.judge_id == judge_id,
             Topic.collection_id == collection.id,
-            true() if queue == Queue.JUDGING else Assignment.purpose == Purpose.ADJUDICATION,
+            decides if queue == Queue.ADJUDICATION else ~decides,
         )
     )
     if topic is None:

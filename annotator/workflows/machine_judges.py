@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.judge_effect import Comparison as Comparison
 from annotator.evaluation.judge_effect import GivenGrades, Grades, compare, grades_of_items
 from annotator.evaluation.machine_agreement import MachineBeside as MachineBeside
@@ -14,18 +16,21 @@ from annotator.evaluation.machine_agreement import machine_beside
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.regraded_runs import RegradedRuns, Scoring
-from annotator.evaluation.settling import Rules, settle_voices
-from annotator.storage import Collection
+from annotator.evaluation.settling import Rules, rules_of, settle_voices
+from annotator.storage import Collection, User, UserKind
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.machines import Machine as Machine
 from annotator.storage.machines import MachineFacts as MachineFacts
 from annotator.storage.machines import OutsideLabel as OutsideLabel
 from annotator.storage.machines import labels_outside, machines_of, make_machine, make_person
-from annotator.storage.opinions import OpinionRow, opinions
+from annotator.storage.opinions import OpinionRow, of_people, opinions
 from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
+MAJORITY = "majority"
+NO_RUN = Sentence("There is no run to rank yet.")
+NOTHING_IN_COMMON = Sentence("No document has both a grade of the machine and a settled grade of people.")
 LONGEST_MODEL = 200
 LONGEST_PROMPT = 100_000
 
@@ -44,11 +49,15 @@ class MachineReport:
     people: MachineBeside
     judges: tuple[tuple[str, MachineBeside], ...]
     ranking: Comparison | None
+    ranking_reason: Sentence | None = None  # why there is none
 
 
 @dataclass(frozen=True)
 class MachineReports:
-    """Every machine of a collection, by name; `grades` is the scale in order."""
+    """Every machine of a collection, by name; `grades` is the scale in order.
+
+    `policy` settles people's grades; `tags` are the runs that were scored, none when there is no machine.
+    """
 
     measure: str
     policy: str
@@ -60,7 +69,8 @@ class MachineReports:
 def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
     """Mark a judge as a machine and say what is known of it; the documents it has labelled want a person again.
 
-    Raises `NotFoundError` for an unknown judge and `InvalidValueError` for a model or prompt that is too long.
+    Raises `NotFoundError` for an unknown judge, `InvalidValueError` for a model or prompt that is too long, and
+    `ConflictError` for somebody who was given documents as an adjudicator.
     """
     if len(facts.model) > LONGEST_MODEL or len(facts.prompt) > LONGEST_PROMPT:
         raise InvalidValueError(
@@ -96,17 +106,21 @@ def machine_reports(
     parsed = parse_measure(measure)
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
     numbers = accepted_topics(session, collection.id, topics)
+    rules = _rules_of_people(session, collection)
+    machines = machines_of(session, collection.id)
+    if not machines:
+        return MachineReports(str(parsed), rules.policy, scale, (), ())
     rows = opinions(session, collection.id, machines=True, topics=numbers)
     if only_shared:
         rows = _shared_by_people(rows)
     runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows})
-    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), collection)
+    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules)
     outside = labels_outside(session, collection.id, numbers)
     reports = [
         beside.report(machine, tuple(label for label in outside if label.machine == machine.name), scale)
-        for machine in machines_of(session, collection.id)
+        for machine in machines
     ]
-    return MachineReports(str(parsed), collection.consensus_policy, scale, beside.tags, tuple(reports))
+    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +143,12 @@ class _Beside:
         numbers: Mapping[int, str],
         rows: Sequence[OpinionRow],
         scoring: Scoring,
-        collection: Collection,
+        rules: Rules,
     ) -> "_Beside":
         items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
         lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs]
         joined, place = RegradedRuns.join_items(lists, items, numbers)
-        of_people = [row for row in rows if not row.is_machine]
+        people = of_people(rows)
         said = [row for row in rows if not row.is_carried]
         return cls(
             tuple(run.tag for run in runs),
@@ -142,21 +156,23 @@ class _Beside:
             scoring,
             _given(rows, place),
             _given(said, place),
-            tuple(sorted({row.judge for row in of_people if not row.adjudicates})),
-            _settled(of_people, place, collection),
-            _settled([row for row in of_people if not row.is_carried], place, collection),
+            tuple(sorted({row.judge for row in people if not row.adjudicates})),
+            grades_of_items(settle_voices(people, rules).grades, place),
+            grades_of_items(settle_voices([row for row in people if not row.is_carried], rules).grades, place),
         )
 
     def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:
         labels, said = self.given.of_name(machine.name), self.said.of_name(machine.name)
         judges = ((name, machine_beside(said, self.said.of_name(name), scale)) for name in self.persons)
+        ranking = compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None
         return MachineReport(
             machine,
             self.given.count(machine.name),
             outside,
             machine_beside(said, self.settled_without_carried, scale),
             tuple((name, beside) for name, beside in judges if beside.kappa.n),
-            compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None,
+            ranking,
+            None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,
         )
 
 
@@ -170,6 +186,8 @@ def _given(rows: Sequence[OpinionRow], place: Mapping[int, int]) -> GivenGrades:
     return GivenGrades.of_columns(*columns, place)
 
 
-def _settled(rows: Sequence[OpinionRow], place: Mapping[int, int], collection: Collection) -> Grades:
-    rules = Rules(collection.consensus_policy, collection.relevant_from, collection.leaves_out_disputed)
-    return grades_of_items(settle_voices(rows, rules).grades, place)
+def _rules_of_people(session: Session, collection: Collection) -> Rules:
+    """Those of the collection; where its policy is the word of a machine, people are settled by the majority."""
+    judge = judge_of(collection.consensus_policy)
+    kind = None if judge is None else session.scalar(select(User.kind).where(User.name == judge))
+    return rules_of(collection, MAJORITY if kind == UserKind.MACHINE else None)

@@ -13,6 +13,7 @@ from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, Us
 from annotator.storage.collection import find_collection, find_topic
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN
+from annotator.storage.opinions import MACHINES
 
 USUALLY_AT_LEAST = 0.8
 LEAST_SIMILARITY = 0.5
@@ -128,13 +129,14 @@ def _described(
 
 
 def _grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[tuple[str, int], ...]]:
-    """Pool item → judge and grade of everybody who graded it as it was shown to them, by name."""
+    """Pool item → judge and grade of every person who graded it as it was shown to them, by name."""
     grades: dict[int, list[tuple[str, int]]] = {}
     for chunk in chunks(sorted(set(item_ids))):
         rows = session.execute(
             select(Judgement.pool_item_id, User.name, Judgement.grade)
             .join(User, User.id == Judgement.judge_id)
             .where(Judgement.pool_item_id.in_(chunk), Judgement.current, SHOWN, Judgement.grade.is_not(None))
+            .where(Judgement.judge_id.not_in(MACHINES))
             .order_by(User.name)
         )
         for item, judge, grade in rows:

@@ -16,13 +16,14 @@ from annotator.evaluation.consensus import ONE_JUDGE, judge_of, parse_policy
 from annotator.evaluation.prels import PrelsLine, SampledRow, SampledStratum, format_prels, sampled_rows
 from annotator.evaluation.qrels_format import UNJUDGED
 from annotator.evaluation.rankings import DOCUMENT_BYTES
-from annotator.evaluation.settling import Rules, settle_voices
+from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of
 from annotator.storage.opinions import opinions
 
+GREATEST_VERSION = 1 << 30  # every database holds it
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
 
@@ -113,7 +114,8 @@ def _export(
         raise NotFoundError(
             "There is no such sample: only versions that were built by the strategy stratified have one."
         )
-    policy = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
+    own = collection.consensus_policy if policy is None else policy
+    policy = own if judge is None else ONE_JUDGE + judge
     grades = _grades(session, collection, policy)
     strata = _strata(session, pool)
     rows = sampled_rows(strata, grades)
@@ -141,8 +143,8 @@ def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple
     judge = judge_of(policy)
     if judge is not None:
         find_user(session, judge)
-    said = opinions(session, collection.id, machines=collection.counts_machines or judge is not None)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and judge is None)
+    rules = rules_of(collection, policy)
+    said = opinions(session, collection.id, machines=rules.hears_machines)
     settled = settle_voices(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     return {pairs[item]: grade for item, grade in settled.items()}
@@ -151,7 +153,7 @@ def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple
 def _sampled_pool(session: Session, collection_id: int, version: int | None) -> Pool | None:
     statement = select(Pool).where(Pool.collection_id == collection_id, exists().where(Stratum.pool_id == Pool.id))
     if version is not None:
-        statement = statement.where(Pool.version == version)
+        statement = statement.where(Pool.version == min(version, GREATEST_VERSION))
     return session.scalar(statement.order_by(Pool.version.desc()).limit(1))
 
 

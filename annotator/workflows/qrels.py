@@ -3,11 +3,12 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from importlib.metadata import version
+from typing import Any
 
 from sqlalchemy import true
 from sqlalchemy.orm import Session
@@ -16,7 +17,7 @@ from annotator.errors import AnnotatorError, Problems, Sentence
 from annotator.evaluation.consensus import ADJUDICATED_ELSE, ONE_JUDGE, judge_of, parse_policy
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import UNJUDGED, format_qrels, parse_qrels
-from annotator.evaluation.settling import Rules, Settlement, settle_by_name, settle_voices
+from annotator.evaluation.settling import Rules, Settlement, rules_of, settle_by_name, settle_voices
 from annotator.storage import Collection, User
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
@@ -32,14 +33,46 @@ from annotator.storage.manifest_facts import (
 from annotator.storage.named_opinions import named_opinions, named_unjudged
 from annotator.storage.opinions import OpinionRow, opinions, pooled_items, refused_items
 
+# What the manifest of an earlier moment says of what does not come from that moment.
+NOT_AS_OF = {
+    "of_now": (
+        "title",
+        "scale",
+        "relevant_from",
+        "consensus_policy",
+        "leaves_out_disputed",
+        "counts_machines",
+        "machines",
+        "dropped_topics",
+        "topic_notes",
+        "judging",
+    ),
+    "note": "Which topics count and who owns them, which documents have the same text, and what this manifest says "
+    "under the names in “of_now” is as it is now. Judgements that no other one replaced, but that have ceased to count "
+    "since, are missing: a document that could not be judged for want of a text has got one, or a document whose grade "
+    "was taken over from another with the same text has got another text.",
+}
+
 
 @dataclass(frozen=True)
 class QrelsExport:
-    """TREC qrels, the JSON manifest that says what they are, and what a reader should know."""
+    """TREC qrels, the JSON manifest that says what they are, and what a reader should know.
+
+    `grades` are the same by topic id, document id and grade, in no order.
+    """
 
     qrels: bytes
     manifest: str
+    grades: tuple[tuple[int, int, int], ...] = ()
     warnings: tuple[Sentence, ...] = ()
+
+
+@dataclass(frozen=True)
+class QrelsOutline:
+    """What the manifest of an export would say but for the checksum, and what a reader should know."""
+
+    manifest: Mapping[str, Any]
+    warnings: tuple[Sentence, ...]
 
 
 class ExportMismatchError(AnnotatorError):
@@ -58,7 +91,8 @@ def export_qrels(
 ) -> QrelsExport:
     """Settle what is judged into TREC qrels, by the collection's consensus policy, another, or one judge's word.
 
-    `at` settles what was judged by then, by the settings of now. `with_unjudged` writes -1 for what is pooled and of
+    `at` settles what was judged by then, by the settings of now; a judgement that ceased to count without another in
+    its place is not among it. `with_unjudged` writes -1 for what is pooled and of
     which nobody, or not that judge, has said anything. Only accepted topics are in it; the manifest names those that
     were dropped. What could not be judged has no line, nor has what is in dispute where the collection leaves it out.
 
@@ -66,21 +100,24 @@ def export_qrels(
     topic number and docno; a difference raises `ExportMismatchError`. Raises `NotFoundError` for an unknown judge and
     `InvalidValueError` for an unknown policy.
     """
-    collection = find_collection(session, slug)
-    name = policy or collection.consensus_policy if judge is None else ONE_JUDGE + judge
-    state = _State(session, collection, name, at)
-    if state.judge is not None:
-        find_user(session, state.judge)
-    lines = list(_lines(state, with_unjudged=with_unjudged))
-    qrels = format_qrels(lines)
+    state = _state(session, slug, policy, judge, at)
+    grades = _grades(state, with_unjudged=with_unjudged)
+    qrels = format_qrels(_named(state, grades))
     _compare_with_database(state, qrels, with_unjudged=with_unjudged)
     manifest = {
-        **_about(state, made_at),
-        "unjudged": str(UNJUDGED) if with_unjudged else "omit",
-        "counts": _counts(state, lines),
+        **_about(state, made_at, with_unjudged=with_unjudged),
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
-    return QrelsExport(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", _warnings(state))
+    text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+    return QrelsExport(qrels, text, tuple(grades), _warnings(state))
+
+
+def outline_qrels(
+    session: Session, slug: str, *, policy: str | None = None, judge: str | None = None, made_at: datetime
+) -> QrelsOutline:
+    """Say what an export would hold without making it; what is refused is as for `export_qrels`."""
+    state = _state(session, slug, policy, judge, None)
+    return QrelsOutline(_about(state, made_at, with_unjudged=False), _warnings(state))
 
 
 def grading_judges(session: Session, slug: str) -> list[str]:
@@ -102,14 +139,14 @@ class _State:
         """Whose grades alone are wanted."""
         return judge_of(self.policy)
 
-    @property
-    def machines(self) -> bool:
-        """Whether labels of machines count: as chosen, or because one of them may be asked for by name."""
-        return self.collection.counts_machines or self.judge is not None
+    @cached_property
+    def rules(self) -> Rules:
+        return rules_of(self.collection, self.policy)
 
     @property
-    def rules(self) -> Rules:
-        return Rules(self.policy, self.collection.relevant_from, self.collection.leaves_out_disputed)
+    def machines(self) -> bool:
+        """Whether labels of machines count."""
+        return self.rules.hears_machines
 
     @cached_property
     def said(self) -> list[OpinionRow]:
@@ -120,6 +157,11 @@ class _State:
     @cached_property
     def settled(self) -> Settlement:
         return settle_voices(self.said, self.rules)
+
+    @cached_property
+    def pairs(self) -> dict[int, tuple[int, int]]:
+        """Item that somebody graded → topic id and document id."""
+        return {one.pool_item_id: (one.topic_id, one.document_id) for one in self.said}
 
     @cached_property
     def graded(self) -> set[int]:
@@ -142,15 +184,28 @@ class _State:
         return self.pool.keys() - self.graded - self.refused
 
 
-def _lines(state: _State, *, with_unjudged: bool) -> Iterator[tuple[str, str, int]]:
-    """Topic number, docno and settled grade of every judged pool item, and -1 for the unjudged if wanted."""
-    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in state.said}
-    listed = [(*pairs[item], grade) for item, grade in state.settled.grades.items()]
+def _state(session: Session, slug: str, policy: str | None, judge: str | None, at: datetime | None) -> _State:
+    collection = find_collection(session, slug)
+    own = collection.consensus_policy if policy is None else policy
+    state = _State(session, collection, own if judge is None else ONE_JUDGE + judge, at)
+    if state.judge is not None:
+        find_user(session, state.judge)
+    return state
+
+
+def _grades(state: _State, *, with_unjudged: bool) -> list[tuple[int, int, int]]:
+    """Topic id, document id and settled grade of every judged pool item, and -1 for the unjudged if wanted."""
+    grades = [(*state.pairs[item], grade) for item, grade in state.settled.grades.items()]
     if with_unjudged:
-        listed += [(*state.pool[item], UNJUDGED) for item in state.unjudged]
+        grades += [(*state.pool[item], UNJUDGED) for item in state.unjudged]
+    return grades
+
+
+def _named(state: _State, grades: Sequence[tuple[int, int, int]]) -> Iterator[tuple[str, str, int]]:
+    """The same by topic number and docno."""
     numbers = {id_: number for number, id_ in topic_ids(state.session, state.collection.id).items()}
-    docnos = docnos_of(state.session, {document for _, document, _ in listed})
-    return ((numbers[topic], docnos[document], grade) for topic, document, grade in listed)
+    docnos = docnos_of(state.session, {document for _, document, _ in grades})
+    return ((numbers[topic], docnos[document], grade) for topic, document, grade in grades)
 
 
 def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
@@ -172,7 +227,7 @@ def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) 
         )
 
 
-def _about(state: _State, made_at: datetime) -> dict[str, object]:
+def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str, object]:
     session, collection = state.session, state.collection
     of_judge = User.name == state.judge if state.judge is not None else true()
     dropped = dropped_facts(session, collection.id)
@@ -182,8 +237,9 @@ def _about(state: _State, made_at: datetime) -> dict[str, object]:
         "title": collection.title,
         "made_at": made_at.isoformat(),
         "as_of": None if state.at is None else state.at.isoformat(),
+        **({} if state.at is None else {"not_as_of": NOT_AS_OF}),
         "annotator": version("annotator"),
-        "pool_versions": pool_facts(session, collection.id),
+        "pool_versions": pool_facts(session, collection.id, state.at),
         "scale": [
             {"value": grade.value, "name": grade.name, "description": grade.description}
             for grade in scale_of(session, collection.id)
@@ -198,18 +254,20 @@ def _about(state: _State, made_at: datetime) -> dict[str, object]:
         "dropped_topics": sorted(dropped, key=lambda topic: natural_order(topic["number"])),
         "topic_notes": sorted(notes, key=lambda note: (natural_order(note["topic"]), note["judge"])),
         "judging": judging_facts(session, collection),
+        "unjudged": str(UNJUDGED) if with_unjudged else "omit",
+        "counts": _counts(state, with_unjudged=with_unjudged),
     }
 
 
-def _counts(state: _State, lines: list[tuple[str, str, int]]) -> dict[str, object]:
+def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
     """Count what the qrels are made of: the pool and the judgements of accepted topics."""
-    graded = [(topic, grade) for topic, _, grade in lines if grade != UNJUDGED]
     settled = state.settled
+    by_grade = sorted(Counter(settled.grades.values()).items())
     return {
         "pool_items": len(state.pool),
-        "qrels_lines": len(lines),
-        "lines_by_grade": dict(sorted(Counter(grade for _, grade in graded).items())),
-        "topics": len({topic for topic, _ in graded}),
+        "qrels_lines": len(settled.grades) + (len(state.unjudged) if with_unjudged else 0),
+        "lines_by_grade": {str(grade): count for grade, count in by_grade},
+        "topics": len({state.pairs[item][0] for item in settled.grades}),
         "judges": len({one.judge for one in state.said}),
         "judgements": len(state.said),
         "unjudged": len(state.unjudged),

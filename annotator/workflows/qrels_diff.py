@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.consensus import judge_of
-from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels_difference import (
@@ -20,14 +19,14 @@ from annotator.evaluation.qrels_difference import (
     topic_differences,
 )
 from annotator.evaluation.qrels_format import UNJUDGED
-from annotator.evaluation.rank_correlation import kendall_tau_b
 from annotator.evaluation.rankings import decode_documents
-from annotator.evaluation.settling import Rules, settle_voices
+from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.spreadsheets import csv_text
-from annotator.storage import Collection, QrelsGrade, QrelsVersion
+from annotator.storage import Collection, QrelsGrade
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
 from annotator.storage.opinions import opinions
+from annotator.storage.qrels_versions import kept_version
 from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
 
 LIVE = "live"
@@ -81,15 +80,15 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
     runs = lists_of_runs(session, collection.id, topics)
     best_grade = scale_of(session, collection.id)[-1].value
     values = [_values(collection, runs, grades, numbers, parsed, best_grade) for _, grades in sides]
-    sign = {Better.MORE: 1, Better.LESS: -1, Better.NEITHER: 0}[parsed.definition.better]
+    differences, tau = run_differences([run.tag for run in runs], values[0], values[1], parsed)
     return QrelsDiff(
         before=sides[0][0],
         after=sides[1][0],
         changes=tuple(grade_changes(first, second)),
         topics=tuple(topic_differences(first, second)),
         measure=str(parsed),
-        runs=tuple(run_differences([run.tag for run in runs], *values, sign=sign)),
-        tau=kendall_tau_b(*values),
+        runs=tuple(differences),
+        tau=tau,
     )
 
 
@@ -107,25 +106,17 @@ def _side(session: Session, collection: Collection, name: str) -> tuple[Side, Gr
 
 
 def _live(session: Session, collection: Collection) -> tuple[str, Grades]:
-    policy = collection.consensus_policy
-    one_judge = judge_of(policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and not one_judge)
+    rules = rules_of(collection)
+    said = opinions(session, collection.id, machines=rules.hears_machines)
     settled = settle_voices(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    return policy, {pairs[item]: grade for item, grade in settled.items()}
+    return rules.policy, {pairs[item]: grade for item, grade in settled.items()}
 
 
 def _kept(session: Session, collection_id: int, name: str) -> tuple[str, Grades]:
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
-    version = session.scalar(
-        select(QrelsVersion).where(
-            QrelsVersion.collection_id == collection_id, QrelsVersion.number == min(int(name), 1 << 30)
-        )
-    )
-    if version is None:
-        raise NotFoundError("There is no version %(number)s of these qrels.", number=name)
+    version = kept_version(session, collection_id, name)
     rows = session.execute(
         select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade).where(
             QrelsGrade.qrels_version_id == version.id, QrelsGrade.grade > UNJUDGED

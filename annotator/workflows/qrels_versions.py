@@ -2,18 +2,24 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError, Problems
+from annotator.errors import ConflictError
 from annotator.evaluation.consensus import ONE_JUDGE
-from annotator.evaluation.qrels_format import format_qrels, parse_qrels
+from annotator.evaluation.qrels_format import format_qrels
 from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
-from annotator.storage.collection import find_collection, lock_collection, topic_ids
-from annotator.storage.documents import document_ids
+from annotator.storage.collection import find_collection, lock_collection
+from annotator.storage.qrels_versions import kept_version
+from annotator.storage.rows import insert_rows
+
+GRADES = cast("Table", QrelsGrade.__table__)
+COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
 
 
 @dataclass(frozen=True)
@@ -37,46 +43,36 @@ class KeptQrels:
 
 
 def keep_qrels(
-    session: Session, slug: str, qrels: bytes, manifest: str, *, made_by_id: int | None, made_at: datetime
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
 ) -> int:
-    """Keep an export of this collection as its next version, and return the number.
+    """Keep an export of this collection as its next version, by topic id, document id and grade; return the number.
 
-    Raises `ConflictError` when it has no line.
+    A version is of the moment of its export, and what was judged since is not looked at; so that others wait for as
+    short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line.
     """
-    collection = lock_collection(session, slug)
-    problems = Problems()
-    parsed = parse_qrels("qrels", qrels, problems) if qrels else None
-    problems.refuse_if_any()
-    rows = parsed.rows if parsed is not None else ()
-    if not rows:
+    if not grades:
         raise ConflictError("These qrels have no line, so there is nothing to keep.")
     about = json.loads(manifest)
+    collection = lock_collection(session, slug)
     newest = select(func.max(QrelsVersion.number)).where(QrelsVersion.collection_id == collection.id)
     version = QrelsVersion(
         collection_id=collection.id,
         number=(session.scalar(newest) or 0) + 1,
         policy=about["consensus_policy"] or ONE_JUDGE + about["judge"],
         manifest=about,
-        fingerprint=hashlib.sha256(qrels).hexdigest(),
+        fingerprint=about["sha256"],
         made_by_id=made_by_id,
         made_at=made_at,
     )
     session.add(version)
     session.flush()
-    topics = topic_ids(session, collection.id)
-    documents = document_ids(session, collection.id, {row.docno for row in rows})
-    session.execute(
-        insert(QrelsGrade),
-        [
-            {
-                "qrels_version_id": version.id,
-                "topic_id": topics[row.topic],
-                "document_id": documents[row.docno],
-                "grade": row.grade,
-            }
-            for row in rows
-        ],
-    )
+    insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
     return version.number
 
 
@@ -104,11 +100,7 @@ def export_version(session: Session, slug: str, number: int) -> KeptQrels:
     because something was changed that it names.
     """
     collection = find_collection(session, slug)
-    version = session.scalar(
-        select(QrelsVersion).where(QrelsVersion.collection_id == collection.id, QrelsVersion.number == number)
-    )
-    if version is None:
-        raise NotFoundError("There is no version %(number)d of these qrels.", number=number)
+    version = kept_version(session, collection.id, str(number))
     lines = session.execute(
         select(Topic.number, Document.docno, QrelsGrade.grade)
         .join(Topic, Topic.id == QrelsGrade.topic_id)

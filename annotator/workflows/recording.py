@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -12,10 +11,9 @@ from sqlalchemy.orm import Session
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
 from annotator.storage import Judgement
-from annotator.storage.disputes import adjudications_among, take_no_place
 from annotator.storage.drawing import Queue
 from annotator.storage.duplicates import carry_over
-from annotator.storage.judging import LEASE, AssignmentState, Decision, renew
+from annotator.storage.judging import LEASE, Decision, renew
 from annotator.storage.saying import Passage, Saying, Word, stored_ids
 
 LONGEST_SECONDS = 3600.0
@@ -90,12 +88,11 @@ def record_acts(
             tuple(act.id for act in acts if act.id in stored),
             tuple(Refusal(act.id, closed) for act in acts if act.id not in stored),
         )
-    deciding = _deciding(session, judge_id, [act.assignment_id for act in acts], queue)
     acknowledged, refused = [], []
     for act in acts:
         try:
             check_id(act.id)
-            _take(saying, act, received_at, deciding)
+            _take(saying, act, received_at, queue)
         except AnnotatorError as error:
             refused.append(Refusal(act.id, error))
         else:
@@ -125,23 +122,22 @@ def record_judgement(
     grade: that is another judgement. Raises what `record_acts` refuses.
     """
     saying = Saying(session, slug, judge_id, {assignment_id}, {client_id})
-    deciding = _deciding(session, judge_id, [assignment_id], queue)
     check_id(client_id)
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
     if decision is not None and client_id in saying.known:
         act = replace(act, id=_fresh_client_id(session, saying, act, decision))
-    _take(saying, act, judged_at, deciding)
+    _take(saying, act, judged_at, queue)
     _carry_over(session, saying)
     return saying.topic_number(assignment_id)
 
 
-def _take(saying: Saying, act: Act, received_at: datetime, deciding: AbstractSet[int] | None) -> None:
+def _take(saying: Saying, act: Act, received_at: datetime, queue: Queue) -> None:
     """Store one act; the checks come first, so that what is refused leaves nothing behind.
 
-    Of an adjudicator, those of their assignments are heard by which they decide.
+    An adjudicator is heard on the assignments by which they decide, a judge on all others.
     """
     assignment = saying.own(act.assignment_id)
-    if assignment is None or (deciding is not None and act.assignment_id not in deciding):
+    if assignment is None or assignment.decides != (queue == Queue.ADJUDICATION):
         raise NotFoundError("You have no such assignment.")
     if act.decision is None:
         saying.put_off(assignment, received_at)
@@ -163,14 +159,7 @@ def _take(saying: Saying, act: Act, received_at: datetime, deciding: AbstractSet
         waited=min(max(act.ago, 0.0), LONGEST_WAIT),
         received_at=received_at,
     )
-    was_returned = assignment.state == AssignmentState.RETURNED
     saying.append(assignment, word)
-    if deciding is not None and was_returned:
-        take_no_place(saying.session, assignment.pool_item_id)
-
-
-def _deciding(session: Session, judge_id: int, assignment_ids: Sequence[int], queue: Queue) -> AbstractSet[int] | None:
-    return adjudications_among(session, judge_id, assignment_ids) if queue == Queue.ADJUDICATION else None
 
 
 def _carry_over(session: Session, saying: Saying) -> None:

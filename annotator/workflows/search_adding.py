@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import insert, select
+from sqlalchemy import exists, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.ordering import judging_order
 from annotator.evaluation.search_query import parse_query
 from annotator.evaluation.search_tree import Query, folded, fts5_of, tsquery_of
@@ -25,6 +25,7 @@ from annotator.storage import (
 )
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_topic, lock_collection, lock_open_collection, refuse_closed_judging
+from annotator.storage.conditions import DECIDES
 from annotator.storage.documents import chunks, docnos_of, document_ids
 from annotator.storage.duplicates import standing_item
 from annotator.storage.judging import give_back, lend
@@ -89,7 +90,8 @@ def take_for_judging(
     Of documents with the same text it is the one that is judged for all. One they hold or have judged already is opened
     again, and one that wants no further judgement gets one more: a refusal would tell that others have it. Who compares
     how much waits for them before and after can still tell a document that joined the pool from one that was in it.
-    Raises what `add_found` does, and `NotAllowedError` unless the organiser lets judges search; nothing is stored then.
+    Raises what `add_found` does, `NotAllowedError` unless the organiser lets judges search, and `ConflictError` for
+    what they were given to decide, as adjudicators; nothing is stored then.
     """
     asked = parse_query(query)
     collection = lock_collection(session, slug)
@@ -199,9 +201,15 @@ def _search_version(
 
 
 def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
-    """The judge's assignment of an item, a new one when there is none, be the item taken by others or not."""
+    """The judge's assignment of an item, a new one when there is none, be the item taken by others or not.
+
+    Raises `ConflictError` for one that they were ever given to decide.
+    """
     # A judge in two tabs takes in one after the other.
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+    decides = exists().where(Assignment.pool_item_id == item_id, Assignment.judge_id == judge_id, DECIDES)
+    if session.scalar(select(decides)):
+        raise ConflictError("You were given this document as an adjudicator, to decide on: it is not yours to judge.")
     own = select(Assignment.id).where(
         Assignment.pool_item_id == item_id,
         Assignment.judge_id == judge_id,

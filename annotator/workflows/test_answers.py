@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import ACCEPTED, Assignment, Document, Judgement, PoolItem, Purpose, Topic, User
 from annotator.storage.collection import find_collection, scale_of
+from annotator.storage.opinions import MACHINES
 
 
 @dataclass(frozen=True)
@@ -66,27 +67,10 @@ def show_answers(session: Session, slug: str) -> Answers:
         .join(Document, Document.id == PoolItem.document_id)
         .where(Topic.collection_id == collection_id, ACCEPTED, PoolItem.known_grade.is_not(None))
     ).all()
-    # A grade that was carried over from another document is no answer to this one.
-    answers = session.execute(
-        select(Judgement.pool_item_id, User.name, Judgement.grade)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .join(User, User.id == Judgement.judge_id)
-        .join(Assignment, Assignment.id == Judgement.assignment_id)
-        .where(
-            Topic.collection_id == collection_id,
-            ACCEPTED,
-            PoolItem.known_grade.is_not(None),
-            Judgement.current,
-            Judgement.carried_from_id.is_(None),
-            # Nor is what an adjudicator decided.
-            Assignment.purpose != Purpose.ADJUDICATION,
-        )
-    ).all()
     known = {row.id: row.known_grade for row in questions}
     fell: dict[int, Counter[int | None]] = {item: Counter() for item in known}
     by_judge: dict[str, Counter[str]] = {}
-    for item, judge, grade in answers:
+    for item, judge, grade in _answers(session, collection_id):
         fell[item][grade] += 1
         said = "could not" if grade is None else "right" if grade == known[item] else "wrong"
         by_judge.setdefault(judge, Counter())[said] += 1
@@ -102,3 +86,27 @@ def show_answers(session: Session, slug: str) -> Answers:
 def _question(row: Row[int, int | None, str, str, str], scale: list[int], fell: Counter[int | None]) -> QuestionAnswers:
     grades = tuple((grade, fell[grade]) for grade in scale)
     return QuestionAnswers(row.number, row.docno, row.title, row.known_grade or 0, grades, fell[None])
+
+
+def _answers(session: Session, collection_id: int) -> list[tuple[int, str, int | None]]:
+    """Pool item, judge and grade, if they gave one, of every answer that people have given.
+
+    A grade that was carried over from another document is no answer to this one, nor is what an adjudicator decided.
+    """
+    answers = session.execute(
+        select(Judgement.pool_item_id, User.name, Judgement.grade)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(
+            Topic.collection_id == collection_id,
+            ACCEPTED,
+            PoolItem.known_grade.is_not(None),
+            Judgement.current,
+            Judgement.carried_from_id.is_(None),
+            Assignment.purpose != Purpose.ADJUDICATION,
+            Judgement.judge_id.not_in(MACHINES),
+        )
+    )
+    return [(item, judge, grade) for item, judge, grade in answers]

@@ -16,6 +16,11 @@ INDEXES = (
 )
 
 
+# The policies that the older tables' program knows, and what those by which adjudicators decide come to without any.
+OLDER_POLICIES = ("majority", "median", "lowest", "highest")
+ADJUDICATED_ELSE = "adjudicated-else-"
+
+
 def upgrade() -> None:
     with op.batch_alter_table("user") as user:
         user.add_column(sa.Column("kind", sa.String(), nullable=False, server_default="person"))
@@ -64,6 +69,7 @@ def upgrade() -> None:
 def downgrade() -> None:
     """Changes nothing and raises `ConflictError` when that would lose what people said or change what counts."""
     _refuse_what_older_tables_cannot_say()
+    _let_judges_settle_alone()
     op.drop_table("qrels_grade")
     op.drop_table("qrels_version")
     for name, table, _, _ in INDEXES:
@@ -93,4 +99,23 @@ def _refuse_what_older_tables_cannot_say() -> None:
         raise ConflictError(
             "The tables stay as they were: the older ones have no place for adjudicators, machine judges and kept "
             "versions of the qrels, nor for leaving out documents in dispute."
+        )
+    known = {*OLDER_POLICIES, *(ADJUDICATED_ELSE + policy for policy in OLDER_POLICIES)}
+    for slug, policy in op.get_bind().execute(sa.text("SELECT slug, consensus_policy FROM collection ORDER BY slug")):
+        if policy not in known:
+            raise ConflictError(
+                "The tables stay as they were: the consensus policy of “%(slug)s” is %(policy)s, which the older "
+                "program does not know; choose one of %(policies)s first.",
+                slug=slug,
+                policy=policy,
+                policies=", ".join(OLDER_POLICIES),
+            )
+
+
+def _let_judges_settle_alone() -> None:
+    """Nobody has decided anything, so that the rule for judges says the same as the one that hears adjudicators."""
+    for policy in OLDER_POLICIES:
+        op.get_bind().execute(
+            sa.text("UPDATE collection SET consensus_policy = :rule WHERE consensus_policy = :adjudicated"),
+            {"rule": policy, "adjudicated": ADJUDICATED_ELSE + policy},
         )

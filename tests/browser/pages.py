@@ -1,12 +1,14 @@
 """What the browser tests share: a judged collection, signing in as a person does, and the addresses of all pages."""
 
+from datetime import timedelta
+
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
 from playwright.sync_api import Page
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
 from annotator.storage import Database, Role
-from annotator.workflows import documents, guidelines, qrels, qrels_versions, topic_editing
+from annotator.workflows import documents, guidelines, qrels, qrels_versions, submissions, topic_editing
 from annotator.workflows.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.topic_editing import TopicWords
 
@@ -55,6 +57,20 @@ ORGANISERS_PAGES = (
     "/qrels",
     "/qrels/diff?before=1&after=live",
     "/leaderboard",
+    "/leaderboard?baseline=alpha&letters=y&interval=bootstrap&qrels=1",
+    "/leaderboard?m=P@5&m=NumRet&sort=team&show=best",
+    "/leaderboard/run?tag=alpha",
+    "/leaderboard/topics",
+    "/leaderboard/topic?number=1",
+    "/leaderboard/pair?first=alpha&second=beta",
+    "/significance?m=P@5&baseline=alpha",
+    "/significance?qrels=1",
+    "/correlation",
+    "/correlation?m=P@5&qrels=1",
+    "/quality?fewer=1",
+    "/pool/holes",
+    "/quality/leave-out",
+    "/quality/leave-out?whom=run&depth=2",
     "/pool/near-duplicates?topic=1&at_least=0.5",
     "/assigning",
     "/assigning/balance",
@@ -63,7 +79,15 @@ ORGANISERS_PAGES = (
     "/members",
     "/settings",
 )
-PARTICIPANTS_PAGES = ("", "/runs", "/runs/run?tag=alpha", "/runs/receipt?tag=alpha", "/terms", "/scores", "/topics")
+PARTICIPANTS_PAGES = (
+    "",
+    "/runs",
+    "/runs/run?tag=alpha",
+    "/runs/receipt?tag=alpha",
+    "/terms",
+    "/scores?m=AP",
+    "/topics",
+)
 JUDGES_PAGES = (
     *("", "/judge", "/judge/topics/1", "/judge/judged", "/judge/put-off", "/judge/notes/1", "/judge/questions"),
     *("/judge/questions/new?topic=1", "/training", "/guidelines"),
@@ -98,7 +122,8 @@ def _add(session: Session) -> None:
     member(session, "eve", Role.ADJUDICATOR)
     member(session, "pat", Role.PARTICIPANT, team="red")
     kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
-    qrels_versions.keep_qrels(session, SLUG, kept.qrels, kept.manifest, made_by_id=None, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
+    submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), early=True)
     guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
     guidelines.accept_guidelines(session, SLUG, judge_id, 1)
 

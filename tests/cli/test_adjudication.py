@@ -1,10 +1,10 @@
 """`annotator adjudication`, and the role it needs."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from build import NOW
 from cli.command_line import CommandLine
 from sqlalchemy import select
 
@@ -29,7 +29,8 @@ def disputed(pooled: CommandLine, sqlite_database: Database) -> CommandLine:
     assert pooled.talk("members", "add", "news", "eve", "--role", "adjudicator") == "eve is now adjudicator of news.\n"
     with sqlite_database.transaction() as session:
         eve = session.scalars(select(User.id).where(User.name == "eve")).one()
-        task = judging.next_task(session, "news", "1", eve, now=NOW, queue=Queue.ADJUDICATION)
+        now = datetime.now(UTC)  # by which the command knows what is in hand
+        task = judging.next_task(session, "news", "1", eve, now=now, queue=Queue.ADJUDICATION)
         assert task is not None
         decision = {"a": Decision(0), "b": Decision(0)}[task.docno]  # ann's grade of a, bob's of b
         recording.record_judgement(
@@ -39,7 +40,7 @@ def disputed(pooled: CommandLine, sqlite_database: Database) -> CommandLine:
             eve,
             decision,
             client_id="x",
-            judged_at=NOW,
+            judged_at=now,
             queue=Queue.ADJUDICATION,
         )
     sqlite_database.close()

@@ -25,6 +25,7 @@ def test_an_export_says_what_is_unjudged_and_how_it_was_at_a_moment(judged: Comm
         "qrels", "export", "news", "--policy", "owner"
     )
     assert judged.refused("qrels", "export", "news", "--at", "noon")[0].startswith("“noon” is not a moment")
+    assert judged.refused("qrels", "export", "news", "--policy", "")[0].startswith("There is no consensus policy “”")
 
 
 def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) -> None:
@@ -50,6 +51,13 @@ def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) 
     found = json.loads(judged.done("qrels", "diff", "news", "1", "live", "-m", "AP", "--format", "json"))
     assert (found["measure"], found["changes"][0]["change"], found["before"]["grades"]) == ("AP", "changed", 2)
     assert judged.refused("qrels", "diff", "news", "1", "3") == ["There is no version 3 of these qrels."]
+    huge = str(10**20)
+    no_version = [f"There is no version {huge} of these qrels."]
+    assert judged.refused("qrels", "export", "news", "--version", huge) == no_version
+    assert judged.refused("qrels", "diff", "news", "1", huge) == no_version
+    assert judged.refused("qrels", "export", "news", "--prels", "--version", huge)[0].startswith(
+        "There is no such sample"
+    )
 
 
 def test_a_kept_version_is_exported_as_it_is_and_a_sample_as_of_now(judged: CommandLine) -> None:

@@ -179,6 +179,10 @@ def test_a_judge_who_used_two_grades_agrees_with_herself_with_kappa_1(grades: li
         (0.80, Band.SUBSTANTIAL),
         (0.81, Band.ALMOST_PERFECT),
         (1.0, Band.ALMOST_PERFECT),
+        # Kappa of 0.2, 0.6 and 0 as they may come out of a calculation.
+        (0.2 + 3e-16, Band.SLIGHT),
+        (0.6000000000000001, Band.MODERATE),
+        (-1e-17, Band.SLIGHT),
     ],
 )
 def test_bands_are_those_of_landis_and_koch(value: float, name: Band) -> None:

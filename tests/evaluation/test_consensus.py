@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.consensus import (
+    ADJUDICATED_ELSE,
     NAMED_POLICIES,
     Opinion,
     disputed_items,
@@ -214,3 +215,11 @@ def test_every_policy_says_in_a_sentence_what_it_does() -> None:
     assert all(str(policy.sentence).endswith(".") for policy in policies)
     assert len({str(policy.sentence) for policy in policies}) == len(policies)
     assert str(policies[-1].sentence) == "The grades of one judge, Kim, alone."
+
+
+@pytest.mark.parametrize("name", [name for name in NAMED_POLICIES if name.startswith(ADJUDICATED_ELSE)])
+def test_of_several_adjudicators_the_last_decides_whatever_the_rule_for_judges(name: str) -> None:
+    judges = [Opinion(1, 0, "ann", 1, by_owner=True), Opinion(1, 2, "bob", 2)]
+    deciding = [Opinion(1, grade, f"ada{grade}", 3, adjudicates=True) for grade in (2, 0, 1)]
+    assert settle_opinions(parse_policy(name), [*judges, *deciding], 1) == {1: 1}
+    assert settle_opinions(parse_policy(name), [*deciding[::-1], *judges], 1) == {1: 2}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
-from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring, values_to_rank
 
 NUMBERS = {7: "2", 8: "10", 9: "1"}
 LISTS = st.lists(st.integers(0, 9), unique=True, max_size=8).map(lambda documents: np.array(documents, np.int32))
@@ -39,3 +39,19 @@ def test_scores_are_those_of_the_leaderboard(
 @pytest.mark.parametrize(("measure", "order"), [("P@2", [0.5, 1]), ("FP", [-0.5, -1]), ("NumRet", [0, 0])])
 def test_the_order_is_by_which_values_are_better(measure: str, order: list[float]) -> None:
     assert Scoring(parse_measure(measure), 1, 3).order(np.array([0.5, 1])).tolist() == order
+
+
+def test_runs_are_scored_anew_whatever_was_scored_before() -> None:
+    runs = [{7: np.array([1, 2], np.int32)}, {7: np.array([2, 1], np.int32)}]
+    joined, _ = RegradedRuns.join_items(runs, {1: (7, 1), 2: (7, 2)}, NUMBERS)
+    scoring = Scoring(parse_measure("P@1"), 1, 3)
+    # Of two entries each is graded, then the other way round, then the second alone.
+    for grades, means in (([1, 0], [1, 0]), ([0, 1], [0, 1]), ([NOT_GRADED, 1], [0, 1]), ([1, 0], [1, 0])):
+        assert joined.means(np.array(grades), scoring).tolist() == means
+
+
+def test_means_of_the_same_values_in_another_order_are_ranked_as_equal() -> None:
+    means = np.array([(0.1 + 0.2 + 0.3) / 3, (0.3 + 0.2 + 0.1) / 3, 0.2 + 1e-9])
+    ranked = values_to_rank(parse_measure("P@10"), means)
+    assert means[0] != means[1]
+    assert ranked[0] == ranked[1] < ranked[2]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.consensus import NAMED_POLICIES, Opinion, disputed_items, parse_policy, settle_opinions
-from annotator.evaluation.settling import Rules, settle_by_name, settle_voices
+from annotator.evaluation.settling import Rules, Settling, rules_of, settle_by_name, settle_voices
 
 
 class Voice(NamedTuple):
@@ -32,6 +32,10 @@ class Voice(NamedTuple):
 
     @property
     def first(self) -> int:
+        return self.place
+
+    @property
+    def latest(self) -> int:
         return self.place
 
 
@@ -81,6 +85,35 @@ def test_nothing_said_is_nothing_settled_and_an_unknown_policy_is_refused_all_th
         settle_voices([], Rules("vote", 1))
 
 
+class Settings(NamedTuple):
+    """What a collection says of how its grades are settled."""
+
+    consensus_policy: str = "majority"
+    relevant_from: int = 2
+    leaves_out_disputed: bool = True
+    counts_machines: bool = False
+
+
+BY_MAJORITY = Rules("majority", 2, leaves_out_disputed=True, hears_machines=False)
+# One judge is in no dispute, and may be a machine.
+BY_JO = Rules("judge:jo", 2, leaves_out_disputed=False, hears_machines=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "policy", "rules"),
+    [
+        (Settings(), None, BY_MAJORITY),
+        (Settings(leaves_out_disputed=False), None, Rules("majority", 2)),
+        (Settings(counts_machines=True), "lowest", Rules("lowest", 2, leaves_out_disputed=True, hears_machines=True)),
+        (Settings("judge:jo"), None, BY_JO),
+        (Settings(), "judge:jo", BY_JO),
+        (Settings("judge:jo"), "majority", BY_MAJORITY),
+    ],
+)
+def test_a_collection_settles_by_its_settings(settings: Settings, policy: str | None, rules: Rules) -> None:
+    assert rules_of(settings, policy) == rules
+
+
 SOME_VOICES = st.lists(
     st.builds(
         Voice,
@@ -111,5 +144,6 @@ def test_the_short_way_by_names_and_the_policy_alone_come_to_the_same(rules: Rul
     left_out = disputed_items(people) if rules.leaves_out_disputed else set()
     by_policy = settle_opinions(parse_policy(rules.policy), opinions, 1)
     assert settled.grades == {item: grade for item, grade in by_policy.items() if item not in left_out}
+    assert Settling(placed, 1).grades(rules.policy) == by_policy
     by_name = settle_by_name(voices, rules)
     assert by_name == {(str(item % 2), f"d{item}"): grade for item, grade in settled.grades.items()}

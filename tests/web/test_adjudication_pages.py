@@ -4,14 +4,15 @@ import re
 from typing import Any
 
 import pytest
-from build import SLUG, labels, member
+from build import NOW, SLUG, labels, member
 from sqlalchemy import select, update
 from visiting import Visit, Visitor
 from web.test_judging_protocol import batch_of, grade, taken
 from werkzeug.test import TestResponse
 
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Role, User
-from annotator.workflows import members
+from annotator.storage import database as database_module
+from annotator.workflows import adjudication, members
 from annotator.workflows.collection import close_collection
 from annotator.workflows.topic_editing import drop_topics
 
@@ -65,8 +66,7 @@ def test_the_screen_is_the_judges_with_addresses_of_its_own(visit: Visit, disput
         "questions": f"{disputed}/judge/questions",
         "read": f"{disputed}/judge/questions/read",
     }
-    # Across the line of relevance first, of which there are two; c is relevant to both.
-    assert [one["docno"] for one in found["documents"]][2] == "c"
+    assert {one["docno"] for one in found["documents"]} == {"a", "b", "c"}
     assert found["counts"] == {"judged": 0, "total": 3, "put_off": 0}
     assert eve.client.post(found["urls"]["note"], json={"text": "All of it."}).get_json() == {"saved": True}
 
@@ -238,6 +238,55 @@ def test_the_organisers_page_counts_by_topic_and_says_who_was_upheld(visit: Visi
     assert cells[:3] == ["2", "2", "1"]  # in dispute, in hands, decided
     assert "quentin" in page
     assert "xanthippe" in page
+    assert "Documents with the same text count once here" in page
+
+
+@pytest.mark.parametrize(
+    ("shows", "sentence"),
+    [(True, "get the worst disputes first"), (False, "get the documents in an order that does not tell")],
+)
+def test_the_organisers_page_says_what_adjudicators_see_and_in_what_order(
+    visit: Visit, disputed: str, database: Database, sentence: str, *, shows: bool
+) -> None:
+    with database.transaction() as session:
+        session.execute(update(Collection).values(shows_grades=shows))
+    assert sentence in visit("ola").get(f"{disputed}/adjudication").text
+
+
+def test_the_topics_are_counted_without_keeping_others_from_writing(
+    visit: Visit, disputed: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = adjudication.topics_to_adjudicate
+    titles = []
+
+    def count_while_another_writes(*arguments: Any) -> object:  # noqa: ANN401 - whatever the page passes on
+        with database.transaction() as session:
+            titles.append(session.scalars(select(Collection.title)).one())
+        return counted(*arguments)
+
+    monkeypatch.setattr(database_module, "BUSY_TIMEOUT_MS", 50)
+    monkeypatch.setattr(adjudication, "topics_to_adjudicate", count_while_another_writes)
+    assert visit("eve").get(f"{disputed}/adjudicate").status_code == 200
+    assert len(titles) == 1
+
+
+def test_a_note_leads_back_to_where_it_was_written(visit: Visit, disputed: str, database: Database) -> None:
+    with database.transaction() as session:
+        members.add_member(session, SLUG, "eve", Role.JUDGE, added_at=NOW)
+    eve = visit("eve")
+    for one in batch(eve, disputed)["documents"]:
+        send(eve, disputed, grade(one["assignment"]))
+    note = f"{disputed}/judge/notes/1"
+    assert f'href="{note}?queue=adjudication"' in eve.get(f"{disputed}/adjudicate/topics/1").text
+    form = eve.get(f"{note}?queue=adjudication").text
+    assert '<input type="hidden" name="queue" value="adjudication">' in form
+    assert f'href="{disputed}/adjudicate/topics/1"' in form
+    assert f'href="{disputed}/judge/topics/1"' not in form
+    leads_to = {
+        queue: eve.post(note, note="All of it.", queue=queue).headers["Location"] for queue in ("adjudication", "", "x")
+    }
+    judging = f"{disputed}/judge/topics/1"
+    assert leads_to == {"adjudication": f"{disputed}/adjudicate/topics/1", "": judging, "x": judging}
 
 
 @pytest.mark.parametrize(("policy", "is_told"), [("majority", True), ("adjudicated-else-majority", False)])

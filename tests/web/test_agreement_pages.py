@@ -46,7 +46,7 @@ def test_weights_and_topics_are_chosen_in_the_address_and_carried_on(visit: Visi
         ("?topics=9", 404, "There is no accepted topic “9” in this collection."),
         ("/pair?first=crowd&second=crowd", 404, "There are no two judges “crowd” and “crowd”."),
         ("/pair?first=crowd&second=nist&weights=cubic", 422, "Weights are none, linear or quadratic, not “cubic”."),
-        ("/documents?first=crowd&second=nobody", 404, "There is no user “nobody”."),
+        ("/documents?first=crowd&second=nobody", 404, "There are no two judges “crowd” and “nobody”."),
         (".csv?by=nose", 404, "There is no such part of the report."),
     ],
 )

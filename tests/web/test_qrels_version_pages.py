@@ -108,3 +108,9 @@ def test_one_judge_may_be_named_by_the_settings(visit: Visit, judged: str, datab
     assert 'value="kim"' in ola.get(f"{judged}/settings").text
     answer = ola.post(f"{judged}/settings", **{**form, "one_judge": "lee"})
     assert (answer.status_code, "There is no user “lee”." in words(answer)) == (422, True)
+
+
+def test_the_page_counts_without_making_the_file(visit: Visit, judged: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr("annotator.workflows.qrels.format_qrels")
+    page = words(visit("ola").get(f"{judged}/qrels"))
+    assert "Lines 2 Topics 1 Judges 2 Judgements 4" in page

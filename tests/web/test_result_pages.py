@@ -32,7 +32,7 @@ def test_qrels_are_given_by_the_collections_policy_another_or_one_judges_word(vi
     manifest = json.loads(ola.get(f"{judged}/qrels/manifest?policy=highest").text)
     assert manifest["consensus_policy"] == "highest"
     page = ola.get(f"{judged}/qrels?policy=highest")
-    assert manifest["sha256"] in page.text
+    assert "Lines 4 Topics 1 Judges 2 Judgements 7" in words(page)
     assert f"{judged}/qrels/file?policy=highest" in page.text
 
 
@@ -40,9 +40,11 @@ def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judg
     page = visit("ola").get(f"{judged}/leaderboard?m=P@2&m=RR&other=AP,Judged@2")
     text = words(page)
     # Relevant: a. alpha has a b c, beta d b a.
-    assert "Run Team P@2 RR AP Judged@2" in text
-    assert "1 alpha 0.5000 1.0000 1.0000 1.0000" in text
-    assert "2 beta 0.0000 0.3333 0.3333 1.0000" in text
+    headings = "P@2 95 % interval Judged@2 RR 95 % interval Judged@10 AP 95 % interval Judged@10 Judged@2"
+    assert f"Run Team {headings}" in text
+    assert "1 alpha 0.5000 100 % 1.0000 100 % 1.0000 100 % 1.0000" in text
+    assert "2 beta 0.0000 100 % 0.3333 100 % 0.3333 100 % 1.0000" in text
+    assert "One topic alone is scored" in text
     assert "policy: majority" in text
     assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
     assert "Scored against the grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
@@ -61,7 +63,8 @@ def test_measures_are_written_with_blanks_or_commas_between(
     visit: Visit, judged: str, other: str, columns: str
 ) -> None:
     page = visit("ola").get(f"{judged}/leaderboard", query_string={"other": other})
-    assert f"Run Team {columns} " in words(page)
+    heading = page.text.split("<thead>")[1].split("</thead>")[0]
+    assert " ".join(re.findall(r"sort=[^>]*>([^<]*)</a></span>", heading)) == columns
 
 
 def test_a_box_is_ticked_for_a_measure_that_was_written(visit: Visit, judged: str) -> None:
@@ -86,9 +89,69 @@ def test_the_leaderboard_is_given_as_csv_that_names_its_qrels(visit: Visit, judg
     assert {(row["qrels"], row["policy"], row["grades"]) for row in rows} == {("live", "highest", "4")}
 
 
+def test_runs_are_sorted_by_link_and_say_by_what(visit: Visit, judged: str) -> None:
+    # By P@2 alpha is first, by its name too; of Judged@1 both have all.
+    ola = visit("ola")
+    page = ola.get(f"{judged}/leaderboard?m=P@2&m=RR&sort=RR")
+    assert "Every run, best first by RR" in words(page)
+    assert page.text.count("aria-sort") == 1
+    assert re.search(r'aria-sort="descending"><span[^>]*><a href="[^"]*sort=RR"', page.text)
+    assert "Every run by its name" in words(ola.get(f"{judged}/leaderboard?sort=run"))
+    assert "Every run by its team, within it best first by P@2" in words(
+        ola.get(f"{judged}/leaderboard?m=P@2&sort=team")
+    )
+
+
+def test_each_run_leads_to_a_page_of_its_own(visit: Visit, judged: str) -> None:
+    assert f'href="{judged}/leaderboard/run?tag=alpha"' in visit("ola").get(f"{judged}/leaderboard").text
+
+
+def test_too_little_judged_is_warned_of_beside_the_score_and_above(
+    visit: Visit, judged: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        run(session, "late", {"1": ["x", "a"], "2": ["y"]}, team="red")
+        run(session, "later", {"1": ["a", "x"]}, team="red")
+    page = visit("ola").get(f"{judged}/leaderboard?m=P@2")
+    text = words(page)
+    # x is unjudged: one of two; both have the same, and the first by name is the team's best.
+    assert "late ○ not pooled ◆ best of its team red 0.5000 ▼ 50 %" in text
+    assert "later ○ not pooled red 0.5000 ▼ 50 %" in text
+    assert "less than 95 % of what a score looks at is judged: 2 of 4." in text
+    assert "marked ○: 2 of 4." in text
+    best = words(visit("ola").get(f"{judged}/leaderboard?m=P@2&show=best"))
+    assert ("late ○" in best, "later ○" in best, "alpha" in best) == (True, False, True)
+
+
+def test_a_baseline_letters_and_bootstrap_are_named_on_the_page(visit: Visit, judged: str, database: Database) -> None:
+    with database.transaction() as session:
+        labels(session, "nist", "2 0 a 1\n2 0 e 0\n", name="second.txt")
+    page = words(visit("ola").get(f"{judged}/leaderboard?m=AP&baseline=alpha&letters=y&interval=bootstrap"))
+    assert "the run differs from alpha by a paired t test" in page
+    assert "runs with one in common do not differ in AP by Tukey" in page
+    assert "95 % by 10,000 bootstrap samples" in page
+
+
+def test_a_kept_version_is_shown_as_it_was_kept(visit: Visit, judged: str, database: Database) -> None:
+    ola = visit("ola")
+    assert ola.post(f"{judged}/qrels/keep").status_code == 303
+    then = words(ola.get(f"{judged}/leaderboard?m=AP"))
+    with database.transaction() as session:
+        labels(session, "nist", "1 0 d 2\n", name="later.txt")
+    kept, now = words(ola.get(f"{judged}/leaderboard?m=AP&qrels=1")), words(ola.get(f"{judged}/leaderboard?m=AP"))
+    assert "Scored against version 1 of the qrels, as it was kept; policy: majority." in kept
+    fingerprint = re.compile("fingerprint of the grades: ([0-9a-f]{12})")
+    [first], [second], [third] = (fingerprint.findall(text) for text in (then, kept, now))
+    assert first == second != third
+
+
 @pytest.mark.parametrize(
     ("query", "status", "sentence"),
     [
+        ("qrels=7", 404, "There is no version 7 of these qrels."),
+        ("qrels=best", 422, "“best” is no version of the qrels"),
+        ("interval=guess", 422, "“guess” is no way to an interval"),
+        ("baseline=nobody", 404, "The baseline “nobody” is not among the runs compared."),
         ("m=nDGC@10", 422, "the nearest names are: nDCG"),
         ("m=IPrec", 422, "IPrec needs a level"),
         ("policy=mean", 422, "There is no consensus policy “mean”"),

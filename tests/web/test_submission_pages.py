@@ -126,13 +126,53 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
     page = pat.get(f"{scored}/scores")
     # a stands second: nDCG 1 / log2(3), AP and RR 1/2, P@10 1/10; both documents are judged.
-    assert "reds 0.6309 0.5000 0.1000 0.5000 1.0000" in words(page)
+    assert "reds 0.6309 100 % 0.5000 100 % 0.1000 100 % 0.5000 100 % 1.0000" in words(page)
     assert "Grades: 2 · topics scored: 1" in words(page)
     assert "policy: majority" in words(page)
     for others in ("blues", "blue", "alpha", "beta", "nist"):
         assert others not in page.text
     ola.post(f"{scored}/submissions/take-back")
     assert "reds" not in words(pat.get(f"{scored}/scores"))
+
+
+def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(visit: Visit, scored: str) -> None:
+    pat = visit("pat")
+    assert pat.get(f"{scored}/scores.csv").status_code == 404
+    assert visit("ola").post(f"{scored}/submissions/release", early="y").status_code == 303
+    # RR of topic 1: reds b a 1/2, blues a b 1, alpha a b c 1, beta d b a 1/3; between 1/2 and 1 lies 3/4.
+    page = pat.get(f"{scored}/scores?m=RR&run=reds")
+    assert "RR of reds by topic Topic reds Median Best 1 0.5000 0.7500 1.0000" in words(page)
+    assert "the best of all 4 runs uploaded before the release, whose names are not told" in words(page)
+    assert pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text.splitlines()[1:] == [
+        "reds,RR,1,0.5,0.75,1.0"
+    ]
+    whole = pat.get(f"{scored}/scores.csv").text
+    assert [line.split(",")[0] for line in whole.splitlines()] == ["run", "reds"]
+
+
+def test_a_run_sent_after_the_release_changes_no_median_and_no_best(
+    visit: Visit, news: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        run(session, "reds", {"1": ["b", "a"]}, team="red")
+        labels(session, "nist", "1 0 c 1\n1 0 b 0\n")
+    visit("ola").post(f"{news}/submissions/release", early="y")
+    pat = visit("pat")
+    seen = words(pat.get(f"{news}/scores?m=RR"))
+    oracle = run_text("oracle", {"1": ["c"]})
+    assert pat.post(f"{news}/runs", files=file("oracle.run", oracle)).status_code == 303
+    after = words(pat.get(f"{news}/scores?m=RR"))
+    table = "RR of reds by topic"
+    assert after.split(table)[1] == seen.split(table)[1]
+
+
+def test_the_topics_of_another_teams_run_are_not_shown(visit: Visit, scored: str) -> None:
+    visit("ola").post(f"{scored}/submissions/release", early="y")
+    for tag in ("blues", "alpha", "nothing"):
+        answer = visit("pat").get(f"{scored}/scores?run={tag}")
+        assert answer.status_code == 404
+        assert "There is no run" in words(answer)
+    assert visit("pat").get(f"{scored}/scores?m=P@7").status_code == 404
 
 
 def test_scores_are_released_while_runs_are_taken_only_when_ticked(

@@ -1,7 +1,7 @@
 """Adjudication: who is given which dispute and in what order, what a decision does, and what it leaves alone."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from build import NOW, SLUG, labels, member, news
@@ -9,8 +9,8 @@ from queues import grades, grow, queue, retext
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.consensus import Opinion, disputed_items, parse_policy, settle_opinions
+from annotator.errors import ConflictError, FileRefusedError, NotFoundError
+from annotator.evaluation.consensus import NAMED_POLICIES, Opinion, disputed_items, parse_policy, settle_opinions
 from annotator.files import InputFile
 from annotator.storage import (
     Assignment,
@@ -27,11 +27,25 @@ from annotator.storage import (
     UserKind,
 )
 from annotator.storage.drawing import Queue
-from annotator.storage.judging import LEASE, Decision
+from annotator.storage.judge_queue import due_again
+from annotator.storage.judging import LEASE, Decision, lend
 from annotator.storage.needs import settle_needs
 from annotator.storage.opinions import opinions
 from annotator.storage.progress import item_progress
-from annotator.workflows import collection, documents, judged, judging, judging_counts, members, put_off, recording
+from annotator.workflows import (
+    agreement,
+    collection,
+    documents,
+    judged,
+    judging,
+    judging_counts,
+    machine_judges,
+    members,
+    put_off,
+    qrels,
+    recording,
+    search_adding,
+)
 from annotator.workflows.adjudication import (
     DisputedTopic,
     TopicToAdjudicate,
@@ -105,12 +119,25 @@ def purposes(session: Session) -> list[str]:
 # Grades are 0, 1 and 2, relevant from 1.
 
 
-def test_disputes_come_worst_first_across_the_line_of_relevance_then_by_distance(session: Session) -> None:
+def test_with_the_grades_disputes_come_worst_first_across_the_line_of_relevance_then_by_distance(
+    session: Session,
+) -> None:
     agreed, apart, across, furthest, three = disputed(session, (1, 1), (1, 2), (0, 1), (0, 2), (2, 2, 0))
+    session.execute(update(Collection).values(shows_grades=True))
     found = drawn(session, adjudicator(session))
     assert set(found[:2]) == {furthest, three}
     assert found[2:] == [across, apart]
     assert agreed not in found
+
+
+def test_without_the_grades_their_order_tells_nothing_of_them(session: Session) -> None:
+    docnos = disputed(session, (1, 2), (0, 1), (0, 2), (1, 2), (0, 2))
+    order = select(Document.docno).join(PoolItem, PoolItem.document_id == Document.id).order_by(PoolItem.priority)
+    in_order = list(session.scalars(order))
+    assert sorted(in_order) == docnos
+    # In the order of the judges the worst, which are the third and the fifth, are not the first two.
+    assert set(in_order[:2]) != {docnos[2], docnos[4]}
+    assert drawn(session, adjudicator(session)) == in_order
 
 
 def test_what_one_judge_alone_said_is_in_no_dispute(session: Session) -> None:
@@ -300,7 +327,7 @@ def test_who_judges_and_adjudicates_has_both_queues_apart(session: Session) -> N
     assert after is not None
     assert after.counts == counted.counts
     assert task.previous_assignment_id is None
-    [own] = topics_to_adjudicate(session, SLUG, ada, now=NOW)
+    [own] = topics_to_adjudicate(session, SLUG, ada)
     assert (own.in_dispute, own.waiting, own.decided) == (0, 0, 1)
 
 
@@ -344,7 +371,7 @@ def test_a_decision_is_carried_over_to_documents_with_the_same_text(session: Ses
     assert grades(session, item_of(session, twin).id)[ada] == (1, True)
     assert disputes_left(session) == set()
     assert settled(session, "adjudicated-else-lowest") == {one: 1, twin: 1}
-    [topic] = show_adjudication(session, SLUG).topics
+    [topic] = show_adjudication(session, SLUG, now=NOW).topics
     assert (topic.in_dispute, topic.decided) == (0, 1)
 
 
@@ -357,7 +384,7 @@ def test_later_puts_a_dispute_off_and_it_comes_back_last(session: Session) -> No
     assert drawn(session, ada) == docnos[1:]
     [row] = put_off.put_off_by(session, SLUG, ada)
     assert (row.docno, row.held, row.decides) == (docnos[0], True, True)
-    [own] = topics_to_adjudicate(session, SLUG, ada, now=NOW)
+    [own] = topics_to_adjudicate(session, SLUG, ada)
     assert own == TopicToAdjudicate("1", "topic 1", 2, 2, 0, 1, dropped=False)
     decide(session, ada, docnos[1])
     assert drawn(session, ada) == docnos[:1]
@@ -406,7 +433,7 @@ def test_nothing_is_decided_of_a_closed_collection_or_drawn_of_a_dropped_topic(s
     ada = adjudicator(session)
     session.execute(update(Topic).values(state=TopicState.DROPPED, reason="too easy"))
     assert drawn(session, ada) == []
-    assert topics_to_adjudicate(session, SLUG, ada, now=NOW) == []
+    assert topics_to_adjudicate(session, SLUG, ada) == []
     session.execute(update(Topic).values(state=TopicState.ACCEPTED))
     assert drawn(session, ada) == [docno]
     collection.close_collection(session, SLUG)
@@ -447,7 +474,7 @@ def test_the_organiser_sees_topics_and_who_was_upheld(session: Session) -> None:
     assert len(drawn(session, ada)) == 3
     decide(session, ada, docnos[0], 2)
     decide(session, ada, docnos[1], 1)
-    report = show_adjudication(session, SLUG)
+    report = show_adjudication(session, SLUG, now=NOW)
     assert report.topics == (DisputedTopic("1", "topic 1", 1, 1, 2),)
     # Of two decided documents ann's grade 0 was decided in none, bob's 2 in one.
     assert report.judges == (Upheld("ann", 2, 0), Upheld("bob", 2, 1))
@@ -459,13 +486,13 @@ def test_the_organiser_sees_topics_and_who_was_upheld(session: Session) -> None:
 def test_it_is_said_whether_the_policy_hears_adjudicators(session: Session, policy: str, *, is_heard: bool) -> None:
     news(session)
     session.execute(update(Collection).values(consensus_policy=policy))
-    assert show_adjudication(session, SLUG).is_heard == is_heard
+    assert show_adjudication(session, SLUG, now=NOW).is_heard == is_heard
 
 
 def test_without_disputes_everything_is_empty(session: Session) -> None:
     news(session)
-    assert topics_to_adjudicate(session, SLUG, adjudicator(session), now=NOW) == []
-    report = show_adjudication(session, SLUG)
+    assert topics_to_adjudicate(session, SLUG, adjudicator(session)) == []
+    report = show_adjudication(session, SLUG, now=NOW)
     assert (report.topics, report.judges) == ((), ())
 
 
@@ -488,3 +515,182 @@ def test_what_an_owner_is_to_decide_is_no_work_of_their_topic(session: Session) 
     drawn(session, olga)
     [after] = show_assigning(session, SLUG).topics
     assert after.remaining == before.remaining == 0
+
+
+# Who judges and adjudicates has seen the grades of what they decided, or could have.
+
+
+def both_roles(session: Session, name: str = "ada") -> int:
+    """An adjudicator who judges, too, where every item wants a third judge."""
+    who = adjudicator(session, name)
+    members.add_member(session, SLUG, name, Role.JUDGE, added_at=NOW)
+    session.execute(update(PoolItem).values(judgements_wanted=3))
+    return who
+
+
+def waiting_as_judge(session: Session, who: int, *, at: datetime = NOW) -> int:
+    return sum(work.waiting for work in judging.topics_to_judge(session, SLUG, who, now=at))
+
+
+@pytest.mark.parametrize("mode", ["shared", "owned"])
+def test_what_was_to_be_decided_is_never_judged_besides(session: Session, mode: str) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(Collection).values(judging_mode=mode))
+    olga = member(session, "olga")
+    session.execute(update(Topic).values(owner_id=olga))
+    session.execute(update(PoolItem).values(is_overlap=True))
+    session.execute(update(Assignment).values(judge_id=olga).where(Assignment.judge_id == judge_id(session, "ann")))
+    session.execute(update(Assignment).values(state="returned").where(Assignment.judge_id != olga))
+    ada = both_roles(session)
+    assert waiting_as_judge(session, ada) == 1
+    for at in (NOW, LATER):
+        assert drawn(session, ada, at=at) == [docno]
+        assert waiting_as_judge(session, ada, at=at) == 0
+        judging.return_assignments(session, ada)
+        assert waiting_as_judge(session, ada, at=at) == 0
+        assert judging.next_task(session, SLUG, "1", ada, now=at) is None
+    assert waiting_as_judge(session, member(session, "jo")) == 1
+
+
+def judge_id(session: Session, name: str) -> int:
+    return session.scalars(select(User.id).where(User.name == name)).one()
+
+
+def test_nor_is_it_shown_again(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(Collection).values(reshow_share=100))
+    ann = judge_id(session, "ann")
+    past = NOW + timedelta(days=3)
+    topic = session.scalars(select(Topic)).one()
+    assert due_again(session, topic.id, ann, 100, past) != []
+    held_before = {"pool_item_id": item_of(session, docno).id, "judge_id": ann, "state": "returned"}
+    session.add(Assignment(**held_before, purpose=Purpose.ADJUDICATION, drawn_at=NOW, lease_until=NOW))
+    session.flush()
+    assert due_again(session, topic.id, ann, 100, past) == []
+
+
+def test_a_late_decision_stays_one_whatever_its_adjudicator_holds_as_a_judge(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = both_roles(session)
+    drawn(session, ada)
+    decided_late = held(session, ada, docno)
+    judging.return_assignments(session, ada)
+    # As it was possible once, and as an import may leave it.
+    lend(session, [item_of(session, docno).id], ada, NOW)
+    act = Act("late", decided_late, Decision(2))
+    assert recording.record_acts(session, SLUG, ada, [act], received_at=NOW, queue=ADJUDICATION).acknowledged
+    said = select(Judgement.assignment_id).where(Judgement.judge_id == ada)
+    assert session.scalars(said).all() == [decided_late]
+    assert disputes_left(session) == set()
+
+
+def test_nothing_is_decided_by_the_judges_door(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = both_roles(session)
+    drawn(session, ada)
+    assignment, before = held(session, ada, docno), item_of(session, docno).taken
+    for decision in (Decision(2), None):
+        [refusal] = recording.record_acts(session, SLUG, ada, [Act("x", assignment, decision)], received_at=NOW).refused
+        assert isinstance(refusal.error, NotFoundError)
+    with pytest.raises(NotFoundError):
+        recording.record_judgement(session, SLUG, assignment, ada, Decision(2), client_id="y", judged_at=NOW)
+    with pytest.raises(NotFoundError):
+        judging.open_task(session, SLUG, assignment, ada, now=NOW)
+    with pytest.raises(NotFoundError):
+        judging.open_document(session, SLUG, assignment, ada)
+    assert (disputes_left(session), item_of(session, docno).taken) == ({docno}, before)
+
+
+def test_a_search_does_not_lead_a_judge_to_what_they_are_to_decide(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    session.execute(update(Collection).values(judges_search=True))
+    for_search = InputFile("d.tsv", f"{docno}\ttitle\tsomething to find\n".encode())
+    read = documents.read_documents([for_search], fields={}, unpacked_limit=1 << 20)
+    documents.import_documents(session, SLUG, read)
+    ada = both_roles(session)
+    found = {"topic": "1", "docno": docno, "query": "something", "judge_id": ada, "now": NOW}
+    drawn(session, ada)
+    for _ in ("in hand", "given back"):
+        with pytest.raises(ConflictError, match="as an adjudicator"):
+            search_adding.take_for_judging(session, SLUG, **found)  # type: ignore[arg-type]
+        judging.return_assignments(session, ada)
+
+
+def test_labels_from_a_file_decide_nothing(session: Session) -> None:
+    one, two = disputed(session, (0, 2), (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    with pytest.raises(FileRefusedError) as refused:
+        labels(session, "ada", f"1 0 {one} 1\n1 0 {two} -1\n", name="ada.txt")
+    [problem] = refused.value.problems
+    assert (problem.file, problem.line) == ("ada.txt", 1)
+    assert "ada decides on document d00001 of topic 1 as adjudicator: leave it out." in str(problem.sentence)
+
+
+def test_of_two_decisions_the_latest_counts_everywhere(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada, eve = adjudicator(session), adjudicator(session, "eve")
+    drawn(session, ada)
+    drawn(session, eve, at=LATER)
+    for who, grade in ((ada, 2), (eve, 2), (ada, 0)):  # ada changes her mind: her present word is the last
+        decide(session, who, docno, grade, at=LATER)
+    by_policy = {policy: settled(session, policy)[docno] for policy in NAMED_POLICIES if "adjudicated" in policy}
+    assert set(by_policy.values()) == {0}
+    upheld = (Upheld("ann", 1, 1), Upheld("bob", 1, 0))
+    assert show_adjudication(session, SLUG, now=LATER).judges == upheld
+    assert agreement.agreement_report(session, SLUG).upheld == upheld
+    session.execute(update(Collection).values(consensus_policy="adjudicated-else-highest"))
+    assert qrels.export_qrels(session, SLUG, made_at=LATER).qrels == f"1 0 {docno} 0\n".encode()
+
+
+def test_what_a_machine_said_before_it_was_marked_as_one_decides_nothing(session: Session) -> None:
+    [docno] = disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    decide(session, ada, docno, 2)
+    session.execute(update(User).where(User.name == "ada").values(kind=UserKind.MACHINE))
+    report = show_adjudication(session, SLUG, now=NOW)
+    assert (report.in_dispute, report.decided, report.judges) == (1, 0, ())
+    assert disputes_left(session) == {docno}
+    assert drawn(session, adjudicator(session, "eve")) == [docno]
+
+
+def test_an_adjudicator_is_no_machine(session: Session) -> None:
+    disputed(session, (0, 2))
+    ada = adjudicator(session)
+    drawn(session, ada)
+    before = session.scalars(select(PoolItem.taken)).one()
+    with pytest.raises(ConflictError, match="“ada” was given documents to decide"):
+        machine_judges.mark_machine(session, "ada", machine_judges.MachineFacts())
+    assert session.scalars(select(PoolItem.taken)).one() == before
+
+
+def test_nobody_learns_from_their_count_that_others_differ_from_them(session: Session) -> None:
+    disputed(session, (0, 2))
+    disputed(session, (2,), name="alone")
+    for name in ("ann", "bob"):
+        members.add_member(session, SLUG, name, Role.ADJUDICATOR, added_at=NOW)
+        assert topics_to_adjudicate(session, SLUG, judge_id(session, name)) == []
+    ada, eve = adjudicator(session), adjudicator(session, "eve")
+    drawn(session, ada)
+    assert topics_to_adjudicate(session, SLUG, ada) == [TopicToAdjudicate("1", "topic 1", 1, 1, 0, 0, dropped=False)]
+    # In another's hands: they may still come to decide it.
+    assert topics_to_adjudicate(session, SLUG, eve) == [TopicToAdjudicate("1", "topic 1", 1, 0, 0, 0, dropped=False)]
+
+
+def test_what_a_lease_has_run_out_of_is_in_nobodys_hands(session: Session) -> None:
+    disputed(session, (0, 2))
+    drawn(session, adjudicator(session))
+    assert show_adjudication(session, SLUG, now=NOW + LEASE).in_hands == 1
+    assert show_adjudication(session, SLUG, now=LATER).in_hands == 0
+
+
+def test_documents_with_the_same_text_are_one_dispute_here_and_several_in_the_qrels(session: Session) -> None:
+    one, twin = disputed(session, (0, 2), ())
+    for docno in (one, twin):
+        retext(session, item_of(session, docno).id, "the same")
+    settle_needs(session, session.scalars(select(Collection.id)).one(), session.scalars(select(Topic.id)).all())
+    assert show_adjudication(session, SLUG, now=NOW).in_dispute == 1
+    [own] = topics_to_adjudicate(session, SLUG, adjudicator(session))
+    assert (own.in_dispute, own.waiting) == (1, 1)
+    assert disputes_left(session) == {one, twin}

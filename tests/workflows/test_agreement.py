@@ -149,7 +149,14 @@ def test_the_documents_behind_a_number_are_listed(session: Session) -> None:
     assert (both.count, [row.docno for row in both.documents]) == (6, ["a", "e"])
     chosen = agreement_documents.documents_of_two(session, SLUG, ("jo", "kim"), topics=("2",), most=9)
     assert chosen.count == 2
-    for judges, topics in ((("jo", "nobody"), ()), (("jo", "kim"), ("9",))):
+    labels(session, "bot", "1 0 a 2\n", name="bot.txt")
+    session.execute(update(User).where(User.name == "bot").values(kind=UserKind.MACHINE))
+    for judges, topics in (
+        (("jo", "nobody"), ()),
+        (("jo", "jo"), ()),
+        (("bot", "jo"), ()),
+        (("jo", "kim"), ("9",)),
+    ):
         with pytest.raises(NotFoundError):
             agreement_documents.documents_of_two(session, SLUG, judges, topics=topics, most=9)
 

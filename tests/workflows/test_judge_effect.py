@@ -100,6 +100,29 @@ def test_machines_that_count_are_settled_but_are_no_judges(session: Session) -> 
     assert {one.policy: one.differing for one in effect.policies}["highest"] == 2
 
 
+def test_one_judge_by_policy_is_in_no_dispute(session: Session) -> None:
+    judged_by_two(session)
+    session.execute(update(Collection).values(consensus_policy="judge:jo", leaves_out_disputed=True))
+    by_name = {one.policy: one for one in judge_effect(session, SLUG, P1).policies}
+    # Jo's grades are a 1 and d 0 of topic 1, a 0 and e 1 of topic 2; the lowest makes a of topic 1 a 0.
+    assert by_name["lowest"].differing == 1
+    assert list(by_name["lowest"].comparison.first) == [0.5, 0.5]
+
+
+def test_a_machine_that_the_policy_names_counts_under_it_alone(session: Session) -> None:
+    judged_by_two(session)
+    session.execute(update(User).where(User.name == "kim").values(kind=UserKind.MACHINE))
+    session.execute(update(Collection).values(consensus_policy="judge:kim"))
+    effect = judge_effect(session, SLUG, P1)
+    by_name = {one.policy: one for one in effect.policies}
+    assert effect.judges == ("jo",)
+    # Kim finds d and e relevant, jo a of topic 1 and e; by every other policy jo is the only one.
+    for other in ("majority", "highest"):
+        assert by_name[other].differing == 2
+        assert list(by_name[other].comparison.first) == [0, 1]
+        assert list(by_name[other].comparison.second) == [0.5, 0.5]
+
+
 def test_the_steps_of_the_work_are_told(session: Session) -> None:
     judged_by_two(session)
     told: list[int] = []

@@ -4,17 +4,17 @@ from datetime import date
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels, member, news, pooled_news, topic_file
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
 from annotator.evaluation.agreement import Undefined
 from annotator.files import InputFile
-from annotator.storage import PoolItem, Topic, User, UserKind
+from annotator.storage import Collection, PoolItem, Topic, User, UserKind
 from annotator.storage.collection import find_collection
 from annotator.storage.opinions import opinions
 from annotator.storage.selection import judgements_of
-from annotator.workflows import judgement_import, judging, pools
+from annotator.workflows import judgement_import, judging, machine_judges, pools
 from annotator.workflows.judgement_import import JudgementImport
 from annotator.workflows.machine_judges import MachineFacts, machine_reports, mark_machine, mark_person
 
@@ -68,6 +68,23 @@ def test_labels_outside_the_scale_are_listed_and_kept_apart(session: Session) ->
     [report] = machine_reports(session, SLUG).machines
     assert report.labels == 1
     assert [tuple(label) for label in report.outside] == [("bot", "1", "b", "7"), ("bot", "1", "d", "3")]
+
+
+def test_whatever_a_machine_writes_for_a_grade_is_taken_in_and_listed(session: Session) -> None:
+    pooled_news(session)
+    text = "1 0 a N/A\n1 0 b 1.5\n1 0 c 99999\n1 0 d 2\n2 0 a -1\n2 0 e -7\n"
+    assert machine_labels(session, "bot", text) == JudgementImport(5, 0, 0, unjudged=1, pooled=0, outside=4)
+    [report] = machine_reports(session, SLUG).machines
+    assert [(label.docno, label.label) for label in report.outside] == [
+        ("a", "N/A"),
+        ("b", "1.5"),
+        ("c", "99999"),
+        ("e", "-7"),
+    ]
+    assert report.labels == 1
+    with pytest.raises(FileRefusedError) as refused:
+        labels(session, "jo", text)
+    assert len(refused.value.problems) == 4
 
 
 def test_a_label_outside_the_scale_goes_when_a_grade_replaces_it(session: Session) -> None:
@@ -179,3 +196,43 @@ def test_what_machines_say_steers_no_adaptive_pool(session: Session) -> None:
     labels(session, "jo", "1 0 b 1\n")
     topic = session.scalars(select(Topic.id).where(Topic.number == "1")).one()
     assert [row.grade for row in judgements_of(session, topic)] == [1]
+
+
+def test_people_are_settled_by_the_majority_where_the_policy_names_a_machine(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+    machine_labels(session, "bot", "1 0 a 2\n1 0 b 1\n")
+    session.execute(update(Collection).values(consensus_policy="judge:bot"))
+    reports = machine_reports(session, SLUG)
+    assert reports.policy == "majority"
+    assert reports.machines[0].people.kappa.n == 2
+
+
+def test_one_person_by_policy_is_compared_with_whatever_others_say(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+    labels(session, "kim", "1 0 a 0\n1 0 b 0\n", name="kim.txt")
+    machine_labels(session, "bot", "1 0 a 2\n1 0 b 1\n")
+    session.execute(update(Collection).values(consensus_policy="judge:jo", leaves_out_disputed=True))
+    [report] = machine_reports(session, SLUG).machines
+    assert (report.people.kappa.n, report.people.same.value) == (2, 0.5)
+
+
+def test_a_machine_takes_no_place_among_people(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 0\n")
+    machine_labels(session, "bot", "1 0 a 2\n")
+    labels(session, "kim", "1 0 a 1\n", name="kim.txt")
+    labels(session, "lou", "1 0 a 2\n", name="lou.txt")
+    # Of 0, 1 and 2 the third person's counts, which is lou's and not kim's.
+    [report] = machine_reports(session, SLUG).machines
+    assert report.people.confusion[2] == [0, 0, 1]
+
+
+def test_without_a_machine_nothing_is_read(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n")
+    monkeypatch.delattr(machine_judges, "opinions")
+    assert machine_reports(session, SLUG).machines == ()
+    with pytest.raises(NotFoundError, match="no topic “7”"):
+        machine_reports(session, SLUG, topics=["7"])

@@ -2,10 +2,12 @@
 
 import pytest
 from build import LIMIT, SLUG, labels, news, pool, run, topic_file
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.files import InputFile
+from annotator.storage import User, UserKind
 from annotator.workflows import documents, topic_editing
 from annotator.workflows.near_duplicates import (
     IdenticalDocument,
@@ -106,3 +108,12 @@ def test_topics_that_can_be_compared_are_accepted_and_pooled(pooled: Session) ->
 def test_a_similarity_that_cannot_be_is_refused(pooled: Session, at_least: float) -> None:
     with pytest.raises(InvalidValueError, match="A similarity to look for is from"):
         show_likeness(pooled, SLUG, "1", at_least)
+
+
+def test_what_a_machine_said_is_not_among_the_grades(pooled: Session) -> None:
+    labels(pooled, "jo", "1 0 a 2\n1 0 b 2\n")
+    labels(pooled, "bot", "1 0 b 0\n", name="bot.txt")
+    pooled.execute(update(User).where(User.name == "bot").values(kind=UserKind.MACHINE))
+    pairs = show_likeness(pooled, SLUG, "1").pairs
+    assert pairs is not None
+    assert (pairs[0].second, pairs[0].differs) == (document("b", ("jo", 2)), False)

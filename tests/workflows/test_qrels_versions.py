@@ -1,10 +1,11 @@
 """Which grades go out as qrels, the versions of them that are kept, and what lies between two of these."""
 
 import json
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
-from build import NOW, SLUG, labels, member, news, pooled_news, topic_file
+from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -14,6 +15,7 @@ from annotator.storage import (
     CannotJudge,
     Document,
     Judgement,
+    Pool,
     PoolItem,
     Purpose,
     QrelsGrade,
@@ -144,11 +146,40 @@ def test_an_earlier_moment_is_exported_from_the_history(disputed: Session) -> No
     assert json.loads(then.manifest)["as_of"] == NOW.isoformat()
     before = qrels.export_qrels(disputed, SLUG, at=NOW - timedelta(days=1), with_unjudged=True, made_at=NOW)
     assert before.qrels == b""  # there was no pool either
+    assert json.loads(before.manifest)["pool_versions"] == []
+
+
+def test_the_manifest_of_an_earlier_moment_says_what_is_not_of_it(disputed: Session) -> None:
+    labels(disputed, "jo", "1 0 zz 1\n", add_to_pool=True, name="later.txt")
+    disputed.execute(update(Pool).where(Pool.version == 2).values(built_at=LATER))
+    then, now = (json.loads(qrels.export_qrels(disputed, SLUG, at=at, made_at=LATER).manifest) for at in (NOW, None))
+    assert [one["version"] for one in then["pool_versions"]] == [1]
+    assert [one["version"] for one in now["pool_versions"]] == [1, 2]
+    assert set(then["not_as_of"]["of_now"]) <= then.keys()
+    assert "ceased to count" in then["not_as_of"]["note"]
+    assert "not_as_of" not in now
+
+
+@pytest.mark.parametrize("export", [qrels.export_qrels, qrels.outline_qrels])
+def test_a_policy_without_a_name_is_refused(disputed: Session, export: Callable[..., object]) -> None:
+    with pytest.raises(InvalidValueError, match="no consensus policy “”"):
+        export(disputed, SLUG, policy="", made_at=NOW)
+
+
+@pytest.mark.parametrize("wanted", [{}, {"policy": "highest"}, {"judge": "jo"}])
+def test_an_outline_says_what_the_export_says(disputed: Session, wanted: dict[str, str]) -> None:
+    change_collection(disputed, SLUG, CollectionChange(leaves_out_disputed=True))
+    outline = qrels.outline_qrels(disputed, SLUG, policy=wanted.get("policy"), judge=wanted.get("judge"), made_at=NOW)
+    export = qrels.export_qrels(disputed, SLUG, policy=wanted.get("policy"), judge=wanted.get("judge"), made_at=NOW)
+    manifest = json.loads(export.manifest)
+    assert manifest.pop("sha256")
+    assert json.loads(json.dumps(outline.manifest)) == manifest
+    assert outline.warnings == export.warnings
 
 
 def kept(session: Session, **wanted: str | bool) -> int:
     made = qrels.export_qrels(session, SLUG, made_at=NOW, **wanted)  # type: ignore[arg-type]  # one of several kinds
-    return keep_qrels(session, SLUG, made.qrels, made.manifest, made_by_id=None, made_at=NOW)
+    return keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
 
 
 def test_a_kept_version_is_given_again_byte_for_byte_whatever_is_judged_later(disputed: Session) -> None:
@@ -170,7 +201,7 @@ def test_nothing_is_not_kept_and_what_is_not_as_it_was_is_not_handed_out(dispute
     topic_file(disputed, slug="empty")
     made = qrels.export_qrels(disputed, "empty", made_at=NOW)
     with pytest.raises(ConflictError, match="no line"):
-        keep_qrels(disputed, "empty", made.qrels, made.manifest, made_by_id=None, made_at=NOW)
+        keep_qrels(disputed, "empty", made.grades, made.manifest, made_by_id=None, made_at=NOW)
     with pytest.raises(NotFoundError, match="no version 1"):
         export_version(disputed, SLUG, 1)
     kept(disputed)
@@ -243,3 +274,31 @@ def test_topics_are_flagged_by_what_the_policy_settles(disputed: Session) -> Non
 
 def _flags(session: Session) -> list[topic_flags.TopicFlag]:
     return topic_flags.flagged_topics(session, SLUG)
+
+
+def test_flags_and_differences_go_by_one_judge_whom_nobody_disputes(disputed: Session) -> None:
+    labels(disputed, "gpt", "1 0 a 2\n1 0 b 0\n1 0 c 0\n1 0 d 0\n")
+    disputed.execute(update(User).where(User.name == "gpt").values(kind=UserKind.MACHINE))
+    kept(disputed)
+    # One of the four is relevant by the machine; people differ on b and d and on d an adjudicator has decided.
+    change_collection(disputed, SLUG, CollectionChange(consensus_policy="judge:gpt", leaves_out_disputed=True))
+    assert [(flag.topic.judged, flag.topic.relevant) for flag in _flags(disputed)] == [(4, 1)]
+    change_collection(disputed, SLUG, CollectionChange(consensus_policy="judge:jo"))
+    assert [(flag.topic.judged, flag.topic.relevant) for flag in _flags(disputed)] == [(4, 3)]
+    assert diff_qrels(disputed, SLUG, "1", "live").after.grades == 4
+    assert exported(disputed)[0] == "a2 b0 c1 d2"
+
+
+def test_runs_whose_scores_are_the_same_in_another_order_share_a_rank(session: Session) -> None:
+    news(session)
+    topic_file(session, "1\tx\n2\ty\n3\tz\n")
+    document_file(session, ["a", "b", "c"])
+    # P@10 is 0.1, 0.2 and 0.3 of the one and 0.3, 0.2 and 0.1 of the other, and their means differ in the last digit.
+    run(session, "up", {"1": ["a"], "2": ["a", "b"], "3": ["a", "b", "c"]})
+    run(session, "down", {"1": ["a", "b", "c"], "2": ["a", "b"], "3": ["a"]})
+    pool(session)
+    labels(session, "jo", "".join(f"{topic} 0 {docno} 1\n" for topic in "123" for docno in "abc"), add_to_pool=True)
+    kept(session)
+    diff = diff_qrels(session, SLUG, "1", "live", "P@10")
+    assert [(one.tag, one.rank_before, one.rank_after) for one in diff.runs] == [("down", 1, 1), ("up", 1, 1)]
+    assert diff.tau is None  # both are tied

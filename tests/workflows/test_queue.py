@@ -18,7 +18,6 @@ from undone import undone
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.judge_queue import (
     FORGOTTEN_AFTER,
-    done_items,
     due_again,
     free_items,
     next_free,
@@ -28,6 +27,7 @@ from annotator.storage.judge_queue import (
 )
 from annotator.storage.judging import lend
 from annotator.storage.needs import settle_needs
+from annotator.storage.queue_counts import done_items
 
 NAMES = ("jo", "kim", "lee")
 

@@ -14,6 +14,7 @@ from annotator.storage.judging import Decision
 from annotator.workflows import agreement, judging, leaderboard, qrels, recording
 from annotator.workflows import collection as collections
 from annotator.workflows.collection import CollectionChange
+from annotator.workflows.leaderboard import GradesFrom
 
 
 def judged_news(session: Session) -> None:
@@ -192,7 +193,7 @@ def test_exported_qrels_score_the_runs_as_the_live_grades_do(session: Session) -
     live = leaderboard.build_leaderboard(session, SLUG, ["nDCG@10", "AP", "Bpref"])
     file = InputFile("out.qrels", qrels.export_qrels(session, SLUG, made_at=NOW).qrels)
     again = leaderboard.build_leaderboard(
-        session, SLUG, ["nDCG@10", "AP", "Bpref"], qrels_file=file, unpacked_limit=LIMIT
+        session, SLUG, ["nDCG@10", "AP", "Bpref"], grades=GradesFrom(qrels_file=file, unpacked_limit=LIMIT)
     )
     assert again.rows == live.rows
     assert again.fingerprint == live.fingerprint
@@ -202,7 +203,9 @@ def test_exported_qrels_score_the_runs_as_the_live_grades_do(session: Session) -
 def test_relevant_documents_of_a_file_that_no_run_has_still_count(session: Session) -> None:
     judged_news(session)
     file = InputFile("more.qrels", b"2 0 e 1\n2 0 unheard-of 1\n")
-    board = leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=file, unpacked_limit=LIMIT)
+    board = leaderboard.build_leaderboard(
+        session, SLUG, ["AP"], grades=GradesFrom(qrels_file=file, unpacked_limit=LIMIT)
+    )
     assert board.rows[0].by_topic == {"2": (0.5,)}
 
 
@@ -239,7 +242,9 @@ def test_an_unknown_measure_and_a_bad_file_are_refused(session: Session) -> None
     with pytest.raises(InvalidValueError, match="nDGC"):
         leaderboard.build_leaderboard(session, SLUG, ["nDGC@10"])
     with pytest.raises(FileRefusedError):
-        leaderboard.build_leaderboard(session, SLUG, qrels_file=InputFile("q", b"1 0 a one\n"), unpacked_limit=LIMIT)
+        leaderboard.build_leaderboard(
+            session, SLUG, grades=GradesFrom(qrels_file=InputFile("q", b"1 0 a one\n"), unpacked_limit=LIMIT)
+        )
 
 
 def test_every_default_measure_explains_itself() -> None:
@@ -253,7 +258,9 @@ def test_a_document_that_only_the_file_knows_takes_the_number_of_no_document(ses
     # The run has a document whose number follows the highest of those in the file.
     run(session, "gamma", {"2": ["z", "e"]})
     file = InputFile("q", b"2 0 a 0\n2 0 unheard-of 1\n")
-    board = leaderboard.build_leaderboard(session, SLUG, ["RR", "NumRelRet"], qrels_file=file, unpacked_limit=LIMIT)
+    board = leaderboard.build_leaderboard(
+        session, SLUG, ["RR", "NumRelRet"], grades=GradesFrom(qrels_file=file, unpacked_limit=LIMIT)
+    )
     assert {row.tag: row.values for row in board.rows} == {"alpha": (0, 0), "beta": (0, 0), "gamma": (0, 0)}
 
 
@@ -261,9 +268,14 @@ def test_minus_one_is_no_grade_to_score_against(session: Session) -> None:
     judged_news(session)
     only = InputFile("q", b"1 0 a -1\n")
     with pytest.raises(ConflictError, match="Nothing is judged yet"):
-        leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=only, unpacked_limit=LIMIT)
+        leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=GradesFrom(qrels_file=only, unpacked_limit=LIMIT))
     some = InputFile("q", b"1 0 a -1\n1 0 b 1\n")
-    assert leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=some, unpacked_limit=LIMIT).grades == 1
+    assert (
+        leaderboard.build_leaderboard(
+            session, SLUG, ["AP"], grades=GradesFrom(qrels_file=some, unpacked_limit=LIMIT)
+        ).grades
+        == 1
+    )
 
 
 def test_the_fingerprint_is_that_of_the_exported_file_in_any_database(session: Session) -> None:

@@ -4,12 +4,23 @@ import gzip
 
 import pytest
 from build import LIMIT, NOW, SLUG, document_file, labels, member, pool, pooled_news, run, user
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
 from annotator.files import InputFile
-from annotator.storage import Assignment, AssignmentState, Contribution, Database, Document, Pool, PoolItem, Topic
+from annotator.storage import (
+    Assignment,
+    AssignmentState,
+    Contribution,
+    Database,
+    Document,
+    Pool,
+    PoolItem,
+    Topic,
+    User,
+    UserKind,
+)
 from annotator.storage.needs import settle_needs
 from annotator.workflows import collection, pools, topic_editing, training
 from annotator.workflows.collection import CollectionChange, change_collection
@@ -255,6 +266,17 @@ def test_answers_are_counted_by_judge_and_by_question(session: Session) -> None:
         QuestionAnswers("2", "e", "Title of e", 1, ((0, 1), (1, 0), (2, 0)), 0),
     )
     assert [(one.answered, one.right) for one in answers.questions] == [(2, 2), (1, 1), (1, 0)]
+
+
+def test_what_a_machine_said_answers_no_test_question(session: Session) -> None:
+    pooled_news(session)
+    import_questions(session, "1\ta\t2\n")
+    labels(session, "jo", "1 0 a 2\n")
+    labels(session, "bot", "1 0 a 0\n", name="bot.txt")
+    session.execute(update(User).where(User.name == "bot").values(kind=UserKind.MACHINE))
+    answers = show_answers(session, SLUG)
+    assert answers.judges == (JudgeAnswers("jo", 1, 1, 0),)
+    assert answers.questions[0].fell == ((0, 0), (1, 0), (2, 1))
 
 
 def test_before_the_first_answer_there_is_no_share(session: Session) -> None:

@@ -29,6 +29,7 @@ from annotator.workflows import (
 )
 from annotator.workflows import collection as collections
 from annotator.workflows.judging import TopicWork
+from annotator.workflows.leaderboard import GradesFrom
 from annotator.workflows.topic_editing import TopicWords
 from annotator.workflows.topics import TopicImport
 
@@ -295,7 +296,9 @@ def test_means_are_over_accepted_topics_also_by_a_file_from_before(session: Sess
     assert (board.topics, board.topics_dropped, board.topics_left_out, board.grades) == (("1",), ("2",), 0, 4)
     # Topic 1, alpha: a2 b0 c1 → (1/1 + 2/3)/2 = 5/6.
     assert {row.tag: row.values[0] for row in board.rows}["alpha"] == pytest.approx(5 / 6)
-    by_file = leaderboard.build_leaderboard(session, SLUG, ["AP"], qrels_file=before, unpacked_limit=LIMIT)
+    by_file = leaderboard.build_leaderboard(
+        session, SLUG, ["AP"], grades=GradesFrom(qrels_file=before, unpacked_limit=LIMIT)
+    )
     assert (by_file.rows, by_file.fingerprint) == (board.rows, board.fingerprint)
     manifest = json.loads(qrels.export_qrels(session, SLUG, made_at=NOW).manifest)
     assert manifest["sha256"].startswith(board.fingerprint)

@@ -58,7 +58,7 @@ from annotator.evaluation.agreement.shares import (
     positive_agreement,
     same_grade,
 )
-from annotator.evaluation.agreement.upheld import Upheld, upheld
+from annotator.evaluation.agreement.upheld import Upheld, count_upheld, upheld
 from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
 
 __all__ = [
@@ -98,6 +98,7 @@ __all__ = [
     "cohen_kappa",
     "confusion_matrix",
     "conger_kappa",
+    "count_upheld",
     "documents_in_common",
     "fleiss_kappa",
     "fleiss_kappa_of_unequal",

@@ -8,6 +8,8 @@ BANDS_ARE_CONVENTIONS = Sentence(
     "themselves. Read them with the interval and the number of documents."
 )
 
+EXACT_DECIMALS = 12
+
 
 class Band(SentenceEnum):
     """Landis and Koch's words for a kappa."""
@@ -23,8 +25,10 @@ class Band(SentenceEnum):
 def band(value: float) -> Band:
     """Name a kappa as Landis and Koch do (Biometrics 1977): up to 0.20 slight, up to 0.40 fair and so on.
 
-    The limits are their own and, they say, arbitrary. A kappa below 0 is poor.
+    The limits are their own and, they say, arbitrary. A kappa below 0 is poor. What differs from a limit by no more
+    than an error of calculation meets it.
     """
+    value = round(value, EXACT_DECIMALS)
     if value < 0:
         return Band.POOR
     limits = ((0.20, Band.SLIGHT), (0.40, Band.FAIR), (0.60, Band.MODERATE), (0.80, Band.SUBSTANTIAL))

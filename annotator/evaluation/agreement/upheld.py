@@ -38,6 +38,14 @@ def upheld(
         return []
     entries = counting_entries(pieces, judges, topics)
     met = entries[:, np.isin(entries[ITEM], list(decided))]
-    rows = [(judge, decided[item] == grade) for judge, item, grade in met[[JUDGE, ITEM, GRADE]].T.tolist()]
-    all_, same = Counter(judge for judge, _ in rows), Counter(judge for judge, is_same in rows if is_same)
-    return sorted((Upheld(judges[judge], all_[judge], same[judge]) for judge in all_), key=lambda one: one.judge)
+    rows = met[[JUDGE, ITEM, GRADE]].T.tolist()
+    return count_upheld((judges[judge], decided[item] == grade) for judge, item, grade in rows)
+
+
+def count_upheld(words: Iterable[tuple[str, bool]]) -> list[Upheld]:
+    """Count the judges' words on decided documents, each with whether it was the decision; by name."""
+    all_, same = Counter[str](), Counter[str]()
+    for judge, is_same in words:
+        all_[judge] += 1
+        same[judge] += is_same
+    return [Upheld(judge, all_[judge], same[judge]) for judge in sorted(all_)]

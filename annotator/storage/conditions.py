@@ -1,0 +1,18 @@
+"""Conditions on assignments and judgements that several queries share, as the partial indexes have them.
+
+Word for word: SQLAlchemy would compare with a value, and the indexes would not be used.
+"""
+
+from sqlalchemy import text
+
+from annotator.storage.judging import Judgement
+from annotator.storage.opinions import MACHINES
+
+# In somebody's hands, or done; a second showing is none of the two.
+HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
+SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'")
+# Whether somebody was given an item to decide, or to judge.
+DECIDES = text("assignment.purpose = 'adjudication'")
+JUDGES = text("assignment.purpose <> 'adjudication'")
+CURRENT = text("judgement.current")
+OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)

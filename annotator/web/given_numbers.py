@@ -1,0 +1,36 @@
+"""Whole numbers in addresses, kept to what can be counted with: nobody's typing error may reach the database."""
+
+from flask import request
+
+from annotator.errors import InvalidValueError
+
+# What a column of numbers holds in every database, and every number of a row in an address.
+GREATEST = 999_999_999
+LONGEST_SHOWN = 40  # characters of what is no number, in the sentence that says so
+
+
+def number_given(name: str, *, least: int = 0, most: int = GREATEST) -> int | None:
+    """The whole number of an argument of the address, None when it is missing or empty.
+
+    Raises `InvalidValueError` for what is none, and for one that is less or more than it may be.
+    """
+    written = request.args.get(name, "").strip()
+    if not written:
+        return None
+    digits = written.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise InvalidValueError("“%(written)s” is not a whole number.", written=_shortened(written))
+    # Python reads no number of some thousand digits.
+    number = int(written) if len(digits) <= len(str(most)) else None
+    if number is None or not least <= number <= most:
+        raise InvalidValueError(
+            "The number %(written)s is not possible here: it is from %(least)d to %(most)d.",
+            written=_shortened(written),
+            least=least,
+            most=most,
+        )
+    return number
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
