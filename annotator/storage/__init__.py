@@ -29,6 +29,7 @@ from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, 
 from annotator.storage.labels import LabelFile
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.revisions import TopicRevision
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 from annotator.storage.search import DocumentWords
 
@@ -76,6 +77,7 @@ __all__ = [
     "Topic",
     "TopicMark",
     "TopicNote",
+    "TopicRevision",
     "TopicState",
     "User",
     "UserKind",

@@ -117,8 +117,6 @@ class Topic(Base):
     reason: Mapped[str] = mapped_column(default="")
     # Who judges all of it where topics are owned.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    # Raised by whatever is said of its documents; see storage/revisions.py.
-    revision: Mapped[int] = mapped_column(default=0)
 
 
 # Topics that count: what is pooled, drawn, settled into qrels, averaged and compared between judges.

@@ -5,21 +5,56 @@ number is another. What else the settled grades depend on (policy, accepted topi
 """
 
 from collections.abc import Collection as SizedIterable
+from typing import cast
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Connection, ForeignKey, Table, bindparam, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import ACCEPTED, Topic
+from annotator.storage.columns import Base
 from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
+
+# Of files of labels, and of what is carried over or put back.
+EVERYBODY = 0
+
+
+class TopicRevision(Base):
+    """A judge's part of a topic's revision: with one number for all, judges of a topic would wait for each other."""
+
+    __tablename__ = "topic_revision"
+
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
+    judge_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    revision: Mapped[int]
+
+
+_PARTS = cast("Table", TopicRevision.__table__)
+_PART = {"topic_id": bindparam("topic_id"), "judge_id": bindparam("judge_id"), "revision": 1}
+_RAISED = {"revision": _PARTS.c.revision + 1}
+_KEY = (_PARTS.c.topic_id, _PARTS.c.judge_id)
+RAISE = {
+    "sqlite": sqlite.insert(_PARTS).values(_PART).on_conflict_do_update(index_elements=_KEY, set_=_RAISED),
+    "postgresql": postgresql.insert(_PARTS).values(_PART).on_conflict_do_update(index_elements=_KEY, set_=_RAISED),
+}
 
 
 def revisions(session: Session, collection_id: int) -> dict[int, int]:
     """Accepted topic → its revision, in the order of their ids."""
     rows = session.execute(
-        select(Topic.id, Topic.revision).where(Topic.collection_id == collection_id, ACCEPTED).order_by(Topic.id)
+        select(Topic.id, func.coalesce(func.sum(TopicRevision.revision), 0))
+        .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+        .group_by(Topic.id)
+        .order_by(Topic.id)
     )
-    return {topic_id: revision for topic_id, revision in rows}
+    return {topic_id: int(revision) for topic_id, revision in rows}
+
+
+def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYBODY) -> None:
+    """Raise a judge's part of the revision of a topic, which they have just said something of."""
+    connection.execute(RAISE[connection.dialect.name], {"topic_id": topic_id, "judge_id": judge_id})
 
 
 def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None:
@@ -27,10 +62,6 @@ def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None
     topics: set[int] = set()
     for some in chunks(list(pool_item_ids)):
         topics |= set(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(some)).distinct()))
-    for some in chunks(sorted(topics)):
-        session.execute(
-            update(Topic)
-            .where(Topic.id.in_(some))
-            .values(revision=Topic.revision + 1)
-            .execution_options(synchronize_session=False)
-        )
+    session.flush()
+    for topic_id in sorted(topics):
+        raise_revision(session.connection(), topic_id)

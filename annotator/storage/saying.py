@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.storage.collection import CollectionState, Topic, find_collection, refuse_closed_judging
 from annotator.storage.database import has_one_writer
 from annotator.storage.judging import BESIDES, AssignmentState, Decision, Purpose
+from annotator.storage.revisions import raise_revision
 from annotator.storage.saying_statements import (
     A_GRADE,
     A_VERSION,
@@ -29,7 +30,6 @@ from annotator.storage.saying_statements import (
     OWN_TOPICS,
     PLACE,
     PUT_OFF,
-    RAISE,
     REPLACE,
     RULES_AND_KNOWN,
     RULES_AND_ONE_KNOWN,
@@ -191,10 +191,9 @@ class Saying:
         self._finish(assignment)
 
     def _raise_revision(self, topic_id: int) -> None:
-        # On PostgreSQL this was done when the assignments were locked.
-        if topic_id not in self._raised and has_one_writer(self.session):
+        if topic_id not in self._raised:
             self._raised.add(topic_id)
-            self._connection.execute(RAISE, {"topic_id": topic_id})
+            raise_revision(self._connection, topic_id, self.judge_id)
 
     def _finish(self, assignment: OwnAssignment) -> None:
         is_returned = assignment.state == AssignmentState.RETURNED
@@ -288,8 +287,6 @@ def _lock_own(session: Session, wanted: dict[str, Any]) -> None:
     connection = session.connection()
     for (topic_id,) in sorted(connection.execute(OWN_TOPICS, wanted).all()):
         hold_back_choices(session, topic_id)
-        # Here, and not when something is said of it: who changes the topic locks it before its assignments.
-        connection.execute(RAISE, {"topic_id": topic_id})
     items = {item_id for (item_id,) in connection.execute(OWN_ITEMS, wanted)}
     connection.execute(LOCKED, {"item_ids": sorted(items), "judge_id": wanted["judge_id"]}).all()
 

@@ -109,11 +109,6 @@ LAST_OF_ASSIGNMENT = (
     .limit(1)
 )
 INSERT = insert(JUDGEMENTS)
-RAISE = (
-    update(cast("Table", Topic.__table__))
-    .where(TOPICS.id == bindparam("topic_id"))
-    .values(revision=TOPICS.revision + 1)
-)
 KEEP = insert(EVIDENCE)
 REPLACE = update(JUDGEMENTS).where(JUDGEMENTS.c.id == bindparam("replaced_id")).values(current=False)
 FINISH = (

@@ -15,6 +15,7 @@ from annotator.storage.documents import Document, chunks, docnos_of
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import Pool, PoolItem, PoolRun
 from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.revisions import revisions
 from annotator.storage.runs import IN_FORCE, RankedList, Run
 
 # More documents than that are asked for together.
@@ -54,15 +55,16 @@ class ScoredState:
 def scored_state(session: Session, collection: Collection) -> ScoredState:
     """Read all of it in one transaction with what else is read."""
     topics = session.execute(
-        select(Topic.id, Topic.number, Topic.owner_id, Topic.revision)
+        select(Topic.id, Topic.number, Topic.owner_id)
         .where(Topic.collection_id == collection.id, ACCEPTED)
         .order_by(Topic.id)
     )
+    raised = revisions(session, collection.id)
     best_grade = session.scalar(select(func.max(Grade.value)).where(Grade.collection_id == collection.id))
     return ScoredState(
         collection.id,
         _runs(session, collection.id),
-        {id_: TopicState(number, owner, revision) for id_, number, owner, revision in topics},
+        {id_: TopicState(number, owner, raised[id_]) for id_, number, owner in topics},
         best_grade or 0,
         tuple(sorted(session.scalars(MACHINES))),
     )

@@ -30,8 +30,14 @@ def upgrade() -> None:
     with op.batch_alter_table("collection") as collection:
         for name in ("counts_machines", "shows_grades", "leaves_out_disputed"):
             collection.add_column(sa.Column(name, sa.Boolean(), nullable=False, server_default=sa.false()))
-    with op.batch_alter_table("topic") as topic:
-        topic.add_column(sa.Column("revision", sa.Integer(), nullable=False, server_default="0"))
+    op.create_table(
+        "topic_revision",
+        sa.Column("topic_id", sa.Integer(), nullable=False),
+        sa.Column("judge_id", sa.Integer(), autoincrement=False, nullable=False),
+        sa.Column("revision", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["topic_id"], ["topic.id"], name=op.f("fk_topic_revision_topic_id_topic")),
+        sa.PrimaryKeyConstraint("topic_id", "judge_id", name=op.f("pk_topic_revision")),
+    )
     for name, table, column, where in INDEXES:
         op.create_index(name, table, [column], sqlite_where=sa.text(where), postgresql_where=sa.text(where))
     op.create_table(
@@ -74,8 +80,7 @@ def downgrade() -> None:
     op.drop_table("qrels_version")
     for name, table, _, _ in INDEXES:
         op.drop_index(name, table)
-    with op.batch_alter_table("topic") as topic:
-        topic.drop_column("revision")
+    op.drop_table("topic_revision")
     with op.batch_alter_table("collection") as collection:
         for name in ("leaves_out_disputed", "shows_grades", "counts_machines"):
             collection.drop_column(name)
