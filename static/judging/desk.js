@@ -55,15 +55,15 @@ export class Desk {
     if (!isPutOff) this.judged.add(one.assignment);
   }
 
-  /** Documents that another tab has judged are not shown here. */
-  drop(assignments) {
+  /** Documents that another tab has judged are not shown here, but for one that is kept. */
+  drop(assignments, kept) {
     for (const assignment of assignments) this.judged.add(assignment);
-    this.putAside(assignments);
+    this.putAside(assignments, kept);
   }
 
-  /** Documents that another tab has put off are shown when they come again. */
-  putAside(assignments) {
-    this.queue = this.queue.filter((one) => !assignments.includes(one.assignment));
+  /** Documents that another tab has put off are shown when they come again, but for one that is kept. */
+  putAside(assignments, kept) {
+    this.queue = this.queue.filter((one) => one.assignment === kept || !assignments.includes(one.assignment));
   }
 
   /** Documents are not judged after all, and may come again: the server refused what was said. */

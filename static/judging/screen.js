@@ -39,6 +39,11 @@ function isBusyElsewhere() {
   return document.querySelector("dialog:popover-open, #topic :is(input, textarea):focus") !== null;
 }
 
+/** Whether the judge is asked why the document cannot be judged. */
+export function isReasonAsked() {
+  return form.querySelector(".panel").open;
+}
+
 /** Nothing is left to show: say why, and what to do. */
 export function paintOver(title, text, { isWaiting }) {
   article.hidden = true;

@@ -4,7 +4,7 @@ import { Today, watchingClock } from "./clock.js";
 import { Desk } from "./desk.js";
 import { dropDraft, isRewritten, keepDraft, writtenOn } from "./drafts.js";
 import { afterNextFrame } from "./frames.js";
-import { paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
+import { isReasonAsked, paintCounts, paintDocument, paintOver, show, tell } from "./screen.js";
 import { Sender } from "./sender.js";
 import { Status } from "./status.js";
 import { batch, freshId, say } from "./words.js";
@@ -98,6 +98,12 @@ export class Work {
 
   get written() {
     return { note: document.getElementById("note").value, evidence: this.page.evidence.passages };
+  }
+
+  /** Whether the judge is about to say something of the document: then nothing may take it from under their hands. */
+  get hasBegun() {
+    const { note, evidence } = this.written;
+    return isReasonAsked() || note !== "" || evidence.length > 0;
   }
 
   keepDraft() {
@@ -256,8 +262,9 @@ export class Work {
   onOtherTab({ judged = [], putOff = [], refused = [], acknowledged = [] }) {
     if (acknowledged.length > 0) this.outbox.remove(acknowledged);
     const before = this.desk.current;
-    this.desk.drop(judged);
-    this.desk.putAside(putOff);
+    const kept = this.hasBegun ? before?.assignment : null;
+    this.desk.drop(judged, kept);
+    this.desk.putAside(putOff, kept);
     this.desk.release(refused);
     if (this.desk.current !== before) this.paint();
     this.status.show();

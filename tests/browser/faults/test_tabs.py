@@ -2,12 +2,18 @@
 
 import pytest
 from browser.faults.collection import OTHER_TOPIC, OVERVIEW, TOPIC
-from browser.faults.judge_tab import JudgeTab
+from browser.faults.judge_tab import PATIENCE, JudgeTab, Press
 from browser.faults.ledger import count_stored, nothing_is_lost, wait_until_stored
 from browser.faults.length import LENGTH
 from playwright.sync_api import BrowserContext
 
 from annotator.storage import Database
+
+LISTEN_TO_TABS = """() => {
+  globalThis.heardOfTabs = 0
+  const { person } = JSON.parse(document.querySelector("#batch").textContent)
+  new BroadcastChannel(`annotator-judging-${person}`).onmessage = () => (heardOfTabs += 1)
+}"""
 
 
 @pytest.mark.parametrize("path", LENGTH.cases([TOPIC, OTHER_TOPIC, OVERVIEW]))
@@ -49,3 +55,21 @@ def test_two_tabs_at_once_keep_their_own_order(context: BrowserContext, server: 
     context.pages[0].goto(f"{server}{OVERVIEW}")
     wait_until_stored(served, context.pages[0], len(one.pressed) + len(other.pressed))
     nothing_is_lost(served, tabs)
+
+
+def test_what_the_other_tab_judges_is_not_taken_from_under_the_hands_of_who_gives_a_reason(
+    context: BrowserContext, server: str, served: Database
+) -> None:
+    one, other = JudgeTab.sign_in(context, server), JudgeTab.open(context, server)
+    docno = other.docno
+    other.page.keyboard.press("x")
+    other.page.evaluate(LISTEN_TO_TABS)
+    one.page.bring_to_front()
+    one.say("0")
+    other.page.wait_for_function("heardOfTabs > 0", timeout=PATIENCE)
+    other.page.bring_to_front()
+    other.page.keyboard.press("1")
+    other.pressed.append(Press(docno, "broken"))
+    one.is_saved()
+    other.is_saved()
+    nothing_is_lost(served, [one, other])
