@@ -2,7 +2,7 @@
 
 import pytest
 from browser.faults.collection import OTHER_TOPIC, OVERVIEW, TOPIC
-from browser.faults.judge_tab import PATIENCE, JudgeTab, Press
+from browser.faults.judge_tab import JudgeTab, Press
 from browser.faults.ledger import count_stored, nothing_is_lost, wait_until_stored
 from browser.faults.length import LENGTH
 from playwright.sync_api import BrowserContext
@@ -10,9 +10,9 @@ from playwright.sync_api import BrowserContext
 from annotator.storage import Database
 
 LISTEN_TO_TABS = """() => {
-  globalThis.heardOfTabs = 0
   const { person } = JSON.parse(document.querySelector("#batch").textContent)
-  new BroadcastChannel(`annotator-judging-${person}`).onmessage = () => (heardOfTabs += 1)
+  const channel = new BroadcastChannel(`annotator-judging-${person}`)
+  globalThis.heardOfTabs = new Promise(resolve => (channel.onmessage = () => resolve(true)))
 }"""
 
 
@@ -66,7 +66,7 @@ def test_what_the_other_tab_judges_is_not_taken_from_under_the_hands_of_who_give
     other.page.evaluate(LISTEN_TO_TABS)
     one.page.bring_to_front()
     one.say("0")
-    other.page.wait_for_function("heardOfTabs > 0", timeout=PATIENCE)
+    assert other.page.evaluate("() => heardOfTabs")
     other.page.bring_to_front()
     other.page.keyboard.press("1")
     other.pressed.append(Press(docno, "broken"))
