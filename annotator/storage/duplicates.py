@@ -30,7 +30,7 @@ from annotator.storage.conditions import HAS_IT
 from annotator.storage.documents import Document, chunks
 from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.pools import PoolItem
-from annotator.storage.revisions import raise_revisions
+from annotator.storage.revisions import raise_of_judges, raise_revisions
 
 # Judgements of somebody who was shown the document.
 SHOWN = Judgement.carried_from_id.is_(None)
@@ -190,7 +190,8 @@ def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
         return
     for some in chunks([row.present_id for row in rows if row.present_id is not None]):
         _run(session, update(Judgement).where(Judgement.id.in_(some)).values(current=False))
-    raise_revisions(session, {row.duplicate_id for row in rows})
+    # Of the judge alone: others judge other documents of the topic at the same time.
+    raise_of_judges(session, {(row.duplicate_id, row.judge_id) for row in rows})
     assignments = _carried_assignments(session, rows)
     session.execute(
         insert(Judgement),

@@ -284,10 +284,13 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
     )
+    reopened: list[int] = []
     for chunk in chunks(list(document_ids)):
         for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
             judgement.current = False
-            raise_revisions(session, [judgement.pool_item_id])
             assignment = session.get_one(Assignment, judgement.assignment_id)
             assignment.state = AssignmentState.RETURNED
             session.get_one(PoolItem, judgement.pool_item_id).taken -= assignment.purpose not in BESIDES
+            reopened.append(judgement.pool_item_id)
+    if reopened:
+        raise_revisions(session, reopened)

@@ -16,7 +16,7 @@ from annotator.storage.columns import Base
 from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
 
-# Of files of labels, and of what is carried over or put back.
+# Of files of labels, and of what is put back or no longer carried.
 EVERYBODY = 0
 
 
@@ -58,10 +58,16 @@ def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYB
 
 
 def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None:
-    """Raise those of the topics of these items, topics in one order for everybody."""
-    topics: set[int] = set()
-    for some in chunks(list(pool_item_ids)):
-        topics |= set(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(some)).distinct()))
+    """Raise everybody's part of the topics of these items."""
+    raise_of_judges(session, {(item_id, EVERYBODY) for item_id in pool_item_ids})
+
+
+def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:
+    """Raise the judges' own parts of the topics of (item, judge) pairs; the parts come in one order for everybody."""
+    topic_of: dict[int, int] = {}
+    for some in chunks(sorted({item_id for item_id, _ in said})):
+        rows = session.execute(select(PoolItem.id, PoolItem.topic_id).where(PoolItem.id.in_(some)))
+        topic_of |= {item_id: topic_id for item_id, topic_id in rows}
     session.flush()
-    for topic_id in sorted(topics):
-        raise_revision(session.connection(), topic_id)
+    for topic_id, judge_id in sorted({(topic_of[item_id], judge_id) for item_id, judge_id in said}):
+        raise_revision(session.connection(), topic_id, judge_id)

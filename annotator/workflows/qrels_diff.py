@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels_difference import (
     GradeChange,
@@ -67,7 +67,7 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
     is judged on a side.
     """
     collection = find_collection(session, slug)
-    [parsed] = parse_measures([measure])
+    parsed = parse_measure(measure)
     sides = [_side(session, collection, name) for name in (before, after)]
     documents = {document for _, grades in sides for _, document in grades}
     topics = {topic for _, grades in sides for topic, _ in grades}

@@ -52,6 +52,7 @@ def test_two_versions_are_compared(visit: Visit, judged: str) -> None:
         ("before=7", 404, "There is no version 7 of these qrels."),
         ("before=x", 422, "“x” is neither the number of a version nor “live”."),
         ("before=live&m=nDGC", 422, "nDGC"),
+        ("before=live&m=AP,P@5", 422, "AP,P@5"),
     ],
 )
 def test_what_cannot_be_compared_is_said_beside_the_form(

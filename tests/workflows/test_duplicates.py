@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 from build import LIMIT, NOW, SLUG, document_file, labels, member, pooled_news, user
 from queues import free, grades, grow, items_of, judge, queue, retext, take
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, text, update
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
-from annotator.storage import Assignment, Collection, Document, Judgement, PoolItem, Purpose, Topic
+from annotator.storage import Assignment, Collection, Database, Document, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.duplicates import carry_over, standing_item
 from annotator.storage.judging import give_back
 from annotator.storage.needs import settle_needs
@@ -56,7 +56,7 @@ def test_a_carried_judgement_says_what_its_own_says_and_no_more(session: Session
     jo = user(session)
     judge(session, jo, take(session, jo, topic), None, at=NOW + timedelta(minutes=3))
     rows = session.scalars(select(Judgement).order_by(Judgement.id)).all()
-    assert [row.client_id for row in rows] == ["said-0", f"said-0~{second}"]
+    assert [row.client_id for row in rows] == [f"said-{jo}-0", f"said-{jo}-0~{second}"]
     own, carried = rows
     assert (carried.pool_item_id, carried.judge_id, carried.carried_from_id) == (second, jo, own.id)
     assert (carried.grade, carried.cannot_judge, carried.judged_at) == (None, "broken", own.judged_at)
@@ -293,3 +293,21 @@ def test_a_judge_who_finds_a_duplicate_judges_what_stands_for_it(session: Sessio
         session, SLUG, topic="1", docno=docno, query="same", judge_id=member(session, "jo"), now=NOW
     )
     assert session.get_one(Assignment, taken).pool_item_id == standing
+
+
+def test_judges_of_a_topic_do_not_wait_for_each_other_over_documents_with_duplicates(
+    postgres_database: Database,
+) -> None:
+    with postgres_database.transaction() as session:
+        [topic] = queue(session, 0)
+        grow(session, topic, ["same", "same", "like", "like"])
+        jo, kim = user(session), user(session, "kim")
+        [one] = take(session, jo, topic, 1)
+        [other] = take(session, kim, topic, 1)
+    with postgres_database.transaction() as session:
+        judge(session, jo, [one], 1)
+        with postgres_database.transaction() as hers:
+            hers.execute(text("SET LOCAL lock_timeout = '2s'"))
+            judge(hers, kim, [other], 2)
+    with postgres_database.reading() as session:
+        assert [len(grades(session, item.id)) for item in items_of(session, topic)] == [1, 1, 1, 1]
