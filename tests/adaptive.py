@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from beginning import beginning
 from build import NOW, SLUG, build, document_file, member, news, run, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -69,13 +70,30 @@ def adaptive_news(
 ) -> list[int]:
     """The fixture's runs in topic 1 with an adaptive pool; the ids of the judges Jo and Kim."""
     with database.transaction() as session:
-        news(session, judgements_wanted=judgements_wanted)
-        topic_file(session)
-        document_file(session, "abcdefghijklmno")
-        for tag, lists in (runs or {tag: {"1": list(docnos)} for tag, docnos in FIXTURE.items()}).items():
-            run(session, tag, lists)
+        if not runs:
+            fixture_news(session, judgements_wanted=judgements_wanted)
+        else:
+            lettered_news(session, judgements_wanted=judgements_wanted)
+            for tag, lists in runs.items():
+                run(session, tag, lists)
         build(session, PoolRequest(strategy, said or {"budget": 15, "start_depth": 1, "ties": "first-run"}))
         return [member(session, name) for name in ("jo", "kim")]
+
+
+@beginning
+def fixture_news(session: Session, *, judgements_wanted: int) -> None:
+    """A collection with the fixture's runs."""
+    lettered_news(session, judgements_wanted=judgements_wanted)
+    for tag, docnos in FIXTURE.items():
+        run(session, tag, {"1": list(docnos)})
+
+
+@beginning
+def lettered_news(session: Session, *, judgements_wanted: int) -> None:
+    """A collection with documents a to o."""
+    news(session, judgements_wanted=judgements_wanted)
+    topic_file(session)
+    document_file(session, "abcdefghijklmno")
 
 
 def chosen(session: Session, number: str = "1") -> str:

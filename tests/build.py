@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
+from beginning import beginning
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 from werkzeug.security import generate_password_hash
@@ -131,6 +132,7 @@ def labels(
     return judgement_import.store_judgements(session, slug, checked, judge=judge, added_at=NOW)
 
 
+@beginning
 def pooled_news(session: Session, *, judgements_wanted: int = 1) -> None:
     """A collection with two topics, two runs and their pool: 1 → a b c d, 2 → a e."""
     news(session, judgements_wanted=judgements_wanted)

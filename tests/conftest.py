@@ -1,5 +1,6 @@
 """Fixtures every test may ask for: a database of either kind with its tables made."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -30,6 +31,11 @@ PAGES_ON_POSTGRES = 4
 settings.register_profile("untimed", deadline=None, max_examples=100 if IS_THOROUGH else 40)
 settings.load_profile("untimed")
 
+LONGEST = "test_wheel.py"
+# A folder that is in memory, on systems that have one; containers may have a small one.
+MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of nobody else's is made in it
+ROOM_IN_MEMORY = 1 << 30
+
 RESTART_SEQUENCES = """
     SELECT setval(quote_ident(sequencename)::regclass, 1, false)
     FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
@@ -39,8 +45,11 @@ EMPTY_POSTGRES = f"SET LOCAL session_replication_role = replica; DO $$ BEGIN {EM
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put the tests in a browser first: one process runs them then, while no other needs a browser and a server."""
-    items.sort(key=lambda item: "browser" not in item.path.parts)
+    """Put the tests in a browser first: one process runs them then, while no other needs a browser and a server.
+
+    Then the longest of the others, for which all would wait at the end.
+    """
+    items.sort(key=lambda item: ("browser" not in item.path.parts, item.path.name != LONGEST))
     if not IS_THOROUGH:
         left_out = [item for item in items if _asks_for_a_page_on_postgres(item)]
         config.hook.pytest_deselected(items=left_out)
@@ -51,6 +60,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _asks_for_a_page_on_postgres(item: pytest.Item) -> bool:
     is_page = "web" in item.path.parts and "[postgres" in item.name
     return is_page and crc32(item.name.encode()) % PAGES_ON_POSTGRES != 0
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is there by now, some hundred megabytes of code and tests, out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -91,15 +106,20 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def shared_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Database:
+def shared_sqlite() -> Iterator[Database]:
     """The database object behind `sqlite_database`; its file is another for each test."""
-    return Database(sqlite_url(tmp_path_factory.mktemp("sqlite") / "annotator.sqlite"))
+    # In memory where there is room: a disk lets each commit wait, and no test cuts the power.
+    has_memory = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM_IN_MEMORY
+    with tempfile.TemporaryDirectory(prefix="annotator-sqlite-", dir=MEMORY if has_memory else None) as folder:
+        yield Database(sqlite_url(Path(folder) / "annotator.sqlite"))
 
 
 @pytest.fixture(scope="session")
-def shared_postgres(postgres_url: str) -> Database:
+def shared_postgres(postgres_url: str) -> Iterator[Database]:
     """The database object behind `postgres_database`."""
-    return Database(postgres_url)
+    database = Database(postgres_url)
+    yield database
+    database.close()
 
 
 @pytest.fixture
@@ -115,14 +135,14 @@ def sqlite_database(sqlite_template: Path, shared_sqlite: Database) -> Iterator[
 
 
 @pytest.fixture
-def postgres_database(shared_postgres: Database) -> Iterator[Database]:
+def postgres_database(shared_postgres: Database) -> Database:
     """The PostgreSQL database, emptied."""
     database = copy(shared_postgres)
     with database.transaction() as session:
         # Everything goes, so that nothing needs to be checked row by row.
         session.connection().exec_driver_sql(EMPTY_POSTGRES)
-    yield database
-    database.close()
+    # Its connection is kept: to a new one PostgreSQL reads its catalogue anew, a third of what a test takes of it.
+    return database
 
 
 @pytest.fixture(scope="session")

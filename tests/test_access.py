@@ -1,17 +1,13 @@
 """The access matrix: every endpoint, everybody, the status they get."""
 
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from access_matrix import ANY_MEMBER, FOR_ADJUDICATORS, MATRIX, PEOPLE, N, Row
 from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
 from flask import Flask
+from kept import Kept
 from sqlalchemy.orm import Session
 from visiting import Visitor, application
 
-from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
 from annotator.storage.drawing import Queue
 from annotator.web.context import DATABASE
@@ -20,31 +16,22 @@ from annotator.workflows.judging import next_task
 NAMES = dict(zip(PEOPLE, (None, "sam", "pat", "jo", "ola", "ada"), strict=True))
 
 
-@pytest.fixture(scope="module")
-def filled_file(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database file with a collection, a run, a pool, a judgement and a document in the judge's hands."""
-    path = tmp_path_factory.mktemp("access") / "filled.sqlite"
-    shutil.copy(sqlite_template, path)
-    database = Database(sqlite_url(path))
-    with database.transaction() as session:
-        fill(session)
-    database.close()  # the last connection to close takes the write-ahead log into the file
-    return path
-
-
 @pytest.fixture
-def filled(filled_file: Path, tmp_path: Path) -> Iterator[Database]:
-    """A copy of it, which a test may change."""
-    shutil.copy(filled_file, tmp_path / "copy.sqlite")
-    database = Database(sqlite_url(tmp_path / "copy.sqlite"))
-    yield database
-    database.close()
+def filled(sqlite_database: Database, kept: Kept) -> Database:
+    """A database with a collection, a run, a pool, a judgement and a document in the judge's hands."""
+    kept.fill(sqlite_database, fill_database)
+    return sqlite_database
 
 
 @pytest.fixture(scope="module")
 def app() -> Flask:
     """One application for all rows, whose pages are compiled once; tests give it their database."""
     return application(Database("sqlite://"))
+
+
+def fill_database(database: Database) -> None:
+    with database.transaction() as session:
+        fill(session)
 
 
 def fill(session: Session) -> None:

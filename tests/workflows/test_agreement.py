@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, labels, member, news, pooled_news
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
@@ -20,6 +21,7 @@ JO = "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n2 0 a 0\n2 0 e 1\n"
 KIM = "1 0 a 2\n1 0 b 0\n1 0 c 0\n1 0 d 0\n2 0 a 0\n2 0 e 1\n"
 
 
+@beginning
 def judged_twice(session: Session) -> None:
     """Five of six documents graded alike."""
     pooled_news(session, judgements_wanted=2)

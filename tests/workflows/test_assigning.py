@@ -1,6 +1,7 @@
 """Who owns which topic: by hand, balanced, and what goes back to the queue by it."""
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
 from sqlalchemy.orm import Session
 
@@ -28,6 +29,7 @@ def owned(session: Session) -> None:
     change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED))
 
 
+@beginning
 def four_topics(session: Session) -> None:
     """Topics of 7, 5, 4 and 3 documents, with the judges jo and kim."""
     news(session)

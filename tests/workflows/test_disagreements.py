@@ -6,6 +6,7 @@ import json
 from datetime import datetime, timedelta
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, document_file, labels, news, pool, pooled_news, run, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -41,12 +42,18 @@ ALL = Wanted()
 
 @pytest.fixture
 def judged(session: Session) -> Session:
+    """A session over judgements on which people differ."""
+    judged_news(session)
+    return session
+
+
+@beginning
+def judged_news(session: Session) -> None:
     """Topic 1: a is 0 and 2, b 1 and 2, c 1 and 1, d 0 and 1 and 1; topic 2: a is 1 and 0, e by one alone."""
     pooled_news(session, judgements_wanted=3)
     labels(session, "jo", "1 0 a 0\n1 0 b 1\n1 0 c 1\n1 0 d 0\n2 0 a 1\n2 0 e 2\n")
     labels(session, "kim", "1 0 a 2\n1 0 b 2\n1 0 c 1\n1 0 d 1\n2 0 a 0\n", name="k.txt")
     labels(session, "lee", "1 0 d 1\n", name="l.txt")
-    return session
 
 
 def found(session: Session, wanted: Wanted = ALL) -> list[tuple[str, str, int]]:

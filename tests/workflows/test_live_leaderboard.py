@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, labels, member, pooled_news, run
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -30,6 +31,7 @@ def board(session: Session, memory: LiveScores | None = None, grades: GradesFrom
     return leaderboard.build_leaderboard(session, SLUG, MEASURES, grades=grades, memory=memory)
 
 
+@beginning
 def two_judges(session: Session) -> None:
     pooled_news(session, judgements_wanted=2)
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 1\n")

@@ -1,6 +1,7 @@
 """Near-duplicates as organisers see them: which documents, how similar, how they were graded; and identical ones."""
 
 import pytest
+from beginning import beginning
 from build import LIMIT, SLUG, labels, news, pool, run, topic_file
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -32,6 +33,13 @@ TEXTS = {
 
 @pytest.fixture
 def pooled(session: Session) -> Session:
+    """A session over pools of texts, many of which resemble others."""
+    pooled_texts(session)
+    return session
+
+
+@beginning
+def pooled_texts(session: Session) -> None:
     """Two topics, the first with all texts, the second with two that differ, and one without a text."""
     news(session)
     topic_file(session, "1\tfirst topic\n2\tsecond topic\n3\tthird topic\n")
@@ -40,7 +48,6 @@ def pooled(session: Session) -> Session:
     documents.import_documents(session, SLUG, read)
     run(session, "alpha", {"1": list(TEXTS), "2": ["a", "d", "notext"]})
     pool(session)
-    return session
 
 
 def document(docno: str, *grades: tuple[str, int]) -> SimilarDocument:

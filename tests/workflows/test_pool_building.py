@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import pytest
+from beginning import beginning
 from build import LIMIT, NOW, SLUG, build, labels, member, news, pool, run, run_text, stored, topic_file
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -47,6 +48,7 @@ def pooled(session: Session, slug: str = SLUG) -> set[tuple[str, str]]:
     return pools.pooled_docnos(session, slug)
 
 
+@beginning
 def letters(session: Session) -> None:
     """Topic 1 is answered by three runs, topic 2 by two."""
     news(session)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -34,6 +35,13 @@ LATER = NOW + timedelta(hours=1)
 
 @pytest.fixture
 def disputed(session: Session) -> Session:
+    """A session over judgements, one of them decided by Ada."""
+    disputed_news(session)
+    return session
+
+
+@beginning
+def disputed_news(session: Session) -> None:
     """Topic 1: jo and kim agree on a (2), differ on b (0, 1) and d (2, 0); only jo graded c (1). Ada decides d: 1."""
     pooled_news(session, judgements_wanted=2)
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 2\n")
@@ -41,7 +49,6 @@ def disputed(session: Session) -> Session:
     labels(session, "ada", "1 0 d 1\n")
     ada = select(User.id).where(User.name == "ada").scalar_subquery()
     session.execute(update(Assignment).where(Assignment.judge_id == ada).values(purpose=Purpose.ADJUDICATION))
-    return session
 
 
 def exported(session: Session, **wanted: str | bool) -> tuple[str, dict[str, int]]:

@@ -4,6 +4,7 @@ import hashlib
 import json
 
 import pytest
+from beginning import beginning
 from build import LIMIT, NOW, SLUG, document_file, labels, member, news, pooled_news, run, topic_file
 from sqlalchemy.orm import Session
 
@@ -17,6 +18,7 @@ from annotator.workflows.collection import CollectionChange
 from annotator.workflows.leaderboard import GradesFrom
 
 
+@beginning
 def judged_news(session: Session) -> None:
     """Topic 1: a 2, b 0, c 1, d 0; topic 2: a 0, e 1."""
     pooled_news(session)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, labels, news, pooled_news, run, topic_file
 from sqlalchemy import update
 from sqlalchemy.orm import Session
@@ -18,6 +19,7 @@ P1 = SignificanceRequest("P@1", permutations=200)
 TOPICS = "".join(f"{number}\ttopic\n" for number in range(1, 5))
 
 
+@beginning
 def four_topics(session: Session) -> None:
     """P@1 by topic: first 1 1 1 0, second 1 0 0 0, third 0 0 0 1; a is relevant to all four, z to none."""
     news(session)

@@ -3,7 +3,7 @@
 import gzip
 
 import pytest
-from build import LIMIT, NOW, SLUG, document_file, labels, member, pool, pooled_news, run, user
+from build import LIMIT, NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file, user
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -179,8 +179,13 @@ def test_a_document_whose_grade_the_training_tells_is_refused_and_so_is_one_with
 
 def test_what_joins_the_pool_is_read_and_not_the_whole_pool(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
-        pooled_news(session)
-        document_file(session, ["f", "g"])
+        # By its statements: SQLite's steps are others where `pooled_news` has put its rows.
+        news(session)
+        topic_file(session)
+        document_file(session, list("abcdefg"))
+        run(session, "alpha", {"1": ["a", "b", "c"], "2": ["a"]})
+        run(session, "beta", {"1": ["d", "b", "a"], "2": ["e"]})
+        pool(session)
         few = steps_of(session, "2\tf\t1\n")
         docnos = [f"d{number:03}" for number in range(400)]
         document_file(session, docnos)

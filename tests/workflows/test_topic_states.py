@@ -5,6 +5,7 @@ from datetime import timedelta
 from threading import Thread
 
 import pytest
+from beginning import beginning
 from build import LIMIT, NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -45,6 +46,7 @@ def import_lines(session: Session, text: str, state: TopicState = TopicState.ACC
     return topics.import_topics(session, SLUG, read, state=state)
 
 
+@beginning
 def judged_news(session: Session) -> None:
     """Topic 1: a 2, b 0, c 1, d 0; topic 2: a 0, e 1."""
     pooled_news(session)

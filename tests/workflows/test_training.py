@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from beginning import beginning
 from build import LIMIT, NOW, SLUG, document_file, member, news, pooled_news, run, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -27,6 +28,7 @@ TRAINING = "1\ta\t2\tIt answers it.\n1\tb\t0\tIt is about dogs.\n2\ta\t1\n"
 LATER = NOW + timedelta(minutes=5)
 
 
+@beginning
 def with_training(session: Session, *, pass_mark: int | None = 60) -> None:
     news(session)
     topic_file(session)
