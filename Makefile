@@ -3,6 +3,7 @@
 #   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
 #   make test    all tests; ANNOTATOR_THOROUGH=1 make test takes more examples, and every page on both databases
 #   make faults  servers and browsers killed, networks cut, in full length (make test has it short): 15 minutes
+#   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling
 #   make wheel   dist/annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
@@ -19,7 +20,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EDITABLE := --build-constraint constraints.txt --editable .
 
-.PHONY: demo test faults lint wheel translations lock
+.PHONY: demo test faults fuzz lint wheel translations lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed-to-run
@@ -30,7 +31,10 @@ test: $(VENV)/installed-to-test
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rs --no-fold-skipped
 
 faults: $(VENV)/installed-to-test
-	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/browser/faults
+	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults tests/browser/faults
+
+fuzz: $(VENV)/installed-to-test
+	nice -n 19 $(BIN)/python benchmarks/fuzzing.py --inputs 1000000
 
 lint: $(VENV)/installed-to-test
 	$(BIN)/ruff check .

@@ -4,10 +4,13 @@ from flask import Flask
 from flask.json.provider import DefaultJSONProvider
 from flask_wtf import CSRFProtect
 from jinja2 import StrictUndefined
+from werkzeug.middleware.proxy_fix import ProxyFix
 
+from annotator.api import installing as api
 from annotator.assets import PACKAGE, asset_folder
 from annotator.errors import InvalidValueError
-from annotator.settings import Settings
+from annotator.logs import write_log
+from annotator.settings import Settings, refuse_weak_key
 from annotator.storage import Database
 from annotator.web import (
     access,
@@ -19,9 +22,14 @@ from annotator.web import (
     garbled,
     headers,
     language,
+    monitoring,
+    request_log,
+    sessions,
     static_files,
+    throttle,
 )
 from annotator.web.blueprints import BLUEPRINTS
+from annotator.web.sessions import cookie_name
 
 
 def create_app(settings: Settings, database: Database) -> Flask:
@@ -34,19 +42,40 @@ def create_app(settings: Settings, database: Database) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     if isinstance(app.json, DefaultJSONProvider):
         app.json.ensure_ascii = False  # a Korean letter takes three bytes, and as an escape six
+    if settings.proxies:
+        hops = {"x_for": settings.proxies, "x_proto": settings.proxies, "x_host": settings.proxies}
+        app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # type: ignore[method-assign]  # as its own guide does
+    if settings.log_format != "none":
+        request_log.install(app)
+    if settings.metrics_port:
+        monitoring.install(app)
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")
-    for part in (addresses, access, garbled, error_pages, formatting, headers, static_files, compression):
+    for part in (
+        addresses,
+        access,
+        sessions,
+        garbled,
+        error_pages,
+        formatting,
+        headers,
+        static_files,
+        compression,
+        throttle,
+    ):
         part.install(app)
-    CSRFProtect(app)
+    csrf = CSRFProtect(app)
     for blueprint in BLUEPRINTS:
         app.register_blueprint(blueprint)
+    api.install(app, csrf)
     return app
 
 
 def wsgi() -> Flask:
     """What a WSGI server calls for the application, set up from the environment."""
     settings = Settings.from_environment()
+    refuse_weak_key(settings)
+    write_log(settings.log_format)
     return create_app(settings, Database(settings.database_url))
 
 
@@ -56,7 +85,7 @@ def _configuration(settings: Settings) -> dict[str, object]:
         "MAX_CONTENT_LENGTH": settings.upload_limit,
         "MAX_FORM_MEMORY_SIZE": min(settings.upload_limit, 4 << 20),  # bytes of fields that are no files
         # Cookies do not tell ports apart: two servers on one machine need not end each other's sessions.
-        "SESSION_COOKIE_NAME": "annotator_session",
+        "SESSION_COOKIE_NAME": cookie_name("annotator_session", secure=settings.secure_cookies),
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Lax",
         "SESSION_COOKIE_SECURE": settings.secure_cookies,

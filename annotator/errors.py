@@ -44,7 +44,7 @@ class ConflictError(AnnotatorError):
 
 
 class BusyError(AnnotatorError):
-    """Somebody else holds what is needed for too long; the same may go through later."""
+    """Somebody else holds what is needed for too long, or nothing can be written; the same may go through later."""
 
 
 class InvalidValueError(AnnotatorError):

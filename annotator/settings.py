@@ -1,14 +1,28 @@
-"""What can be set from outside, read once from the environment."""
+"""What can be set from outside: by environment, by one TOML file, read once and refused by name when wrong."""
 
 import os
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from annotator.errors import InvalidValueError
 
 DEFAULT_DATABASE_URL = "sqlite:///annotator.sqlite"
 MEBIBYTE = 1 << 20
+# Of the key that signs the sessions: 32 hexadecimal digits are 128 random bits.
+LEAST_KEY_LENGTH = 32
+LEAST_KEY_SIGNS = 8
+GREATEST_PORT = 65_535
+PREFIX = "ANNOTATOR_"
+# Names the file; it is no setting of the file itself.
+SETTINGS_FILE = "ANNOTATOR_SETTINGS"
+LOG_FORMATS = ("none", "text", "json")
+# Not of the server: where `--site` finds another one, and what the tests are told.
+OTHERS = frozenset(
+    f"{PREFIX}{name}" for name in ("SETTINGS", "SITE", "TOKEN", "THOROUGH", "FAULTS", "REQUIRE_BROWSER", "FUZZ")
+)
 
 
 @dataclass(frozen=True)
@@ -20,28 +34,63 @@ class Settings:
     upload_limit: int = 256 * MEBIBYTE
     unpacked_limit: int = 1024 * MEBIBYTE
     secure_cookies: bool = False
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 2
+    # How many proxies stand before the pages, whose X-Forwarded headers are then believed.
+    proxies: int = 0
+    # For so many days browsers ask for the pages by HTTPS only; 0 says nothing of it.
+    hsts_days: int = 0
+    # A line for every request, as text or as JSON.
+    log_format: str = "none"
+    # Where figures for Prometheus are served; 0 is nowhere.
+    metrics_port: int = 0
+    # The names by which the pages may be asked for, as in `news.example.org,.example.net`; none is any.
+    site_hosts: tuple[str, ...] = ()
+    # The demonstration, whose passwords everybody knows, lets people in by them.
+    demonstration: bool = False
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] | None = None) -> "Settings":
-        """Read `ANNOTATOR_…` variables; a wrong one raises `InvalidValueError` with its name."""
+    def from_environment(cls, environment: Mapping[str, str] | None = None, *, file: str | None = None) -> "Settings":
+        """Read `ANNOTATOR_…` variables, and below them the TOML file that `file` or `ANNOTATOR_SETTINGS` names.
+
+        Raises `InvalidValueError` with the name of what is wrong, or of a setting that does not exist.
+        """
         given = os.environ if environment is None else environment
-        return cls(
-            secret_key=given.get("ANNOTATOR_SECRET_KEY", ""),
-            database_url=given.get("ANNOTATOR_DATABASE_URL", DEFAULT_DATABASE_URL),
-            upload_limit=_mebibytes(given, "ANNOTATOR_UPLOAD_LIMIT_MB", 256),
-            unpacked_limit=_mebibytes(given, "ANNOTATOR_UNPACKED_LIMIT_MB", 1024),
-            secure_cookies=_switch(given, "ANNOTATOR_SECURE_COOKIES"),
-        )
+        values = _from_file(file or given.get(SETTINGS_FILE) or None)
+        for variable, text in given.items():
+            if variable.startswith(PREFIX) and variable not in OTHERS:
+                name = variable.removeprefix(PREFIX).lower()
+                known = _known(name, variable)
+                values[known] = KINDS[name].read(text, variable)
+        # Behind a proxy the pages are on a network, where a cookie without HTTPS is anybody's.
+        values.setdefault("secure_cookies", bool(values.get("proxies")))
+        return cls(**values)
 
     def to_environment(self) -> dict[str, str]:
         """The variables that make another process read the same settings."""
-        return {
-            "ANNOTATOR_SECRET_KEY": self.secret_key,
-            "ANNOTATOR_DATABASE_URL": self.database_url,
-            "ANNOTATOR_UPLOAD_LIMIT_MB": str(self.upload_limit // MEBIBYTE),
-            "ANNOTATOR_UNPACKED_LIMIT_MB": str(self.unpacked_limit // MEBIBYTE),
-            "ANNOTATOR_SECURE_COOKIES": "1" if self.secure_cookies else "0",
-        }
+        return {f"{PREFIX}{name.upper()}": kind.write(getattr(self, kind.field)) for name, kind in KINDS.items()}
+
+
+class Kind(NamedTuple):
+    """How a setting is read and written; its name says the unit, its field counts bytes."""
+
+    field: str
+    read: Callable[[str, str], object]
+    write: Callable[[Any], str] = str
+
+
+def refuse_weak_key(settings: Settings) -> None:
+    """Raise `InvalidValueError` when the key that signs the sessions is missing or could be guessed."""
+    if not settings.secret_key:
+        raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
+    if len(settings.secret_key) < LEAST_KEY_LENGTH or len(set(settings.secret_key)) < LEAST_KEY_SIGNS:
+        raise InvalidValueError(
+            "The setting ANNOTATOR_SECRET_KEY can be guessed: it needs at least %(least)d characters from a random "
+            "source, such as what `%(command)s` prints.",
+            least=LEAST_KEY_LENGTH,
+            command='python -c "import secrets; print(secrets.token_hex(32))"',
+        )
 
 
 def sqlite_url(path: Path) -> str:
@@ -49,8 +98,42 @@ def sqlite_url(path: Path) -> str:
     return f"sqlite:///{path}"
 
 
-def _mebibytes(given: Mapping[str, str], name: str, default: int) -> int:
-    text = given.get(name, str(default))
+def _from_file(path: str | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidValueError(
+            "The settings in %(file)s cannot be read: %(reason)s.", file=path, reason=str(error).rstrip(".")
+        ) from error
+    return {_known(name, name): KINDS[name].read(_as_text(value), name) for name, value in read.items()}
+
+
+def _as_text(value: object) -> str:
+    """A value of TOML as the environment would say it."""
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _known(name: str, written: str) -> str:
+    if name not in KINDS:
+        raise InvalidValueError(
+            "There is no setting %(name)s. There are: %(known)s.", name=written, known=", ".join(KINDS)
+        )
+    return KINDS[name].field
+
+
+def _text(text: str, _name: str) -> str:
+    return text
+
+
+def _names(text: str, _name: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _mebibytes(text: str, name: str) -> int:
     if not text.isdecimal() or int(text) == 0:
         raise InvalidValueError(
             "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.", name=name, text=text
@@ -58,8 +141,59 @@ def _mebibytes(given: Mapping[str, str], name: str, default: int) -> int:
     return int(text) * MEBIBYTE
 
 
-def _switch(given: Mapping[str, str], name: str) -> bool:
-    text = given.get(name, "0")
+def _switch(text: str, name: str) -> bool:
     if text not in {"0", "1"}:
         raise InvalidValueError("The setting %(name)s is 0 or 1, not “%(text)s”.", name=name, text=text)
     return text == "1"
+
+
+def _count(least: int, most: int) -> Callable[[str, str], int]:
+    def read(text: str, name: str) -> int:
+        if not (text.isdecimal() and least <= int(text) <= most):
+            raise InvalidValueError(
+                "The setting %(name)s is a whole number from %(least)d to %(most)d, not “%(text)s”.",
+                name=name,
+                least=least,
+                most=most,
+                text=text,
+            )
+        return int(text)
+
+    return read
+
+
+def _log_format(text: str, name: str) -> str:
+    if text not in LOG_FORMATS:
+        raise InvalidValueError(
+            "The setting %(name)s is one of %(known)s, not “%(text)s”.",
+            name=name,
+            known=", ".join(LOG_FORMATS),
+            text=text,
+        )
+    return text
+
+
+def _in_mebibytes(size: int) -> str:
+    return str(size // MEBIBYTE)
+
+
+def _as_switch(on: bool) -> str:  # noqa: FBT001 - the value of a setting is all it takes
+    return "1" if on else "0"
+
+
+KINDS: Mapping[str, Kind] = {
+    "secret_key": Kind("secret_key", _text),
+    "database_url": Kind("database_url", _text),
+    "upload_limit_mb": Kind("upload_limit", _mebibytes, _in_mebibytes),
+    "unpacked_limit_mb": Kind("unpacked_limit", _mebibytes, _in_mebibytes),
+    "secure_cookies": Kind("secure_cookies", _switch, _as_switch),
+    "host": Kind("host", _text),
+    "port": Kind("port", _count(1, GREATEST_PORT)),
+    "workers": Kind("workers", _count(1, 64)),
+    "proxies": Kind("proxies", _count(0, 9)),
+    "hsts_days": Kind("hsts_days", _count(0, 3650)),
+    "log_format": Kind("log_format", _log_format),
+    "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT)),
+    "site_hosts": Kind("site_hosts", _names, ",".join),
+    "demonstration": Kind("demonstration", _switch, _as_switch),
+}

@@ -97,7 +97,7 @@ def measured(path: Path, count: int, seconds: float, *, think: bool, workers: in
         reader = threading.Thread(target=read_leaderboard, args=(other, organiser, seconds, shown))
         load = os.getloadavg()[0]
         reader.start()
-        took = Judging(port, judges, think=(0.5, 1.5) if think else (0, 0)).go_on_for(seconds)
+        took = Judging([port], judges, think=(0.5, 1.5) if think else (0, 0)).go_on_for(seconds)
         reader.join()
     return line(path, judges, took, shown, load)
 
@@ -153,7 +153,7 @@ def server(path: Path, workers: int) -> Iterator[int]:
     environment = {
         **os.environ,
         "ANNOTATOR_DATABASE_URL": sqlite_url(path),
-        "ANNOTATOR_SECRET_KEY": "of the benchmark",
+        "ANNOTATOR_SECRET_KEY": "of the benchmark, which guards nothing",
     }
     command = [sys.executable, "-m", "annotator", "serve", "--port", str(port), "--workers", str(workers)]
     process = subprocess.Popen(  # noqa: S603 - our own command

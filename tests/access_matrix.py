@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 N = "/collections/news"
-PEOPLE = ("guest", "stranger", "participant", "judge", "organiser", "administrator")
+COLUMNS = ("guest", "stranger", "participant", "judge", "organiser", "administrator")
+# With them each role has somebody; a newcomer has an account and takes part in nothing.
+PEOPLE = (*COLUMNS, "adjudicator", "observer", "newcomer")
 
-# Statuses in the order of PEOPLE. A guest is sent to sign in (303). A stranger, who belongs to another collection,
-# must not learn that this one exists (404). Forms are sent empty: 422 says that the page let them in.
+# Statuses in the order of COLUMNS; the others' follow from these and from what stands at the end of this file.
+# A guest is sent to sign in (303). A stranger, who has every role in another collection and none here, must not learn
+# that this one exists (404). Forms are sent empty: 422 says that the page let them in.
 EVERYBODY = (200, 200, 200, 200, 200, 200)
 ANY_MEMBER = (303, 404, 200, 200, 200, 200)
 ORGANISERS = (303, 404, 403, 403, 200, 200)
@@ -21,16 +24,18 @@ PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
 JUDGES = (303, 404, 403, 200, 403, 403)
 JUDGES_DO = (303, 404, 403, 303, 403, 403)
 JUDGES_FORM = (303, 404, 403, 422, 403, 403)
-# For adjudicators alone, who are none of PEOPLE.
+# For adjudicators alone, who have no column.
 NONE_OF_THEM = (303, 404, 403, 403, 403, 403)
 NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
+# Whoever comes without the link that was sent to them finds nothing.
+WITHOUT_LINK = (404, 404, 404, 404, 404, 404)
 ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
 ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
 
 
 @dataclass(frozen=True)
 class Row:
-    """An endpoint: how it is called, and the status for each of PEOPLE."""
+    """An endpoint: how it is called, and the status for each of COLUMNS."""
 
     method: str
     path: str
@@ -39,15 +44,39 @@ class Row:
 
 # The judge's assignment is the first of the database; the participant's team has the run alpha.
 MATRIX = {
+    "health.alive": Row("GET", "/health", EVERYBODY),
+    "health.ready": Row("GET", "/ready", EVERYBODY),
+    "jobs.show_all": Row("GET", f"{N}/jobs", ANY_MEMBER),
+    "jobs.ask": Row("POST", f"{N}/jobs", (303, 404, 422, 422, 422, 422)),
+    # The participant asked for it; organisers see it, and only the participant what came of it, which is nothing yet.
+    "jobs.show": Row("GET", f"{N}/jobs/1", (303, 404, 200, 404, 200, 200)),
+    "jobs.progress": Row("GET", f"{N}/jobs/1.json", (303, 404, 200, 404, 200, 200)),
+    "jobs.answer": Row("GET", f"{N}/jobs/1/answer", (303, 404, 404, 404, 404, 404)),
+    "jobs.cancel": Row("POST", f"{N}/jobs/1/cancel", (303, 404, 303, 404, 409, 409)),
     "static": Row("GET", "/static/style.css", EVERYBODY),
     "accounts.sign_in": Row("GET", "/sign-in", (200, 303, 303, 303, 303, 303)),
     "accounts.try_to_sign_in": Row("POST", "/sign-in", (422, 422, 422, 422, 422, 422)),
     "accounts.sign_out": Row("POST", "/sign-out", (303, 303, 303, 303, 303, 303)),
     "accounts.show": Row("GET", "/account", (303, 200, 200, 200, 200, 200)),
     "accounts.change_password": Row("POST", "/account", (303, 422, 422, 422, 422, 422)),
+    "accounts.sign_out_everywhere": Row("POST", "/account/sign-out-everywhere", (303, 303, 303, 303, 303, 303)),
+    "tokens.show": Row("GET", "/account/tokens", (303, 200, 200, 200, 200, 200)),
+    "tokens.make": Row("POST", "/account/tokens", (303, 422, 422, 422, 422, 422)),
+    "tokens.revoke": Row("POST", "/account/tokens/revoke", (303, 422, 422, 422, 422, 422)),
+    "joining.show": Row("GET", "/join", WITHOUT_LINK),
+    "joining.make_account": Row("POST", "/join/account", WITHOUT_LINK),
+    "joining.accept": Row("POST", "/join/accept", (303, *WITHOUT_LINK[1:])),
+    "joining.choose_password": Row("POST", "/join/password", WITHOUT_LINK),
+    "invitations.show_all": Row("GET", "/people/invitations", ADMINISTRATORS),
+    "invitations.invite_to_account": Row("POST", "/people/invitations", ADMINISTRATORS_FORM),
+    "invitations.withdraw_any": Row("POST", "/people/invitations/withdraw", ADMINISTRATORS_FORM),
+    "audit.show_site": Row("GET", "/audit", ADMINISTRATORS),
+    "audit.site_csv": Row("GET", "/audit.csv", ADMINISTRATORS),
     "people.show": Row("GET", "/people", ADMINISTRATORS),
     "people.add": Row("POST", "/people", ADMINISTRATORS_FORM),
     "people.reset_password": Row("POST", "/people/password", ADMINISTRATORS_FORM),
+    "people.password_link": Row("POST", "/people/password-link", ADMINISTRATORS_FORM),
+    "people.sign_out": Row("POST", "/people/sign-out", ADMINISTRATORS_FORM),
     "people.mark_machine": Row("POST", "/people/machine", ADMINISTRATORS_FORM),
     "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),
     "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
@@ -71,6 +100,15 @@ MATRIX = {
     "members.show": Row("GET", f"{N}/members", ORGANISERS),
     "members.add": Row("POST", f"{N}/members", ORGANISERS_FORM),
     "members.remove": Row("POST", f"{N}/members/remove", ORGANISERS_FORM),
+    "members.password_link": Row("POST", f"{N}/members/password-link", ORGANISERS_FORM),
+    "invitations.show": Row("GET", f"{N}/invitations", ORGANISERS),
+    "invitations.invite": Row("POST", f"{N}/invitations", ORGANISERS_FORM),
+    "invitations.invite_many": Row("POST", f"{N}/invitations/many", ORGANISERS_FORM),
+    "invitations.withdraw": Row("POST", f"{N}/invitations/withdraw", ORGANISERS_FORM),
+    "judge_hours.show": Row("GET", f"{N}/judges/hours", ORGANISERS),
+    "judge_hours.as_csv": Row("GET", f"{N}/judges/hours.csv", ORGANISERS),
+    "audit.show": Row("GET", f"{N}/audit", ORGANISERS),
+    "audit.as_csv": Row("GET", f"{N}/audit.csv", ORGANISERS),
     "guidelines.show": Row("GET", f"{N}/guidelines", ANY_MEMBER),
     "guidelines.accept": Row("POST", f"{N}/guidelines", JUDGES_FORM),
     "guidelines.edit": Row("GET", f"{N}/guidelines/edit", ORGANISERS),
@@ -88,6 +126,9 @@ MATRIX = {
     "topic_flags.show": Row("GET", f"{N}/topic-flags", ORGANISERS),
     "documents.show": Row("GET", f"{N}/documents", ORGANISERS),
     "documents.add": Row("POST", f"{N}/documents", ORGANISERS_FORM),
+    "changed_documents.show": Row("GET", f"{N}/documents/changed", ORGANISERS),
+    "changed_documents.decide": Row("POST", f"{N}/documents/changed", ORGANISERS_DO),
+    "changed_documents.as_csv": Row("GET", f"{N}/documents/changed.csv", ORGANISERS),
     "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
     "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
     "search.show": Row("GET", f"{N}/search", ORGANISERS),
@@ -104,6 +145,11 @@ MATRIX = {
     "run.restore": Row("POST", f"{N}/runs/restore?tag=alpha", SENDERS_IN_VAIN),  # for it is not withdrawn
     "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
+    # Who comes second finds it closed, or open, already.
+    "rounds.close": Row("POST", f"{N}/rounds/close", (303, 404, 403, 403, 303, 409)),
+    "rounds.open_next": Row("POST", f"{N}/rounds/open", (303, 404, 403, 403, 303, 409)),
+    "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
     "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
     "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
     # Runs are still taken: who releases scores then has to say so.
@@ -159,6 +205,8 @@ MATRIX = {
     "correlation.as_csv": Row("GET", f"{N}/correlation.csv", ORGANISERS),
     "quality.show": Row("GET", f"{N}/quality", ORGANISERS),
     "quality.as_csv": Row("GET", f"{N}/quality.csv", ORGANISERS),
+    "report.show": Row("GET", f"{N}/report", ORGANISERS),
+    "report.file": Row("GET", f"{N}/report.html", ORGANISERS),
     "pool_holes.show": Row("GET", f"{N}/pool/holes", ORGANISERS),
     "pool_holes.add": Row("POST", f"{N}/pool/holes", ORGANISERS_FORM),
     "pool_holes.as_csv": Row("GET", f"{N}/pool/holes.csv", ORGANISERS),
@@ -239,3 +287,47 @@ FOR_ADJUDICATORS = {
     "questions.send": 422,
     "questions.read": 422,
 }
+
+# Every member has jobs; this one is none of theirs.
+FOR_EVERY_MEMBER = {"jobs.ask": 422, "jobs.show": 404, "jobs.progress": 404, "jobs.answer": 404, "jobs.cancel": 404}
+
+# What an observer opens beside the pages for every member.
+FOR_OBSERVERS = {
+    "agreement.show": 200,
+    "agreement.as_csv": 403,  # of pairs, which names judges; of topics it opens
+    "correlation.show": 200,
+    "correlation.as_csv": 200,
+    "inspecting.pair": 404,  # there is one run here
+    "inspecting.pair_csv": 404,
+    "inspecting.run": 200,
+    "inspecting.run_csv": 200,
+    "inspecting.topic": 200,
+    "inspecting.topic_csv": 200,
+    "inspecting.topics": 200,
+    "inspecting.topics_csv": 200,
+    "leaderboard.show": 200,
+    "leaderboard.as_csv": 200,
+    "leave_out.show": 200,
+    "leave_out.as_csv": 200,
+    "qrels.file": 200,
+    "quality.show": 200,
+    "quality.as_csv": 200,
+    "report.show": 200,
+    "report.file": 200,
+    "significance.show": 200,
+    "significance.as_csv": 200,
+}
+
+
+def statuses_of(endpoint: str) -> dict[str, int]:
+    """The status that each of PEOPLE gets."""
+    row = MATRIX[endpoint]
+    statuses = dict(zip(COLUMNS, row.statuses, strict=True))
+    others = statuses["stranger"]
+    if row.path.startswith(N):
+        others = FOR_EVERY_MEMBER.get(endpoint, 200 if row.statuses == ANY_MEMBER else 403)
+    return statuses | {
+        "adjudicator": FOR_ADJUDICATORS.get(endpoint, others),
+        "observer": FOR_OBSERVERS.get(endpoint, others),
+        "newcomer": statuses["stranger"],
+    }

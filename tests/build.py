@@ -18,6 +18,8 @@ from annotator.workflows.runs import CheckedRun, Receipt, RunDetails, Sender
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 LIMIT = 1 << 24
 PASSWORD = "correct horse"
+# Long enough for a server, and known to everybody.
+SECRET_KEY = "for tests only, and for nothing else"
 # A hash of the kind the program makes, at a hundredth of the cost: an account of the tests guards nothing.
 HASH = generate_password_hash(PASSWORD, "scrypt:256:8:1")
 SCALE = "0=Not relevant,1=Relevant,2=Highly relevant"

@@ -12,18 +12,36 @@ from annotator.assets import PACKAGE
 LONGEST_FILE = 300
 LONGEST_FUNCTION = 40
 
-FOUNDATIONS = {"assets", "errors", "files", "passwords", "settings", "spreadsheets"}
+FOUNDATIONS = {"assets", "errors", "files", "logs", "passwords", "settings", "spreadsheets"}
 PAGES = {
     "babel",
     "flask",
     "flask_babel",
+    "flask_limiter",
     "flask_login",
     "flask_wtf",
+    "limits",
     "markdown_it",
     "markupsafe",
     "nh3",
+    "prometheus_client",
     "werkzeug",
     "wtforms",
+}
+REST = {"flask", "flask_smorest", "flask_wtf", "marshmallow", "webargs", "werkzeug"}
+# What pages and programs are served from alike: the request's surroundings, what a process remembers, names of kinds.
+SERVES_BOTH = {
+    "access",
+    "agreement",
+    "choosing",
+    "context",
+    "downloads",
+    "error_pages",
+    "json_answers",
+    "live_scores",
+    "observing",
+    "own_scores",
+    "senders",
 }
 # What each part of the package may import beside the standard library. No view and no command can query or compute.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -32,22 +50,43 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assets": set(),
     "errors": set(),
     "files": set(),
+    "logs": set(),
     "settings": {"errors"},
     "spreadsheets": set(),
-    "passwords": {"errors", "werkzeug"},
+    "passwords": {"errors", "werkzeug", "zxcvbn"},
     "evaluation": {"errors", "numpy", "scipy"},
     "storage": {"assets", "errors", "alembic", "sqlalchemy"},
     "workflows": {"errors", "files", "passwords", "spreadsheets", "evaluation", "storage", "sqlalchemy"},
-    "web": {*FOUNDATIONS, "storage", "workflows", *PAGES},
-    "cli": {*FOUNDATIONS, "storage", "workflows", "demonstration", "click", "granian", "rich"},
+    # The report as a file, the same from a page and a command.
+    "reporting": {"assets", "errors", "workflows", "jinja2"},
+    "web": {*FOUNDATIONS, "storage", "workflows", "reporting", *PAGES},
+    # The door for programs; of the pages it takes what both are served from, as a test below says.
+    "api": {*FOUNDATIONS, "storage", "workflows", "web", *REST},
+    "cli": {
+        *FOUNDATIONS,
+        "storage",
+        "workflows",
+        "reporting",
+        "demonstration",
+        "worker",
+        "click",
+        "prometheus_client",
+        "granian",
+        "httpx",
+        "rich",
+    },
     # It builds a collection as an organiser's script would, and its search systems compute.
     "demonstration": {*FOUNDATIONS, "evaluation", "storage", "workflows", "numpy", "sqlalchemy"},
-    # Puts everything together, and nothing but the server imports it.
-    "app": {*FOUNDATIONS, "storage", "web", "flask", "flask_wtf", "jinja2"},
+    # What takes long: a door of its own, where the pages' views answer what was asked for at theirs.
+    "worker": {*FOUNDATIONS, "storage", "workflows", "web", "app", "flask", "sqlalchemy", "werkzeug"},
+    # Puts everything together, and nothing but the server and the worker imports it.
+    "app": {*FOUNDATIONS, "storage", "web", "api", "flask", "flask_wtf", "jinja2", "werkzeug"},
 }
 
 # One call for what a browser sends with each judgement, in one transaction: recording, drawing and counting.
 TURN = "workflows/judging_turn.py"
+# One call for all that a report says, of one moment: it is made of the reports there are.
+OVERVIEW = "workflows/overview_report.py"
 
 DATABASE = "storage/database.py"
 OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
@@ -87,7 +126,13 @@ def test_each_part_imports_only_what_it_may(module: str) -> None:
     assert imported_parts(module) - {part_of(module)} <= MAY_IMPORT[part_of(module)]
 
 
-@pytest.mark.parametrize("module", [module for module in WORKFLOWS if module != TURN])
+def test_the_door_for_programs_takes_of_the_pages_only_what_serves_both() -> None:
+    taken = {name for module in MODULES if part_of(module) == "api" for name in imports(tree(module))}
+    of_pages = {name.split(".")[2] for name in taken if name.startswith("annotator.web.")}
+    assert of_pages == SERVES_BOTH
+
+
+@pytest.mark.parametrize("module", [module for module in WORKFLOWS if module not in {TURN, OVERVIEW}])
 def test_no_workflow_imports_another(module: str) -> None:
     assert "workflows" not in imported_parts(module)
 

@@ -286,6 +286,32 @@ def test_documents_from_before_the_search_index_are_found_after_it(config: Confi
         assert search.find_documents(session, SLUG, "bodiless").total == 0
 
 
+@pytest.mark.parametrize(
+    ("shown", "released", "is_kept"),
+    [
+        ("own", "2026-03-01 09:00:00+00:00", True),
+        ("beside", "2999-03-01 09:00:00+00:00", True),
+        ("beside", "2026-03-01 09:00:00+00:00", False),
+        ("whole", None, False),
+    ],
+)
+def test_older_tables_show_participants_no_other_scores_than_was_decided(
+    config: Config, database: Database, shown: str, released: str | None, *, is_kept: bool
+) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        decided = {"shown": shown, "released": released}
+        session.execute(text("UPDATE collection SET scores_shown = :shown, scores_released_at = :released"), decided)
+    if is_kept:
+        with pytest.raises(ConflictError, match="Take the scores back first"):
+            command.downgrade(config, "0005")
+    else:
+        command.downgrade(config, "0005")
+        upgrade_schema(database)
+    with database.reading() as session:
+        assert session.scalar(text("SELECT scores_shown FROM collection")) == (shown if is_kept else "beside")
+
+
 def test_a_migration_that_leaves_rows_without_their_topic_changes_nothing(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)

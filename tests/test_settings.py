@@ -1,9 +1,13 @@
 """Settings: read once, told apart by name when they are wrong, and handed on unchanged."""
 
+import secrets
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.settings import DEFAULT_DATABASE_URL, MEBIBYTE, Settings
+from annotator.settings import DEFAULT_DATABASE_URL, MEBIBYTE, Settings, refuse_weak_key
 
 
 def test_without_variables_the_defaults_hold() -> None:
@@ -13,7 +17,24 @@ def test_without_variables_the_defaults_hold() -> None:
 
 
 def test_another_process_reads_the_same_settings() -> None:
-    settings = Settings("key", "sqlite:///x", 5 * MEBIBYTE, 7 * MEBIBYTE, secure_cookies=True)
+    settings = Settings(
+        secret_key="key",
+        database_url="sqlite:///x",
+        upload_limit=5 * MEBIBYTE,
+        unpacked_limit=7 * MEBIBYTE,
+        secure_cookies=True,
+        host="0.0.0.0",  # noqa: S104 - only handed on
+        port=9000,
+        workers=4,
+        proxies=2,
+        hsts_days=365,
+        log_format="json",
+        metrics_port=9100,
+        site_hosts=("pool.example.org",),
+        demonstration=True,
+    )
+    unlike = Settings()
+    assert not [field for field in vars(unlike) if getattr(settings, field) == getattr(unlike, field)]
     assert Settings.from_environment(settings.to_environment()) == settings
 
 
@@ -25,6 +46,13 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_UNPACKED_LIMIT_MB", "-1"),
         ("ANNOTATOR_UNPACKED_LIMIT_MB", "1.5"),
         ("ANNOTATOR_SECURE_COOKIES", "yes"),
+        ("ANNOTATOR_PORT", "0"),
+        ("ANNOTATOR_PORT", "70000"),
+        ("ANNOTATOR_WORKERS", ""),
+        ("ANNOTATOR_PROXIES", "-1"),
+        ("ANNOTATOR_HSTS_DAYS", "a year"),
+        ("ANNOTATOR_LOG_FORMAT", "xml"),
+        ("ANNOTATOR_METRICS_PORT", "http"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:
@@ -34,3 +62,68 @@ def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:
     assert "hush" not in repr(Settings(secret_key="hush"))
+
+
+def test_a_setting_that_does_not_exist_is_refused_by_its_name() -> None:
+    with pytest.raises(InvalidValueError, match=r"There is no setting ANNOTATOR_SECURE_COOKIE\. There are: .*cookies"):
+        Settings.from_environment({"ANNOTATOR_SECURE_COOKIE": "1"})
+
+
+def test_what_others_are_told_is_no_setting_of_the_server() -> None:
+    assert Settings.from_environment({"ANNOTATOR_THOROUGH": "1", "PATH": "/bin"}) == Settings()
+
+
+def test_behind_a_proxy_cookies_travel_by_https_unless_it_is_said_otherwise() -> None:
+    assert Settings.from_environment({"ANNOTATOR_PROXIES": "1"}).secure_cookies
+    assert not Settings.from_environment({"ANNOTATOR_PROXIES": "1", "ANNOTATOR_SECURE_COOKIES": "0"}).secure_cookies
+
+
+def test_a_file_says_the_same_and_the_environment_has_the_last_word(tmp_path: Path) -> None:
+    file = tmp_path / "annotator.toml"
+    file.write_text(
+        'secret_key = "key"\nport = 9000\nsecure_cookies = true\nupload_limit_mb = 5\nlog_format = "json"\n'
+    )
+    said = Settings(secret_key="key", port=9000, secure_cookies=True, upload_limit=5 * MEBIBYTE, log_format="json")
+    assert Settings.from_environment({}, file=str(file)) == said
+    assert Settings.from_environment({"ANNOTATOR_SETTINGS": str(file)}) == said
+    environment = {"ANNOTATOR_SETTINGS": str(file), "ANNOTATOR_PORT": "9001"}
+    assert Settings.from_environment(environment) == replace(said, port=9001)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('secret = "key"', "There is no setting secret. There are: secret_key, "),
+        ("port = 'http'", "The setting port is a whole number from 1 to 65535, not “http”."),
+        ("[server]\nport = 1", "There is no setting server. "),
+        ("port 1", "The settings in {file} cannot be read: Expected '=' after a key"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_by_its_name(tmp_path: Path, text: str, told: str) -> None:
+    file = tmp_path / "annotator.toml"
+    file.write_text(text)
+    with pytest.raises(InvalidValueError) as refusal:
+        Settings.from_environment({}, file=str(file))
+    assert str(refusal.value).startswith(told.format(file=file))
+
+
+def test_a_file_that_is_not_there_is_told_of() -> None:
+    with pytest.raises(InvalidValueError, match=r"The settings in /no/such\.toml cannot be read: .*No such file"):
+        Settings.from_environment({"ANNOTATOR_SETTINGS": "/no/such.toml"})
+
+
+@pytest.mark.parametrize("key", ["short", "x" * 64, "0123456" * 9, "f" * 31 + "e"])
+def test_a_key_that_could_be_guessed_is_refused(key: str) -> None:
+    with pytest.raises(InvalidValueError, match="ANNOTATOR_SECRET_KEY can be guessed: it needs at least 32 characters"):
+        refuse_weak_key(Settings(secret_key=key))
+
+
+def test_a_random_key_is_taken() -> None:
+    for key in (secrets.token_hex(16), secrets.token_hex(32), secrets.token_urlsafe(32)):
+        refuse_weak_key(Settings(secret_key=key))
+
+
+def test_the_names_of_a_site_are_parted_by_commas() -> None:
+    settings = Settings.from_environment({"ANNOTATOR_SITE_HOSTS": "news.example.org, .example.net,"})
+    assert settings.site_hosts == ("news.example.org", ".example.net")
+    assert Settings.from_environment(settings.to_environment()) == settings

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
@@ -13,6 +14,7 @@ from werkzeug.test import TestResponse
 from annotator.app import create_app
 from annotator.settings import Settings
 from annotator.storage import Database, User
+from annotator.web.sessions import marks
 
 
 def application(database: Database) -> Flask:
@@ -35,6 +37,7 @@ class Visitor:
             with self.client.session_transaction() as cookie:
                 cookie["_user_id"] = f"{user.id}:{user.sign_in_generation}"
                 cookie["_fresh"] = True
+                cookie.update(marks(datetime.now(UTC)))
 
     def get(self, path: str, **kwargs: Any) -> TestResponse:  # noqa: ANN401 - passed on to Werkzeug's client
         """Open a page."""

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.deeds import note
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
 from annotator.storage import JudgingMode
@@ -62,6 +63,8 @@ def command(
         return
     with installation.database.transaction() as session:
         done = assigning.assign_topics(session, slug, plan.owners)
+        for judge, topics in assigning.by_owner(plan.owners).items():
+            note(session, "topics.assign", slug, subject=judge or "", details={"topics": topics})
     click.echo(f"Topics that changed hands: {done.topics}; documents given back: {done.given_back}.", err=True)
 
 

@@ -5,16 +5,18 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli import archive
 from annotator.cli.argument_text import FILE
 from annotator.cli.collection_quality import quality
 from annotator.cli.consensus_options import consensus_help, describes_consensus
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.queue_options import describes_queue
 from annotator.cli.tables import show_table
-from annotator.storage import Role
+from annotator.storage import Role, ScoresShown
 from annotator.workflows import collection, members, queue_settings, submissions
-from annotator.workflows.collection import CollectionChange
+from annotator.workflows.collection import CollectionChange, CollectionView
 from annotator.workflows.queue_settings import QueueChange
 from annotator.workflows.submissions import SubmissionChange
 
@@ -23,6 +25,12 @@ judgements_help = "How many judges each document wants."
 until_help = (
     "Participants send runs before this moment: “2026-05-01 23:59”, UTC unless a zone follows; “none” ends that."
 )
+release_help = "From when on, as “2026-05-01 23:59” with a zone behind it if it is not UTC; or now."
+SEEN = {
+    ScoresShown.OWN: "the scores of their runs",
+    ScoresShown.BESIDE: "the scores of their runs, beside the median and the best of all",
+    ScoresShown.WHOLE: "the whole leaderboard with names",
+}
 
 
 @click.group
@@ -31,6 +39,8 @@ def command() -> None:
 
 
 command.add_command(quality)
+for further in (archive.export, archive.import_file, archive.copy):
+    command.add_command(further)
 
 
 @command.command("add")
@@ -74,6 +84,8 @@ def add(
             queue_settings.change_queue(session, slug, queue)
         if organiser is not None:
             members.add_member(session, slug, organiser, Role.ORGANISER, added_at=now)
+            note(session, "members.add", slug, subject=organiser, details={"role": Role.ORGANISER})
+        note(session, "collections.add", slug)
     click.echo(f"Added the collection {slug}.", err=True)
 
 
@@ -127,6 +139,7 @@ def show_one(installation: Installation, slug: str) -> None:
             ["submissions until", row.submissions_until],
             ["most documents a topic", str(row.most_documents)],
             ["scores released", row.scores_released_at],
+            ["scores shown", row.scores_shown.value],
             ["terms", row.terms or None],
         ],
     )
@@ -187,6 +200,7 @@ def change(
             queue_settings.change_queue(session, slug, queue)
         if rules != SubmissionChange():
             submissions.change_submissions(session, slug, rules)
+        note(session, "collections.set", slug, details=vars(wanted) | vars(queue) | vars(rules))
     click.echo(f"Changed the collection {slug}.", err=True)
 
 
@@ -194,17 +208,42 @@ def change(
 @click.argument("slug")
 @click.option("--take-back", is_flag=True, help="Show participants no scores any more.")
 @click.option("--early", is_flag=True, help="Release them although runs are still taken.")
+@click.option("--show", "shown", type=click.Choice([one.value for one in ScoresShown]), help="How much they see.")
+@click.option("--from", "moment", metavar="WHEN", help=release_help)
 @on_installation
-def release(installation: Installation, slug: str, *, take_back: bool, early: bool) -> None:
-    """Let participants see the scores of their own runs that came before, and of no others."""
-    if take_back and early:
-        raise click.UsageError("Give --take-back or --early, not both.")
+def release(
+    installation: Installation, slug: str, *, take_back: bool, early: bool, shown: str | None, moment: str | None
+) -> None:
+    """Let participants see scores of runs that were uploaded before a moment, from that moment on.
+
+    By --show they see the scores of their own runs (own), these beside the median and the best of all without names
+    (beside, as usual), the whole leaderboard with names, too (whole), or nothing. What is not given stays as it was
+    decided before; the moment is else the present one.
+    """
+    if take_back and (early or shown or moment):
+        raise click.UsageError("--take-back stands alone.")
+    at = datetime.now(UTC)
     with installation.database.transaction() as session:
-        if take_back:
-            submissions.take_scores_back(session, slug)
-        else:
-            submissions.release_scores(session, slug, at=datetime.now(UTC), early=early)
-    click.echo(f"Participants of {slug} see {'no scores' if take_back else 'the scores of their runs'}.", err=True)
+        submissions.release_scores(
+            session,
+            slug,
+            at=at,
+            moment=None if moment is None else submissions.read_release_moment(moment) or at,
+            shown=ScoresShown.NOTHING if take_back else ScoresShown(shown) if shown else None,
+            early=early,
+        )
+        note(session, "scores.take-back" if take_back else "scores.release", slug, details={"shown": shown})
+        row = collection.show_collection(session, slug)
+    click.echo(_seen(row, at), err=True)
+
+
+def _seen(row: CollectionView, at: datetime) -> str:
+    """What participants see and when, in a line."""
+    released = row.scores_released_at
+    if released is None:
+        return f"Participants of {row.slug} see no scores."
+    since = "" if released <= at else f" from {submissions.write_deadline(released)} on"
+    return f"Participants of {row.slug} see {SEEN[row.scores_shown]}{since}."
 
 
 @command.command("close")
@@ -218,4 +257,5 @@ def close(installation: Installation, slug: str, *, reopen: bool) -> None:
             collection.reopen_collection(session, slug)
         else:
             collection.close_collection(session, slug)
+        note(session, "collections.reopen" if reopen else "collections.close", slug)
     click.echo(f"The collection {slug} is {'open' if reopen else 'closed'}.", err=True)

@@ -18,7 +18,7 @@ from annotator.workflows.inspecting import (
     PairLook,
     inspect_pair,
 )
-from annotator.workflows.inspecting_files import FilesWanted, compare_files
+from annotator.workflows.inspecting_files import USUAL_COMPAT, FilesWanted, compare_files
 
 MOST_TOP = 1_000
 FROM_FILES, FROM_COLLECTION = 3, 2  # so many arguments
@@ -54,6 +54,7 @@ class Shown:
     metavar="GRADE",
     help="For files: relevant are documents of this grade and better ones; 1 unless set.",
 )
+@click.option("--compat", type=click.Choice(["10", "9"]), help="For files: which trec_eval to equal; 10 unless set.")
 @click.option(
     "--by",
     type=click.Choice(["test", "topic", "document"]),
@@ -82,6 +83,7 @@ def command(
     measures: Sequence[str],
     qrels: str | None,
     relevant_from: int | None,
+    compat: str | None,
     by: str | None,
     topic: str | None,
     top: int,
@@ -96,10 +98,12 @@ def command(
     with --by document.
     """
     _check(what, collection, qrels, relevant_from)
+    if collection is not None and compat is not None:
+        raise click.UsageError("--compat is for files; annotator leaderboard show has it for a collection.")
     if topic is not None and by != "document":
         raise click.UsageError("--topic goes with --by document.")
     topics = () if by != "document" else None if topic is None else (topic,)
-    wanted = FilesWanted(measures or (USUAL_MEASURE,), relevant_from or 1, seed, top, topics)
+    wanted = FilesWanted(measures or (USUAL_MEASURE,), relevant_from or 1, seed, top, topics, compat or USUAL_COMPAT)
     if collection is not None:
         _compare_stored(collection, (what[0], what[1]), wanted, GradesChosen(qrels or LIVE), Shown(by, format_))
     else:
@@ -120,7 +124,7 @@ def _check(what: Sequence[str], collection: str | None, qrels: str | None, relev
 def _compare_files(paths: Sequence[str], wanted: FilesWanted) -> Compared:
     qrels, first, second = read_files(paths)
     compared = compare_files(qrels, first, second, wanted)
-    source = f"Over all topics of {compared.qrels}, as trec_eval -c: {len(compared.topics)}."
+    source = f"Over all topics of {compared.qrels}, as trec_eval {wanted.compat} -c: {len(compared.topics)}."
     return Compared(compared.look, compared.docnos, (source, *compared.warnings))
 
 

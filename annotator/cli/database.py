@@ -1,22 +1,144 @@
-"""`annotator database`: the tables."""
+"""`annotator database`: the tables, copies of all that is in them, and whether it is in order."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
 
 import click
 
+from annotator.cli.argument_text import FILE
+from annotator.cli.input_files import read_text
+from annotator.cli.tables import show_table
 from annotator.settings import Settings
 from annotator.storage import Database
+from annotator.storage.backups import back_up
+from annotator.storage.backups import restore as restore_backup
+from annotator.storage.checking import Examination, examine, missing_judgements
+from annotator.storage.copying import copy_site
 from annotator.storage.migrating import upgrade_schema
+from annotator.storage.upkeep import Progress, UpkeepError
+
+MOST_NAMED = 10
 
 
 @click.group
 def command() -> None:
-    """The tables; a fresh database gets them by itself, an older one by `upgrade`."""
+    """The tables, and all that is in them: upgrade, back up, restore, check, copy.
+
+    A fresh database gets its tables by itself, an older one by `upgrade`.
+    """
 
 
 @command.command("upgrade")
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
     """Bring the tables to this version of the program. Make a copy of the database first."""
-    database = Database(settings.database_url)
-    upgrade_schema(database)
-    database.close()
+    with _opened(settings) as database:
+        upgrade_schema(database)
     click.echo("The tables are of this version.", err=True)
+
+
+@command.command("backup")
+@click.argument("file", type=FILE)
+@click.pass_obj
+def backup(settings: Settings, file: str) -> None:
+    """Copy the database into a new FILE, while judging goes on; of PostgreSQL pg_dump does.
+
+    The copy is opened and checked before it counts as made; if anything is wrong with it there is no FILE.
+    """
+    with _opened(settings) as database, _bar("Copying") as progress:
+        examination = back_up(database, Path(file), progress=progress)
+    click.echo(f"{file} has {examination.judgements} judgements; it was opened, checked, and is in order.", err=True)
+
+
+@command.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Take the place of a database that is there; it is kept beside it.")
+@click.pass_obj
+def restore(settings: Settings, file: str, *, replace: bool) -> None:
+    """Put the backup FILE in the database's place, once it was checked. Stop the server first."""
+    with _opened(settings) as database:
+        kept = restore_backup(database, Path(file), replace=replace, now=datetime.now(UTC))
+    click.echo(f"The database is that of {file}.", err=True)
+    if kept is not None:
+        click.echo(f"The one before it is kept as {kept}.", err=True)
+
+
+@command.command("check")
+@click.option(
+    "--acknowledged",
+    type=FILE,
+    metavar="FILE",
+    help="The ids of judgements that somebody was told are stored, one a line; - is standard input.",
+)
+@click.option("--strict", is_flag=True, help="Refuse also what may have an innocent reason.")
+@click.pass_obj
+def check(settings: Settings, acknowledged: str | None, *, strict: bool) -> None:
+    """Look whether everything is in order: the file, the links between rows, every count, the runs as they were sent.
+
+    Judging may go on meanwhile. The status is 1 when anything is wrong.
+    """
+    told = [] if acknowledged is None else read_text(acknowledged).split()
+    with _opened(settings) as database:
+        examination = examine(database)
+        lost = missing_judgements(database, told)
+    show_table(["LOOKED FOR", "FOUND"], [[one.what, one.count] for one in examination.findings])
+    _refuse(examination, lost, strict=strict)
+    click.echo(f"In order: {examination.judgements} judgements, tables of version {examination.version}.", err=True)
+    if told:
+        click.echo(f"Each of {len(told)} acknowledged judgements is there once.", err=True)
+
+
+@command.command("copy")
+@click.argument("from_url", metavar="FROM_URL")
+@click.argument("to_url", metavar="TO_URL")
+def copy(from_url: str, to_url: str) -> None:
+    """Copy a whole site into an empty database of either kind, such as sqlite:///a.sqlite postgresql+psycopg://host/a.
+
+    What arrived is read again and compared by counts and checksums before it is kept. Stop the server first: what is
+    stored in the old database meanwhile is not in the new one.
+    """
+    source, target = Database(from_url), Database(to_url)
+    try:
+        with _bar("Copying") as progress:
+            tables = copy_site(source, target, progress=progress)
+    finally:
+        source.close()
+        target.close()
+    show_table(["TABLE", "ROWS", "CHECKSUM"], [[one.name, one.rows, one.checksum[:16]] for one in tables])
+    click.echo(f"Copied {sum(one.rows for one in tables)} rows; the checksums agree.", err=True)
+
+
+def _refuse(examination: Examination, lost: list[str], *, strict: bool) -> None:
+    if lost:
+        raise UpkeepError(
+            "Acknowledged judgements that are not stored exactly once: %(count)d (%(ids)s).",
+            count=len(lost),
+            ids=", ".join(lost[:MOST_NAMED]),
+        )
+    wrong = examination.wrong + (examination.remarks if strict else [])
+    if wrong:
+        raise UpkeepError("The database is not in order. %(found)s.", found="; ".join(map(str, wrong)))
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Database]:
+    """The database as it is: none of its tables are made."""
+    database = Database(settings.database_url)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextmanager
+def _bar(words: str) -> Iterator[Progress | None]:
+    """How far it is, on a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with import_module("annotator.cli.bars").bar_to(words) as advance:
+        yield advance

@@ -1,5 +1,6 @@
 """`annotator demo`: the demonstration."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -7,9 +8,6 @@ import click
 
 from annotator.cli.serving import serve_pages
 from annotator.demonstration.build import PASSWORD, ROLES, Demonstration, prepare_demonstration
-
-HOST = "127.0.0.1"
-WORKERS = 2
 
 
 @click.command
@@ -29,13 +27,7 @@ def command(port: int, directory: Path, *, no_serve: bool) -> None:
     _say_what_was_made(demonstration, directory)
     if no_serve:
         return
-    serve_pages(
-        demonstration.settings,
-        host=HOST,
-        port=port,
-        workers=WORKERS,
-        when_listening=_say_what_to_do,
-    )
+    serve_pages(replace(demonstration.settings, port=port), when_listening=_say_what_to_do)
 
 
 def _say_what_was_made(demonstration: Demonstration, directory: Path) -> None:

@@ -6,17 +6,18 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.progress import watched
 from annotator.cli.tables import Cell, show_table
-from annotator.workflows import documents, search, search_adding
+from annotator.workflows import changed_documents, documents, search, search_adding
 from annotator.workflows.search import FoundDocument
 
 
 @click.group
 def command() -> None:
-    """Documents: import texts, say which are missing, search them."""
+    """Documents: import texts, say which are missing or have changed, search them."""
 
 
 @command.command("import")
@@ -35,7 +36,8 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], fi
     with watched(read_files(files)) as given:
         parsed = documents.read_documents(given, fields=mapping, unpacked_limit=installation.settings.unpacked_limit)
     with installation.database.transaction() as session:
-        done = documents.import_documents(session, slug, parsed)
+        done = documents.import_documents(session, slug, parsed, at=datetime.now(UTC))
+        note(session, "documents.import", slug, subject=", ".join(files), details=vars(done))
     click.echo(
         f"Documents: {done.added} added, {done.filled} given their text, {done.changed} changed, "
         f"{done.unchanged} unchanged.",
@@ -52,6 +54,52 @@ def missing(installation: Installation, slug: str) -> None:
         rows = documents.missing_documents(session, slug)
     click.echo("".join(f"{row.docno}\n" for row in rows).encode(), nl=False)
     click.echo(f"Documents of the pool without text: {len(rows)}.", err=True)
+
+
+@command.command("changed")
+@click.argument("slug")
+@click.argument("docnos", nargs=-1, metavar="[DOCNO]...")
+@click.option("--requeue", "act", flag_value="requeue", help="Have them judged anew; the old grades count no more.")
+@click.option("--let-stand", "act", flag_value="let-stand", help="The old grades hold for the new texts, too.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv"]))
+@on_installation
+def changed(installation: Installation, slug: str, docnos: Sequence[str], act: str | None, format_: str) -> None:
+    """List the documents whose text has changed since they were judged, and say what is to become of their grades.
+
+    --requeue and --let-stand do it with all of them, or with those that are named. What was said of an old text stays
+    in the history in either case.
+    """
+    if act is not None:
+        _decide(installation, slug, docnos or None, act)
+        return
+    if docnos:
+        raise click.UsageError("Documents are named for --requeue or --let-stand.")
+    with installation.database.reading() as session:
+        found = changed_documents.changed_documents(session, slug)
+    if format_ == "csv":
+        click.echo(changed_documents.changed_csv(found).encode(), nl=False)
+        return
+    show_table(
+        ["TOPIC", "DOCNO", "CHANGED", "JUDGE", "GRADE", "JUDGED"],
+        [
+            [said.topic, one.docno, one.text_changed_at, said.judge, said.grade, said.judged_at]
+            for one in found
+            for said in one.judgements
+        ],
+    )
+    click.echo(f"Documents whose text has changed since they were judged: {len(found)}.", err=True)
+
+
+def _decide(installation: Installation, slug: str, docnos: Sequence[str] | None, act: str) -> None:
+    with installation.database.transaction() as session:
+        if act == "requeue":
+            count = changed_documents.requeue_changed(session, slug, docnos, at=datetime.now(UTC))
+            told = f"Documents of topics put back to be judged anew: {count}."
+        else:
+            count = changed_documents.let_changed_stand(session, slug, docnos)
+            told = f"Documents of topics whose grades stand: {count}."
+        note(session, f"documents.{act}", slug, details={"documents": count})
+    click.echo(told, err=True)
 
 
 @command.command("search")
@@ -101,6 +149,7 @@ def _add(
         added = search_adding.add_found(
             session, slug, topic=topic, docnos=docnos, query=query, actor_id=actor_id, at=datetime.now(UTC)
         )
+        note(session, "pool.add", slug, subject=topic, details={"query": query, "added": added.added})
     click.echo(
         f"Version {added.version} of the pool: {added.added} added, {added.already_pooled} already pooled.", err=True
     )

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
@@ -25,6 +26,7 @@ def replace(installation: Installation, slug: str, file: str) -> None:
     text = read_text(file)
     with installation.database.transaction() as session:
         number = guidelines.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
+        note(session, "guidelines.set", slug, subject=number)
     click.echo(f"Version {number} of the guidelines is in force.", err=True)
 
 

@@ -1,16 +1,14 @@
 """`annotator agreement effect`: whether it matters that judges differ."""
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
-from importlib import import_module
 
 import click
 
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.missing_values import REASONS, in_one_cell, reasons_of, show_rows
 from annotator.cli.tables import Row, show_json
+from annotator.cli.watching import watch
 from annotator.workflows.judge_effect import (
     NO_ORDER,
     NOTHING_TO_MIX,
@@ -58,7 +56,7 @@ def effect(
     """
     wanted = None if topics is None else [number for part in topics.split(",") if (number := part.strip())]
     with installation.database.reading() as session:
-        found = judge_effect(session, slug, EffectRequest(measure, wanted, draws, seed), watch=_watch)
+        found = judge_effect(session, slug, EffectRequest(measure, wanted, draws, seed), watch=watch("Scoring"))
     match format_:
         case "json":
             show_json(_as_json(found))
@@ -69,14 +67,6 @@ def effect(
                 click.echo(str(NOTHING_TO_MIX), err=True)
         case _:
             _show_tables(found, by)
-
-
-def _watch(steps: int) -> AbstractContextManager[Callable[[], None]]:
-    """A bar on standard error; none off a terminal."""
-    if not sys.stderr.isatty():
-        return nullcontext(lambda: None)
-    bar: AbstractContextManager[Callable[[], None]] = import_module("annotator.cli.bars").bar_of("Scoring", steps)
-    return bar
 
 
 def _show_tables(found: JudgeEffect, by: str | None) -> None:

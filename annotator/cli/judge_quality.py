@@ -3,6 +3,7 @@
 import click
 
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.judge_hours import hours
 from annotator.cli.tables import Row, show_csv, show_json, show_table
 from annotator.workflows.judge_quality import (
     USUAL_PERCENT,
@@ -32,6 +33,9 @@ HEADINGS = [
 @click.group
 def command() -> None:
     """How each judge works. The figures say where to look, and not who is wrong."""
+
+
+command.add_command(hours)
 
 
 @command.command("quality")

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note, note_export
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.machine_options import machine_facts, machine_options
@@ -59,6 +60,7 @@ def import_file(
         done = judgement_import.store_judgements(
             session, slug, checked, judge=judge, machine=machine, added_at=datetime.now(UTC)
         )
+        note(session, "judgements.import", slug, subject=judge, details=vars(done))
     click.echo(
         f"Judgements of {judge}: {done.added} added, {done.changed} changed, {done.known} known already, "
         f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}."
@@ -76,4 +78,5 @@ def export(installation: Installation, slug: str, format_: str, output: str | No
     """Export every judgement, with those that were replaced."""
     with installation.database.reading() as session:
         rows = judgement_export.export_judgements(session, slug)
+    note_export(installation, "judgements.export", slug)
     write_or_print(output, FORMATS[format_](rows).encode())

@@ -47,6 +47,13 @@ def command() -> None:
 @click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
+@click.option("--round", "round_number", type=int, metavar="N", help="Score only the runs of this round.")
+@click.option(
+    "--residual/--whole",
+    "residual",
+    default=None,
+    help="With --round: take what was judged before it out of runs and qrels, or not. [--residual]",
+)
 @on_installation
 def show(
     installation: Installation,
@@ -59,7 +66,9 @@ def show(
     format_: str,
     policy: str | None,
     judge: str | None,
+    round_number: int | None,
     *,
+    residual: bool | None,
     letters: bool,
     per_topic: bool,
 ) -> None:
@@ -72,6 +81,8 @@ def show(
         raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
     if per_topic and format_ in {"latex", "markdown"}:
         raise click.UsageError(f"--per-topic is for table, csv and json, not for {format_}.")
+    if residual is not None and round_number is None:
+        raise click.UsageError("--residual and --whole are for the runs of one round: give --round N, too.")
     is_version = VERSION.fullmatch(qrels_source) is not None
     grades = GradesFrom(
         policy=policy,
@@ -80,6 +91,8 @@ def show(
         qrels_file=None if is_version or qrels_source == LIVE else read_file(qrels_source),
         unpacked_limit=installation.settings.unpacked_limit,
         compat=compat,
+        round=round_number,
+        residual=round_number is not None and residual is not False,
     )
     view = View(IntervalMethod(interval), baseline, letters)
     with installation.database.reading() as session:
@@ -129,6 +142,8 @@ def _explanations(board: Leaderboard) -> list[str]:
         IntervalMethod.BOOTSTRAP: "by 10,000 bootstrap samples of topics",
     }
     lines = [f"95%: {methods[board.view.interval]}."]
+    if board.view.interval is IntervalMethod.T:
+        lines[0] += " Intervals end at the least and the greatest value that the measure can have."
     if board.view.baseline is not None:
         lines.append(
             f"STARS: against {board.view.baseline}, paired t test, two-sided, corrected by Holm for the number of "

@@ -4,10 +4,16 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
+from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.link_address import at_address, link_to
+from annotator.cli.output_files import write_or_print
 from annotator.cli.tables import show_table
 from annotator.storage import Role
-from annotator.workflows import members
+from annotator.workflows import many_members, members
+from annotator.workflows.many_members import MOST_DAYS, USUAL_DAYS
 
 as_role = click.option("--role", required=True, type=click.Choice([role.value for role in Role]))
 
@@ -27,6 +33,7 @@ def add(installation: Installation, slug: str, name: str, role: str, team: str |
     """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing who."""
     with installation.database.transaction() as session:
         members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC))
+        note(session, "members.add", slug, subject=name, details={"role": role, "team": team})
     click.echo(f"{name} is now {role} of {slug}.", err=True)
 
 
@@ -39,7 +46,31 @@ def remove(installation: Installation, slug: str, name: str, role: str) -> None:
     """Take a role away; documents drawn by a judge or an adjudicator go back to the queue, judgements stay."""
     with installation.database.transaction() as session:
         members.remove_member(session, slug, name, Role(role))
+        note(session, "members.remove", slug, subject=name, details={"role": role})
     click.echo(f"{name} is no longer {role} of {slug}.", err=True)
+
+
+@command.command("import")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@click.option("--days", default=USUAL_DAYS, show_default=True, type=click.IntRange(1, MOST_DAYS), help="Of the links.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here, not to standard output.")
+@at_address
+@on_installation
+def import_people(
+    installation: Installation, slug: str, file: str, days: int, output: str | None, address: str
+) -> None:
+    """Give many people their roles, from a CSV file whose first line is name,role,team; - is standard input.
+
+    Accounts are made where there are none. The same comes out as CSV with a link for each new account, by which its
+    owner chooses a password; it is given once.
+    """
+    people = many_members.read_people(read_file(file), unpacked_limit=installation.settings.unpacked_limit)
+    with installation.database.transaction() as session:
+        added = many_members.add_people(session, slug, people, days=days, made_by_id=None, at=datetime.now(UTC))
+        note(session, "members.import", slug, subject=people.name, details={"people": len(added)})
+    write_or_print(output, many_members.links_csv(added, link_to(address, "")).encode())
+    click.echo(f"{len(added)} roles are given; links: {sum(one.secret is not None for one in added)}.", err=True)
 
 
 @command.command("list")

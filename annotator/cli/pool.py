@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note, note_export
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
 from annotator.cli.pool_holes import holes
@@ -63,6 +64,8 @@ def build(installation: Installation, slug: str, described: Described, seed: int
         choice = pool_building.choose_pool(session, slug, request, seed=seed, showing=Showing(showing))
     with installation.database.transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
+        details = {"strategy": request.strategy, "added": summary.added}
+        note(session, "pool.build", slug, subject=summary.version, details=details)
     show_table(
         ["TOPIC", "ADDED", "ALREADY POOLED"],
         [[topic.number, topic.added, topic.already_pooled] for topic in summary.topics],
@@ -147,6 +150,7 @@ def export(installation: Installation, slug: str, version: int | None, output: s
     with installation.database.reading() as session:
         content = pools.export_pool(session, slug, version=version)
         is_open = version is not None and pools.may_still_grow(session, slug, version=version)
+    note_export(installation, "pool.export", slug)
     write_or_print(output, content)
     if is_open:
         click.echo(f"Version {version} may still grow: an adaptive strategy goes on choosing documents.", err=True)

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.deeds import note
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_csv, show_json, show_table
-from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows import pool_building
 from annotator.workflows.pool_holes import DEPTHS, HolesReport, holes_report
 
@@ -48,11 +48,11 @@ def _tell(report: HolesReport) -> None:
 
 
 def _add(installation: Installation, slug: str, depth: int) -> None:
-    request = PoolRequest("depth", {"depth": depth})
     with installation.database.reading() as session:
-        choice = pool_building.choose_pool(session, slug, request)
+        choice = pool_building.choose_filling(session, slug, depth)
     with installation.database.transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
+        note(session, "pool.build", slug, subject=summary.version, details={"depth": depth, "added": summary.added})
     if summary.is_new:
         click.echo(f"Version {summary.version} of the pool: {summary.added} added.", err=True)
     else:

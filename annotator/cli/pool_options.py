@@ -46,6 +46,9 @@ RUNS = (
     ),
     click.option("--priority", type=int, metavar="P", help="Pool only runs to which their team gave priority 1 to P."),
     click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for a run. Repeatable."),
+    click.option(
+        "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round, not of the newest one."
+    ),
 )
 
 
@@ -58,14 +61,20 @@ class Described:
     patterns: Sequence[str]
     priority: int | None
     depths: Sequence[str]
+    round_number: int | None
 
     def request(self, installation: Installation, slug: str) -> PoolRequest:
         """Find the runs that were meant."""
         tags = None
         if self.patterns:
             with installation.database.reading() as session:
-                tags = _fitting([run.tag for run in runs.list_runs(session, slug)], self.patterns)
-        return PoolRequest(self.strategy, self.said, tags, self.priority, dict(map(_depth, self.depths)))
+                rows = runs.list_runs(session, slug)
+            newest = max((run.round for run in rows if run.round is not None), default=None)
+            of_round = newest if self.round_number is None else self.round_number
+            tags = _fitting([run.tag for run in rows if run.round == of_round], self.patterns)
+        return PoolRequest(
+            self.strategy, self.said, tags, self.priority, dict(map(_depth, self.depths)), self.round_number
+        )
 
 
 def describes_pool(command: Callable[..., None]) -> Callable[..., None]:
@@ -87,6 +96,7 @@ def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..
         patterns: Sequence[str],
         priority: int | None,
         depths: Sequence[str],
+        round_number: int | None,
         **options: Any,  # noqa: ANN401 - the command's own
     ) -> None:
         said = {name: options.pop(name) for name in TOLD}
@@ -95,7 +105,7 @@ def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..
             raise click.UsageError("Give --depth K, or a --strategy and what it takes.")
         name = strategy or USUAL_STRATEGY
         told = with_usual(name, given) if has_usual else given
-        command(*args, described=Described(name, told, patterns, priority, depths), **options)
+        command(*args, described=Described(name, told, patterns, priority, depths, round_number), **options)
 
     described = collecting
     for option in reversed((STRATEGY, *TOLD.values(), *RUNS)):

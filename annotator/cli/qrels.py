@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note, note_export
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import STANDARD_OUTPUT, write_or_print, write_together
 from annotator.cli.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
@@ -70,6 +71,7 @@ def export(
         with installation.database.reading() as session:
             made = export_qrels(session, slug, **asdict(grades), made_at=datetime.now(UTC))
         qrels, about, warnings = made.qrels, made.manifest, made.warnings
+    note_export(installation, "qrels.export", slug, subject=version or kind or "")
     _write(output, manifest, qrels, about)
     for warning in warnings:
         click.echo(str(warning), err=True)
@@ -86,6 +88,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
         made = export_qrels(session, slug, **asdict(grades), made_at=now)
     with installation.database.transaction() as session:
         number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
+        note(session, "qrels.keep", slug, subject=number)
     for warning in made.warnings:
         click.echo(str(warning), err=True)
     click.echo(f"Kept as version {number} of the qrels of {slug}.", err=True)

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.deeds import note
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
 from annotator.workflows import questions
@@ -41,4 +42,5 @@ def answer(installation: Installation, slug: str, number: int, text: str) -> Non
     """Answer the question of that NUMBER, or change its answer; its judge is shown it."""
     with installation.database.transaction() as session:
         questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC))
+        note(session, "questions.answer", slug, subject=number)
     click.echo(f"Question {number} is answered.", err=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from annotator.cli.remote.given import ANYWHERE, GIVEN, SiteGiven, command_on_site
+from annotator.cli.remote.given import NOUNS as ON_SITE
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.settings import Settings
 
@@ -26,14 +28,17 @@ class Noun:
 
 
 NOUNS: Mapping[str, Noun] = {
-    "users": Noun("users", "Accounts: add, list, give a new password."),
+    "users": Noun("users", "Accounts: add, list, give a new password, sign out."),
     "collections": Noun("collection", "Collections: add, list, show, change, release scores, close."),
     "members": Noun("members", "Who takes part in a collection, and as what."),
+    "invitations": Noun("invitations", "Links that let somebody in once, to a role or an account."),
+    "tokens": Noun("tokens", "Tokens by which programs act for an account."),
     "guidelines": Noun("guidelines", "What judges are to go by, in Markdown."),
     "training": Noun("training", "Documents of known grade that judges pass before real work."),
     "topics": Noun("topics", "Topics: import, draft, accept, drop; flag what tells little."),
     "documents": Noun("documents", "Documents: import texts, say which are missing, search them."),
     "runs": Noun("runs", "Runs: check, import, correct, withdraw, list, give back."),
+    "rounds": Noun("rounds", "Rounds of runs: show, close, open the next one."),
     "pool": Noun("pool", "The pool: build it from the runs, show how far it is judged."),
     "assign": Noun("assign", "Which judge owns which topic: by hand, or balanced."),
     "test-questions": Noun("test_questions", "Documents of known grade, mixed in, and the answers."),
@@ -41,17 +46,20 @@ NOUNS: Mapping[str, Noun] = {
     "questions": Noun("questions", "What judges ask the organisers, and the answers."),
     "agreement": Noun("agreement", "How far the judges agree."),
     "disagreements": Noun("disagreements", "Documents whose judges differ, worst first."),
-    "judges": Noun("judge_quality", "How each judge works: pace, lenience, test questions, drift."),
+    "judges": Noun("judge_quality", "How each judge works: pace, lenience, answers, drift, hours."),
     "adjudication": Noun("adjudication", "Where judges differ, what was decided, and whose grade it was."),
     "qrels": Noun("qrels", "Qrels: export the settled grades."),
     "leaderboard": Noun("leaderboard", "Every run scored."),
     "significance": Noun("significance", "Which runs differ by more than chance."),
     "correlation": Noun("correlation", "The runs ranked by two measures, or two states of the qrels."),
+    "report": Noun("report", "One page for an overview paper, with all of it."),
     "compare": Noun("compare", "Two runs compared, from files or of a collection."),
     "evaluate": Noun("evaluate", "Score run files against a qrels file; no database."),
     "measures": Noun("measures", "What can be measured, and what each measure says."),
-    "database": Noun("database", "The tables: bring them to this version."),
-    "serve": Noun("serve", "Serve the pages."),
+    "audit": Noun("audit", "Who did what, by page, command or program."),
+    "database": Noun("database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
+    "serve": Noun("serve", "Serve the pages, and a worker beside them."),
+    "worker": Noun("worker", "Do what takes long beside the pages: imports, reports."),
     "demo": Noun("demo", "Make the demonstration and serve it."),
 }
 
@@ -63,8 +71,10 @@ class Root(click.Group):
         """Name the nouns in the order of the walk from topics to leaderboard."""
         return list(NOUNS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - likewise
-        """Import a noun."""
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a noun, or the one of that name that works on a site elsewhere."""
+        if ctx.params.get("site") and cmd_name not in ANYWHERE:
+            return command_on_site(cmd_name)
         noun = NOUNS.get(cmd_name)
         if noun is None:
             return None
@@ -99,12 +109,28 @@ class Root(click.Group):
 @click.option(
     "--database", "database_url", metavar="URL", help="Use this database, not that of ANNOTATOR_DATABASE_URL."
 )
+@click.option(
+    "--settings", "settings_file", metavar="FILE", help="Read this TOML file, not that of ANNOTATOR_SETTINGS."
+)
+@click.option(
+    "--site",
+    envvar="ANNOTATOR_SITE",
+    metavar="URL",
+    help=f"Work on this site, by its API: {', '.join(ON_SITE)}. Also ANNOTATOR_SITE.",
+)
+@click.option("--token", envvar="ANNOTATOR_TOKEN", metavar="TOKEN", help="Of your account there. Also ANNOTATOR_TOKEN.")
 @click.version_option(package_name="annotator")
 @click.pass_context
-def main(context: click.Context, database_url: str | None) -> None:
+def main(
+    context: click.Context, database_url: str | None, settings_file: str | None, site: str | None, token: str | None
+) -> None:
     """Pool the runs of many search systems, have people judge the documents, score every run.
 
     Data go to standard output, talk to standard error. The status is 0 when done, 1 when refused, 2 for wrong usage.
     """
-    settings = Settings.from_environment()
+    if site:
+        if database_url:
+            raise click.UsageError("A command works on a --site or on a --database.")
+        context.meta[GIVEN] = SiteGiven(site, token)
+    settings = Settings.from_environment(file=settings_file)
     context.obj = replace(settings, database_url=database_url) if database_url else settings

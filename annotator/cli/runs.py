@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note, note_export
 from annotator.cli.input_files import STANDARD_INPUT, read_file, read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
@@ -31,6 +32,9 @@ type_option = click.option(
 )
 priority_option = click.option(
     "--priority", type=int, metavar="N", help="1 is to be pooled first among the team's runs. [1 unless given]"
+)
+round_option = click.option(
+    "--round", "round_number", type=int, metavar="N", help="Which round's they are. [the one that is open]"
 )
 
 
@@ -105,6 +109,7 @@ def _check_in_collection(installation: Installation, slug: str, paths: Sequence[
 @description_option
 @type_option
 @priority_option
+@round_option
 @click.option("--replace", is_flag=True, help="Correct runs of the same tags; the older files are kept.")
 @on_installation
 def import_files(
@@ -117,6 +122,7 @@ def import_files(
     description: str | None,
     run_type: RunType | None,
     priority: int | None,
+    round_number: int | None,
     replace: bool,
 ) -> None:
     """Import runs: all of the files, or none when there is anything wrong with one of them."""
@@ -135,10 +141,12 @@ def import_files(
             session,
             slug,
             checked,
-            details=RunDetails(team, description, run_type, priority),
+            details=RunDetails(team, description, run_type, priority, round_number),
             uploaded_by_id=None,
             uploaded_at=datetime.now(UTC),
         )
+        for receipt in receipts:
+            note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
     _tell_warnings(checked)
     click.echo(f"Runs imported: {len(receipts)}.", err=True)
 
@@ -186,6 +194,7 @@ def show(installation: Installation, slug: str, tag: str, version: int | None) -
             ["team", receipt.team],
             ["type", receipt.run_type or None],
             ["priority", str(receipt.priority)],
+            *([["round", str(receipt.round)]] if receipt.round is not None else []),
             ["description", receipt.description or None],
             ["file", receipt.file_name],
             ["bytes", str(receipt.bytes)],
@@ -209,6 +218,7 @@ def show(installation: Installation, slug: str, tag: str, version: int | None) -
 @description_option
 @type_option
 @priority_option
+@round_option
 @on_installation
 def change(
     installation: Installation,
@@ -218,13 +228,15 @@ def change(
     description: str | None,
     run_type: RunType | None,
     priority: int | None,
+    round_number: int | None,
 ) -> None:
     """Change what is given of what is said of a run, and leave the rest."""
-    details = RunDetails(team, description, run_type, priority)
+    details = RunDetails(team, description, run_type, priority, round_number)
     if details == RunDetails():
-        raise click.UsageError("Give at least one of --team, --description, --type, --priority.")
+        raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round.")
     with installation.database.transaction() as session:
         runs.change_run(session, slug, tag, details=details)
+        note(session, "runs.edit", slug, subject=tag, details=vars(details))
     click.echo(f"Changed the run {tag}.", err=True)
 
 
@@ -236,6 +248,7 @@ def withdraw(installation: Installation, slug: str, tag: str) -> None:
     """Neither pool nor score a run any more; what it gave to the pool stays there."""
     with installation.database.transaction() as session:
         runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
+        note(session, "runs.withdraw", slug, subject=tag)
     click.echo(f"Withdrew the run {tag}.", err=True)
 
 
@@ -247,6 +260,7 @@ def restore(installation: Installation, slug: str, tag: str) -> None:
     """Let a withdrawn run count again."""
     with installation.database.transaction() as session:
         runs.restore_run(session, slug, tag)
+        note(session, "runs.restore", slug, subject=tag)
     click.echo(f"Restored the run {tag}.", err=True)
 
 
@@ -260,6 +274,7 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
     """Give a run's file back, byte for byte as it was sent."""
     with installation.database.reading() as session:
         file = sent_files.original_file(session, slug, tag, version=version)
+    note_export(installation, "runs.export", slug, subject=tag)
     write_or_print(output, file.content)
 
 

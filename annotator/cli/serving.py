@@ -8,59 +8,73 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from importlib import import_module
+from typing import Any
 
 from granian.constants import Interfaces
 from granian.log import LogLevels
 from granian.server import Server
+from granian.server.common import AbstractServer
 
-from annotator.errors import AnnotatorError, InvalidValueError
-from annotator.settings import Settings
+from annotator.cli.monitoring import figures_served
+from annotator.cli.worker_beside import worker_beside
+from annotator.errors import AnnotatorError
+from annotator.settings import Settings, refuse_weak_key
 
 APPLICATION = "annotator.app:wsgi"
 GARBAGE_BEFORE_A_LOOK = 10_000  # objects
 SECONDS_BETWEEN_TRIES = 0.05
 SECONDS_TO_FINISH_REQUESTS = 10
 SECONDS_BETWEEN_LOOKS = 1.0
-# Handlers that logging.config reads in place of granian's own, which write to standard output.
+# What logging.config reads in place of granian's own handlers, which write to standard output.
 TALK = {"class": "logging.StreamHandler", "formatter": "generic", "stream": "ext://sys.stderr"}
+TALK_IN_JSON = {"generic": {"()": "annotator.logs.JsonLines"}}
 
 
 class AddressNotFreeError(AnnotatorError):
     """Nothing can be served there."""
 
 
-def serve_pages(
-    settings: Settings, *, host: str, port: int, workers: int, when_listening: Callable[[str], None]
-) -> None:
-    """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first worker answers.
+def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first process answers.
 
-    Raises `InvalidValueError` without a secret key and `AddressNotFreeError` when the address cannot be had.
+    Raises `InvalidValueError` without a secret key that nobody guesses, and `AddressNotFreeError` when the address
+    cannot be had.
     """
-    if not settings.secret_key:
-        raise InvalidValueError("The setting ANNOTATOR_SECRET_KEY is missing: give it a long random text.")
+    refuse_weak_key(settings)
+    host, port = settings.host, settings.port
     _refuse_if_taken(host, port)
-    # The workers are processes of their own and read the settings again. They begin afresh on every platform: a forked
-    # one would have its parent's way with signals until it serves, and sleep through one that comes while it imports.
+    # The processes that answer read the settings again. They begin afresh on every platform: a forked one would have
+    # its parent's way with signals until it serves, and sleep through one that comes while it imports.
     os.environ.update(settings.to_environment())
-    # NumPy's threads would only wait for each other while the workers use every core.
+    # NumPy's threads would only wait for each other while the processes use every core.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     multiprocessing.set_start_method("spawn", force=True)
-    server = Server(
+    server = _server(settings)
+    server.on_startup(lambda: _call_when_listening(host, port, when_listening))
+    with figures_served(settings), worker_beside() if with_worker else nullcontext():
+        server.serve(target_loader=_load_pages)
+
+
+def _server(settings: Settings) -> AbstractServer[Any]:
+    talk: dict[str, object] = {"handlers": {"console": TALK, "access": TALK}}
+    if settings.log_format == "json":
+        talk["formatters"] = TALK_IN_JSON
+    return Server(
         APPLICATION,
         interface=Interfaces.WSGI,
-        address=host,
-        port=port,
-        workers=workers,
-        # One thread a worker: the pages are bound by the processor, and more threads only wait for SQLite's lock.
+        address=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        # One thread a process: the pages are bound by the processor, and more threads only wait for SQLite's lock.
         blocking_threads=1,
+        respawn_failed_workers=True,
         workers_kill_timeout=SECONDS_TO_FINISH_REQUESTS,
         log_level=LogLevels.warning,
-        log_dictconfig={"handlers": {"console": TALK, "access": TALK}},
+        log_dictconfig=talk,
         websockets=False,
     )
-    server.on_startup(lambda: _call_when_listening(host, port, when_listening))
-    server.serve(target_loader=_load_pages)
 
 
 def _load_pages(application: str) -> Callable[..., object]:

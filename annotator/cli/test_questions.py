@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_table
@@ -32,6 +33,7 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
         checked = test_questions.check_questions(session, slug, given, unpacked_limit=limit)
     with installation.database.transaction() as session:
         done = test_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
+        note(session, "test-questions.import", slug, subject=given.name, details=vars(done))
     _tell(done)
 
 
@@ -46,6 +48,7 @@ def add(installation: Installation, slug: str, number: str, docno: str, grade: i
     with installation.database.transaction() as session:
         checked = test_questions.one_question(session, slug, number, docno, grade)
         done = test_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
+        note(session, "test-questions.add", slug, subject=number, details=vars(done))
     _tell(done)
 
 
@@ -58,6 +61,7 @@ def remove(installation: Installation, slug: str, number: str, docno: str) -> No
     """Let a document be like others again; it stays in the pool, with its judgements."""
     with installation.database.transaction() as session:
         test_questions.remove_questions(session, slug, [(number, docno)])
+        note(session, "test-questions.remove", slug, subject=number)
     click.echo(f"Document {docno} is no test question of topic {number} any more.", err=True)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
@@ -41,6 +42,7 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], *,
     state = TopicState.DRAFT if draft else TopicState.ACCEPTED
     with installation.database.transaction() as session:
         done = topics.import_topics(session, slug, parsed, state=state)
+        note(session, "topics.import", slug, subject=", ".join(files), details=vars(done))
     click.echo(f"Topics: {done.added} added, {done.changed} changed, {done.unchanged} unchanged.", err=True)
 
 
@@ -88,6 +90,7 @@ def add(
     """Draft a topic. Nobody but organisers sees it before `topics accept`."""
     with installation.database.transaction() as session:
         topic_editing.add_draft(session, slug, number, TopicWords(title, description, narrative, language))
+        note(session, "topics.add", slug, subject=number)
     click.echo(f"Topic {number} is drafted.", err=True)
 
 
@@ -114,6 +117,7 @@ def edit(
     with installation.database.transaction() as session:
         present = topic_editing.show_topic(session, slug, number).words
         changed = topic_editing.change_words(session, slug, number, replace(present, **changes))
+        note(session, "topics.edit", slug, subject=number)
     click.echo(f"Topic {number} has {'its new' if changed else 'these'} words.", err=True)
 
 
@@ -125,6 +129,7 @@ def accept(installation: Installation, slug: str, numbers: Sequence[str]) -> Non
     """Accept drafts: they are shown to participants and pooled with the next building of the pool."""
     with installation.database.transaction() as session:
         accepted = topic_editing.accept_topics(session, slug, numbers)
+        note(session, "topics.accept", slug, subject=", ".join(accepted))
     click.echo(f"Topics accepted: {len(accepted)}.", err=True)
 
 
@@ -137,6 +142,7 @@ def drop(installation: Installation, slug: str, numbers: Sequence[str], reason: 
     """Drop topics: they stay with their judgements, but count in no qrels and no leaderboard."""
     with installation.database.transaction() as session:
         dropped = topic_editing.drop_topics(session, slug, numbers, reason=reason)
+        note(session, "topics.drop", slug, subject=", ".join(dropped), details={"reason": reason})
     click.echo(f"Topics dropped: {len(dropped)}.", err=True)
 
 
@@ -148,6 +154,7 @@ def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> No
     """Take dropped topics up again, with all their judgements."""
     with installation.database.transaction() as session:
         restored = topic_editing.restore_topics(session, slug, numbers)
+        note(session, "topics.restore", slug, subject=", ".join(restored))
     click.echo(f"Topics taken up again: {len(restored)}.", err=True)
 
 

@@ -3,6 +3,7 @@
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import Row, show_table
@@ -30,6 +31,7 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
         checked = training.check_training(session, slug, given, unpacked_limit=limit)
     with installation.database.transaction() as session:
         count = training.store_training(session, slug, checked)
+        note(session, "training.import", slug, subject=given.name, details={"documents": count})
     click.echo(f"Documents added to the training: {count}.", err=True)
 
 
@@ -56,6 +58,7 @@ def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
         raise click.BadParameter("Give a whole number from 0 to 100, or “none”.")
     with installation.database.transaction() as session:
         training.set_pass_mark(session, slug, None if mark == NO_MARK else int(mark))
+        note(session, "training.pass-mark", slug, details={"percent": None if mark == NO_MARK else int(mark)})
     click.echo("No training is asked for." if mark == NO_MARK else f"The pass mark is {int(mark)} %.", err=True)
 
 
@@ -67,6 +70,7 @@ def clear(installation: Installation, slug: str, *, with_answers: bool) -> None:
     """Take all documents out of the training."""
     with installation.database.transaction() as session:
         count = training.clear_training(session, slug, with_answers=with_answers)
+        note(session, "training.clear", slug, details={"documents": count, "answers": with_answers})
     click.echo(f"Documents taken out of the training: {count}.", err=True)
 
 

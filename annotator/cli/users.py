@@ -6,12 +6,14 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.link_address import at_address, link_to
 from annotator.cli.machine_options import machine_facts, machine_options
 from annotator.cli.tables import show_table
 from annotator.passwords import hash_password
-from annotator.workflows import accounts, machine_judges
+from annotator.workflows import accounts, forgetting, invitations, judging, machine_judges
 
 password_file = click.option(
     "--password-file",
@@ -23,7 +25,7 @@ password_file = click.option(
 
 @click.group
 def command() -> None:
-    """Accounts: add, list, give a new password, mark as a machine.
+    """Accounts: add, list, give a new password, sign out, mark as a machine.
 
     A password is asked for twice on a terminal; elsewhere it is one line of standard input.
     """
@@ -36,11 +38,12 @@ def command() -> None:
 @on_installation
 def add(installation: Installation, name: str, password_file: str | None, *, administrator: bool) -> None:
     """Add an account."""
-    password_hash = hash_password(_new_password(password_file))
+    password_hash = hash_password(_new_password(password_file), [name])
     with installation.database.transaction() as session:
         accounts.add_user(
             session, name, password_hash=password_hash, administrator=administrator, added_at=datetime.now(UTC)
         )
+        note(session, "users.add", subject=name, details={"administrator": administrator})
     click.echo(f"Added the user {name}.", err=True)
 
 
@@ -62,10 +65,51 @@ def show(installation: Installation) -> None:
 @on_installation
 def replace_password(installation: Installation, name: str, password_file: str | None) -> None:
     """Give an account a new password; it is signed out everywhere."""
-    password_hash = hash_password(_new_password(password_file))
+    password_hash = hash_password(_new_password(password_file), [name])
     with installation.database.transaction() as session:
         accounts.set_password(session, name, password_hash)
+        note(session, "users.password", subject=name)
     click.echo(f"The user {name} has a new password.", err=True)
+
+
+@command.command("password-link")
+@click.argument("name")
+@at_address
+@on_installation
+def password_link(installation: Installation, name: str, address: str) -> None:
+    """Print a link by which the owner of an account chooses a new password; it works once, for two days."""
+    with installation.database.transaction() as session:
+        secret = invitations.invite_to_password(session, None, name, made_by_id=None, at=datetime.now(UTC))
+        note(session, "users.password-link", subject=name)
+    click.echo(link_to(address, secret))
+
+
+@command.command("sign-out")
+@click.argument("name")
+@on_installation
+def sign_out(installation: Installation, name: str) -> None:
+    """End every session of an account and revoke its tokens; its password stays."""
+    with installation.database.transaction() as session:
+        person = accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
+        judging.return_assignments(session, person.id)
+        note(session, "users.sign-out", subject=name)
+    click.echo(f"{name} is signed out everywhere.", err=True)
+
+
+@command.command("forget")
+@click.argument("name")
+@click.confirmation_option(prompt="What is known of this person cannot be brought back. Forget them?")
+@on_installation
+def forget(installation: Installation, name: str) -> None:
+    """Delete what is known of a person; their judgements stay, under a name that tells nothing.
+
+    The account loses its password, its roles, its tokens and its name, also in the audit log and in the manifests of
+    kept qrels. What they wrote into notes and questions stays: read it, `judgements export` has the notes.
+    """
+    with installation.database.transaction() as session:
+        other = forgetting.forget_user(session, name)
+        note(session, "users.forget", subject=other)
+    click.echo(f"Forgotten. The judgements stay as those of {other}.", err=True)
 
 
 @command.command("mark-machine")
@@ -82,6 +126,7 @@ def mark_machine(
     facts = machine_facts(model, prompt_file, labelled_on)
     with installation.database.transaction() as session:
         machine_judges.mark_machine(session, name, facts)
+        note(session, "users.mark-machine", subject=name)
     click.echo(f"The judge {name} is a machine.", err=True)
 
 
@@ -92,6 +137,7 @@ def mark_person(installation: Installation, name: str) -> None:
     """Take it back that a judge is a machine."""
     with installation.database.transaction() as session:
         machine_judges.mark_person(session, name)
+        note(session, "users.mark-person", subject=name)
     click.echo(f"The judge {name} is a person.", err=True)
 
 

@@ -14,7 +14,7 @@ from annotator.demonstration.systems import SYSTEMS
 from annotator.evaluation.document_formats import ParsedDocument
 from annotator.evaluation.scale import parse_scale
 from annotator.files import InputFile
-from annotator.passwords import hash_password
+from annotator.passwords import KNOWN_PASSWORD, hash_known_password
 from annotator.settings import MEBIBYTE, Settings, sqlite_url
 from annotator.storage import Database, Role, RunType
 from annotator.storage.migrating import upgrade_schema
@@ -35,7 +35,7 @@ from annotator.workflows.runs import RunDetails, Sender
 
 HERE = Path(__file__).parent
 SLUG = "python-docs"
-PASSWORD = "demonstration"  # noqa: S105 - printed for everybody who starts the demonstration on their own machine
+PASSWORD = KNOWN_PASSWORD
 DEPTH = 10
 SEED = 2026
 UNPACKED_LIMIT = 16 * MEBIBYTE
@@ -90,7 +90,9 @@ def prepare_demonstration(directory: Path, *, now: datetime) -> Demonstration:
     """
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / "annotator.sqlite"
-    settings = Settings(secret_key=_secret_key(directory / "secret-key"), database_url=sqlite_url(path.resolve()))
+    settings = Settings(
+        secret_key=_secret_key(directory / "secret-key"), database_url=sqlite_url(path.resolve()), demonstration=True
+    )
     if path.exists():
         database = Database(settings.database_url)
         upgrade_schema(database)
@@ -157,7 +159,7 @@ def _add_collection_and_people(session: Session, now: datetime) -> None:
         judgements_wanted=2,
         added_at=now,
     )
-    password_hash = hash_password(PASSWORD)
+    password_hash = hash_known_password(PASSWORD)
     for name, (role, team) in ROLES.items():
         accounts.add_user(
             session, name, password_hash=password_hash, administrator=role == Role.ORGANISER, added_at=now

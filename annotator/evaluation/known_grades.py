@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from annotator.errors import Problems
 from annotator.evaluation.qrels_format import whole_grade
+from annotator.evaluation.scale import note_outside_scale
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 COLUMNS = 3
@@ -70,12 +71,6 @@ def _grade(name: str, line: int, written: bytes, problems: Problems, scale: Coll
             grade=shown(written),
         )
     elif grade not in scale:
-        problems.add(
-            name,
-            line,
-            "The grade %(grade)d is not in the scale of the collection, which has %(scale)s.",
-            grade=grade,
-            scale=", ".join(map(str, sorted(scale))),
-        )
+        note_outside_scale(name, line, grade, scale, problems)
         return None
     return grade

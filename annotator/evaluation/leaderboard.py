@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.significance import Figure, Interval, IntervalMethod, Undefined, run_means
+from annotator.evaluation.regraded_runs import places, values_to_rank
+from annotator.evaluation.significance import Figure, Interval, IntervalMethod, Undefined
+from annotator.evaluation.significance.means import mean_intervals
 
 USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff
 ENOUGH_JUDGED = 0.95  # below, scores may say more of the pool than of the run (Lu, Moffat and Culpepper 2016: most)
@@ -55,6 +58,7 @@ class LeaderboardRow:
     """
 
     run: BoardRun
+    place: int | None  # by the measure that ranks, equals sharing one; None where neither more nor less is better
     values: tuple[Number, ...]
     by_topic: Mapping[str, tuple[Number, ...]]
     intervals: tuple[Interval | None, ...]
@@ -145,8 +149,12 @@ def judged_beside(measure: Measure) -> Measure | None:
     return Measure("Judged", measure.cutoff if isinstance(measure.cutoff, int) else USUAL_DEPTH)
 
 
-def needed(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """These measures and those that stand beside them, each once."""
+@lru_cache
+def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """These measures and those that stand beside them, each once.
+
+    The same objects every time: values are looked up by them hundreds of times, and equals take longer to be found.
+    """
     beside = [judged for measure in measures if (judged := judged_beside(measure)) is not None]
     return tuple(dict.fromkeys([*measures, *beside]))
 
@@ -157,36 +165,27 @@ def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ..
     Raises `NotFoundError` for a baseline that is no run of these.
     """
     measures = values.measures
-    counts = [measure.definition.is_count for measure in measures]
     over_topics = {measure: values.means(measure) for measure in needed(measures)}
-    means = [over_topics[measure].tolist() for measure in measures]
-    beside = [judged_beside(measure) for measure in measures]
-    judged = [None if one is None else over_topics[one].tolist() for one in beside]
-    stacked = np.stack([values.values[measure] for measure in measures], axis=-1)  # shape: runs, topics, measures
-    places = {number: place for place, number in enumerate(values.topics)}
     ranking = _ranking_measure(measures, view.sort)
-    first = over_topics[ranking] * _sign(ranking)
-    intervals = _intervals(values, view)
+    by = view.sort if view.sort in {BY_RUN, BY_TEAM} else str(ranking)
+    better = ranking.definition.better
+    ranked = _rank(values.runs, values_to_rank(ranking, over_topics[ranking]), by)
     tests = [against_baseline(values.values[measure], _baseline(values.runs, view)) for measure in measures]
     marks, reason = common_letters(values.values[ranking], ranking, wanted=view.letters)
-    best = _best_of_teams(values.runs, first, ranking.definition.better)
-    rows = [
-        LeaderboardRow(
-            run=run,
-            values=numbers([column[place] for column in means], counts),
-            by_topic=ByTopic(places, stacked[place], counts),
-            intervals=tuple(of_runs[place] if of_runs else None for of_runs in intervals),
-            judged=tuple(column[place] if column else None for column in judged),
-            p=tuple(of_runs[place].p for of_runs in tests),
-            stars=tuple(of_runs[place].stars for of_runs in tests),
-            letters=marks[place],
-            best_of_team=place in best,
-        )
-        for place, run in enumerate(values.runs)
-    ]
-    by = view.sort if view.sort in {BY_RUN, BY_TEAM} else str(ranking)
-    better = Better.NEITHER if by in {BY_RUN, BY_TEAM} else ranking.definition.better
-    return tuple(rows[place] for place in _order(values.runs, first, by)), by, better, reason
+    columns = zip(
+        *(values.runs, ranked.places if better is not Better.NEITHER else [None] * len(values.runs)),
+        zip(*(_numbers(over_topics[measure], measure) for measure in measures), strict=True),
+        _by_topic(values),
+        zip(*_intervals(values, view), strict=True),
+        zip(*_judged_beside(values, over_topics), strict=True),
+        zip(*([test.p for test in of_runs] for of_runs in tests), strict=True),
+        zip(*([test.stars for test in of_runs] for of_runs in tests), strict=True),
+        *(marks, [better is not Better.NEITHER and run in ranked.best_of_teams for run in range(len(values.runs))]),
+        strict=True,
+    )
+    rows = [LeaderboardRow(*row) for row in columns]
+    better_order = Better.NEITHER if by in {BY_RUN, BY_TEAM} else better
+    return tuple(rows[place] for place in ranked.order), by, better_order, reason
 
 
 def numbers(values: Sequence[float], counts: Sequence[bool]) -> tuple[Number, ...]:
@@ -194,36 +193,53 @@ def numbers(values: Sequence[float], counts: Sequence[bool]) -> tuple[Number, ..
     return tuple(int(value) if count else value for value, count in zip(values, counts, strict=True))
 
 
+def _numbers(means: Values, measure: Measure) -> list[Number]:
+    listed: list[Number] = means.tolist()
+    return list(map(int, listed)) if measure.definition.is_count else listed
+
+
+def _by_topic(values: BoardValues) -> list[ByTopic]:
+    counts = [measure.definition.is_count for measure in values.measures]
+    stacked = np.stack([values.values[measure] for measure in values.measures], axis=-1)  # runs, topics, measures
+    topics = {number: place for place, number in enumerate(values.topics)}
+    return [ByTopic(topics, of_run, counts) for of_run in stacked]
+
+
+def _judged_beside(values: BoardValues, over_topics: Mapping[Measure, Values]) -> list[list[float | None]]:
+    """Of each measure, how far every run is judged."""
+    beside = [judged_beside(measure) for measure in values.measures]
+    return [[None] * len(values.runs) if one is None else over_topics[one].tolist() for one in beside]
+
+
 def _ranking_measure(measures: Sequence[Measure], sort: str | None) -> Measure:
     return next((measure for measure in measures if str(measure) == sort), measures[0])
 
 
-def _sign(measure: Measure) -> int:
-    """What to multiply values with so that the least is the best."""
-    return {Better.MORE: -1, Better.LESS: 1, Better.NEITHER: 0}[measure.definition.better]
+@dataclass(frozen=True)
+class _Ranked:
+    """Runs in order, each by its place among those given."""
+
+    places: Sequence[int]  # from 1, equals sharing one
+    order: Sequence[int]
+    best_of_teams: frozenset[int]  # of each team with several the first that is best
 
 
-def _order(runs: Sequence[BoardRun], first: Values, by: str) -> list[int]:
-    """Best first, equals by name; all by name where no value is better; or by team, within it best first."""
-    natural = [natural_order(run.tag) for run in runs]
+def _rank(runs: Sequence[BoardRun], ranked: Values, by: str) -> _Ranked:
+    """Best first, equals by name, all by name or by team, within it best first; of `ranked` the greatest is best."""
+    place_of = places(ranked)
+    names = [natural_order(run.tag) for run in runs]
+    best_first = sorted(range(len(runs)), key=lambda run: (place_of[run], names[run]))
+    order = best_first
     if by == BY_RUN:
-        return sorted(range(len(runs)), key=lambda place: natural[place])
-    values = first.tolist()
+        order = sorted(best_first, key=lambda run: names[run])
     if by == BY_TEAM:
-        teams = [(run.team is None, natural_order(run.team or "")) for run in runs]
-        return sorted(range(len(runs)), key=lambda place: (teams[place], values[place], natural[place]))
-    return sorted(range(len(runs)), key=lambda place: (values[place], natural[place]))
-
-
-def _best_of_teams(runs: Sequence[BoardRun], first: Values, better: Better) -> set[int]:
-    """The places of the best run of each team with several; of several best ones the first by name."""
+        order = sorted(best_first, key=lambda run: (runs[run].team is None, natural_order(runs[run].team or "")))
     sizes = Counter(run.team for run in runs)
-    best: dict[str, int] = {}
-    for place in _order(runs, first, "") if better is not Better.NEITHER else ():
-        team = runs[place].team
-        if team is not None and sizes[team] > 1:
-            best.setdefault(team, place)
-    return set(best.values())
+    best: dict[str | None, int] = {}
+    for run in best_first:
+        best.setdefault(runs[run].team, run)
+    teams = frozenset(run for team, run in best.items() if team is not None and sizes[team] > 1)
+    return _Ranked(place_of, order, teams)
 
 
 def _baseline(runs: Sequence[BoardRun], view: View) -> int | None:
@@ -233,11 +249,11 @@ def _baseline(runs: Sequence[BoardRun], view: View) -> int | None:
     return None if view.baseline is None else tags.index(view.baseline)
 
 
-def _intervals(values: BoardValues, view: View) -> list[list[Interval] | None]:
+def _intervals(values: BoardValues, view: View) -> list[Sequence[Interval | None]]:
     """Of each measure one a run; None for what is no mean."""
-    have = [measure.definition.over_topics is arithmetic_means for measure in values.measures]
-    blocks = [values.values[measure] for measure, is_mean in zip(values.measures, have, strict=True) if is_mean]
-    if not blocks:
-        return [None] * len(have)
-    of_all = iter(run_means(np.concatenate(blocks), view.interval, seed=view.seed))
-    return [[next(of_all).interval for _ in values.runs] if is_mean else None for is_mean in have]
+    return [
+        mean_intervals(values.values[measure], view.interval, bounds=measure.definition.bounds, seed=view.seed)
+        if measure.definition.over_topics is arithmetic_means
+        else [None] * len(values.runs)
+        for measure in values.measures
+    ]

@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard import (
     make_rows,
     needed,
 )
-from annotator.evaluation.leaderboard_notices import notices
+from annotator.evaluation.leaderboard_notices import notices, unjudged_notices
 from annotator.evaluation.live_scores import GradedTopic, Grading, Lists, qrels_bytes, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
@@ -35,6 +35,7 @@ class Asked:
     view: View
     source: str
     policy: str | None
+    fingerprint: str | None = None  # of the file that the grades were kept as; else it is made of them
 
     @property
     def what(self) -> Hashable:
@@ -42,15 +43,22 @@ class Asked:
         return (self.dropped, self.measures, self.view, self.source)
 
 
-def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], lists: Lists) -> Leaderboard:
-    """Score the topics that have a grade, as far as that was not done, and show the runs as asked."""
+def scored_topics(asked: Asked, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
+    """Those that have a grade, in the order of their bytes.
+
+    A topic of which a file has lines below 0 alone is among them, with 0 for every run, as trec_eval has it; elsewhere
+    there are no such lines.
+    """
     numbers = asked.numbers
-    scored = {id_: graded[id_] for id_ in sorted(graded, key=lambda id_: numbers[id_].encode()) if graded[id_].grades}
-    values = _values(asked, scored, lists)
+    return {id_: graded[id_] for id_ in sorted(graded, key=lambda id_: numbers[id_].encode()) if graded[id_].grades}
+
+
+def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: BoardValues) -> Leaderboard:
+    """Show the runs as asked, by what `score_board` gives."""
+    numbers, scored = asked.numbers, scored_topics(asked, graded)
     rows, by, better, reason = make_rows(values, asked.view)
     relevant = [topic.relevant(asked.grading.relevant_from) for topic in scored.values()]
     judges = frozenset[str]().union(*(topic.judges for topic in scored.values()))
-    lines = qrels_bytes({numbers[id_]: topic for id_, topic in scored.items()})
     beside = [judged_beside(measure) for measure in asked.measures]
     return Leaderboard(
         measures=tuple(map(str, asked.measures)),
@@ -65,24 +73,31 @@ def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], lists: Lis
         source=asked.source,
         policy=asked.policy,
         relevant_from=asked.grading.relevant_from,
-        fingerprint=hashlib.sha256(lines).hexdigest()[:FINGERPRINT_DIGITS],
+        fingerprint=(asked.fingerprint or _fingerprint(numbers, scored))[:FINGERPRINT_DIGITS],
         disputed_left_out=sum(topic.left_out for topic in graded.values()),
         view=asked.view,
         compat=asked.grading.compat.value,
         letters_reason=reason,
-        notices=notices(values, rows, relevant, len(judges), asked.grading.best_grade),
+        notices=(
+            *unjudged_notices([numbers[id_] for id_, topic in scored.items() if not topic.judged]),
+            *notices(values, rows, relevant, len(judges), asked.grading.best_grade),
+        ),
     )
 
 
-def _values(asked: Asked, scored: Mapping[int, GradedTopic], lists: Lists) -> BoardValues:
-    every = needed(asked.measures)
+def score_board(asked: Asked, graded: Mapping[int, GradedTopic], lists: Lists) -> BoardValues:
+    """Score the topics that have a grade, as far as that was not done; what comes out changes no more."""
+    every, scored = needed(asked.measures), scored_topics(asked, graded)
     score_topics(scored, lists, len(asked.runs), every, asked.grading)
+    columns = np.concatenate([topic.values[measure] for topic in scored.values() for measure in every])
+    by_measure = np.ascontiguousarray(columns.reshape(len(scored), len(every), len(asked.runs)).transpose(1, 2, 0))
     return BoardValues(
         asked.runs,
         tuple(asked.numbers[id_] for id_ in scored),
         asked.measures,
-        {
-            measure: np.ascontiguousarray(np.stack([topic.values[measure] for topic in scored.values()], axis=1))
-            for measure in every
-        },
+        dict(zip(every, by_measure, strict=True)),
     )
+
+
+def _fingerprint(numbers: Mapping[int, str], scored: Mapping[int, GradedTopic]) -> str:
+    return hashlib.sha256(qrels_bytes({numbers[id_]: topic for id_, topic in scored.items()})).hexdigest()

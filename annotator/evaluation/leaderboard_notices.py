@@ -7,6 +7,7 @@ import numpy as np
 from annotator.errors import Sentence
 from annotator.evaluation.leaderboard import ENOUGH_JUDGED, BoardValues, LeaderboardRow, judged_beside
 from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
 
 
@@ -23,6 +24,20 @@ def notices(
         *(sentence for measure in values.measures for sentence in _of_measure(measure, best_grade)),
         *(sentence for measure in values.measures if any(relevant) for sentence in _of_equals(values, measure)),
         *_of_judging(rows),
+    )
+
+
+def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
+    """Say of topics of which nothing is judged, though a file has lines of them, that they count nonetheless."""
+    if not topics:
+        return ()
+    numbers = ", ".join(sorted(topics, key=natural_order))
+    return (
+        Sentence(
+            "Topics of which the file has unjudged documents alone (-1); they count, with 0 for most measures of every "
+            "run, as trec_eval counts them: %(topics)s.",
+            {"topics": numbers},
+        ),
     )
 
 

@@ -28,7 +28,7 @@ def readable_rows(board: Leaderboard) -> list[list[Cell]]:
     """The headings, and a row a run: values with interval and stars, how far is judged, marks."""
     headings: list[Cell] = ["RUN", "TEAM"]
     for place, measure in enumerate(board.measures):
-        headings += [measure, "95%"] if board.rows[0].intervals[place] is not None else [measure]
+        headings += [measure, "95%"] if _has_intervals(board, place) else [measure]
         headings += ["STARS"] if board.view.baseline is not None else []
         headings += [beside] if (beside := shown_beside(board, place)) else []
     headings += ["LETTERS"] if board.view.letters else []
@@ -73,10 +73,15 @@ def _exact(board: Leaderboard, row: LeaderboardRow) -> list[Cell]:
     return [*cells, _yes(said=row.run.fed_pool), _yes(said=row.best_of_team), *against]
 
 
+def _has_intervals(board: Leaderboard, place: int) -> bool:
+    """Of a team that has no run in time there is no row."""
+    return any(row.intervals[place] is not None for row in board.rows[:1])
+
+
 def _more_headings(board: Leaderboard, place: int) -> list[Cell]:
     measure, beside = board.measures[place], shown_beside(board, place)
     return [
-        *([f"{measure} low", f"{measure} high"] if board.rows[0].intervals[place] is not None else []),
+        *([f"{measure} low", f"{measure} high"] if _has_intervals(board, place) else []),
         *([f"{measure} p"] if board.view.baseline is not None else []),
         *([beside] if beside else []),
     ]

@@ -4,11 +4,14 @@ Everything is kept under what it was made from, and is used only where that is s
 told to forget, so that several processes with memories of their own can never show what is no longer so.
 """
 
+import gc
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +24,8 @@ from annotator.evaluation.qrels_format import WHOLE_TOPIC
 
 MOST_COLLECTIONS = 4  # whose ranked lists are kept in memory; some 30 megabytes for 143 runs of 30 topics
 MOST_GRADINGS = 6  # of each collection: ways to settle its grades, and versions of its qrels
-MOST_RESULTS = 24  # of each grading
+MOST_MEASURES = 64  # of each grading, those used last: as much as the leaderboard of the most measures takes, and more
+MOST_RESULTS = 24  # of each collection: gradings, measures, order and so on, each of the latest state only
 
 # Topic key → the documents that each run returned, best first; the runs in their order.
 Lists = Mapping[int, Sequence[NDArray[np.int32]]]
@@ -46,7 +50,8 @@ class GradedTopic:
     lines: bytes
     judges: frozenset[str] = frozenset()
     left_out: int = 0  # documents in dispute
-    values: dict[Measure, Values] = field(default_factory=dict)  # one a run, in their order
+    # One a run, in their order; those used last come last.
+    values: OrderedDict[Measure, Values] = field(default_factory=OrderedDict)
 
     @cached_property
     def counts(self) -> Mapping[int, int]:
@@ -62,13 +67,19 @@ class GradedTopic:
         """How many documents have at least this grade."""
         return sum(count for grade, count in self.counts.items() if grade >= relevant_from)
 
+    def forget_measures(self, used: Sequence[Measure]) -> None:
+        """Forget the values of measures used longest ago beyond those that are kept; these are used now."""
+        for measure in used:
+            self.values.move_to_end(measure)
+        while len(self.values) > max(MOST_MEASURES, len(used)):
+            self.values.popitem(last=False)
+
 
 @dataclass(eq=False)
 class GradedTopics:
     """All topics under one way to grade, each with the mark under which it was made."""
 
     topics: dict[int, tuple[Hashable, GradedTopic]] = field(default_factory=dict)
-    results: OrderedDict[Hashable, object] = field(default_factory=OrderedDict)
 
     def refresh(
         self, marks: Mapping[int, Hashable], make: Callable[[Collection[int]], Mapping[int, GradedTopic]]
@@ -82,20 +93,20 @@ class GradedTopics:
             del self.topics[gone]
         return {topic: self.topics[topic][1] for topic in marks}
 
-    def result(self, key: Hashable, make: Callable[[], Kept]) -> Kept:
-        """What was made under exactly this key before, or else is made now."""
-        found: Kept = _recall(self.results, key, make, MOST_RESULTS)  # type: ignore[assignment]  # keys name the kind
-        return found
-
 
 @dataclass(eq=False)
 class OneCollection:
-    """What is kept of one collection; `runs` says whose lists they are. A document's docno never changes."""
+    """What is kept of one collection and some runs. A document's docno never changes.
 
-    runs: Hashable
+    Whoever settles, reads lists or scores holds the lock; what comes out of that is shown by many at once.
+    """
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
     docnos: dict[int, str] = field(default_factory=dict)
     lists: dict[int, list[NDArray[np.int32]]] = field(default_factory=dict)
     gradings: OrderedDict[Hashable, GradedTopics] = field(default_factory=OrderedDict)
+    results: OrderedDict[Hashable, tuple[Hashable, object]] = field(default_factory=OrderedDict)
+    lock_of_results: threading.Lock = field(default_factory=threading.Lock)
 
     def grading(self, key: Hashable) -> GradedTopics:
         """What is kept of one way to grade."""
@@ -109,30 +120,62 @@ class OneCollection:
         if missing:
             self.lists.update(load(missing))
 
+    def result(self, key: Hashable, state: Hashable, make: Callable[[], Kept]) -> Kept:
+        """What was made under this key in exactly this state before, or else is made now; a former state's is gone.
+
+        Nobody waits while it is made, so that two who ask at once may both make it; they make the same.
+        """
+        with self.lock_of_results:
+            kept = self.results.get(key)
+            if kept is not None and kept[0] == state:
+                self.results.move_to_end(key)
+                return kept[1]  # type: ignore[return-value]  # keys name the kind
+        made = make()
+        with self.lock_of_results:
+            self.results.pop(key, None)
+            _recall(self.results, key, lambda: (state, made), MOST_RESULTS)
+        return made
+
 
 @dataclass(eq=False)
 class LiveScores:
-    """The memory of one process; one reader at a time holds its lock."""
+    """The memory of one process; who asks for one collection waits for nobody who asks for another."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    collections: OrderedDict[int, OneCollection] = field(default_factory=OrderedDict)
+    collections: OrderedDict[Hashable, OneCollection] = field(default_factory=OrderedDict)
 
     def of(self, collection: int, runs: Hashable) -> OneCollection:
-        """What is kept of a collection; nothing when it has other runs than before."""
-        found = _recall(self.collections, collection, lambda: OneCollection(runs), MOST_COLLECTIONS)
-        if found.runs != runs:
-            found = self.collections[collection] = OneCollection(runs)
-        return found
+        """What is kept of a collection with exactly these runs."""
+        with self.lock:
+            return _recall(self.collections, (collection, runs), OneCollection, MOST_COLLECTIONS)
+
+
+@contextmanager
+def no_search_for_garbage() -> Iterator[None]:
+    """Put off the search for garbage, which takes a third of the time and never finds any.
+
+    What is made on the way has no cycles: it is gone as soon as nothing refers to it. Of several at once only who found
+    the search on puts it off, and turns it on again, so that it is never off for longer than one of them takes.
+    """
+    was_enabled = gc.isenabled()
+    if was_enabled:
+        gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def score_topics(
     topics: Mapping[int, GradedTopic], lists: Lists, runs: int, measures: Sequence[Measure], grading: Grading
 ) -> None:
     """Give the topics the values of these measures that they lack; a measure's value never depends on other topics."""
-    groups: dict[tuple[Measure, ...], list[int]] = {}
+    wanted = frozenset(measures)
+    groups: dict[frozenset[Measure], list[int]] = {}
     for key, topic in topics.items():
-        groups.setdefault(tuple(one for one in measures if one not in topic.values), []).append(key)
-    groups.pop((), None)
+        groups.setdefault(wanted.difference(topic.values), []).append(key)
+    groups.pop(frozenset(), None)
     for lacking, keys in groups.items():
         rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
         judged = judge_rankings(rankings, {key: topics[key].grades for key in keys})
@@ -142,11 +185,14 @@ def score_topics(
             ).reshape(runs, len(keys))
             for place, key in enumerate(keys):
                 topics[key].values[measure] = np.ascontiguousarray(values[:, place])
+    for topic in topics.values():
+        topic.forget_measures(measures)
 
 
 def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:
     """Write one topic's docnos and grades as `format_qrels` does."""
-    return "".join([f"{number} 0 {docno} {grade}\n" for docno, grade in sorted(grades)]).encode()
+    in_order = sorted(grades, key=itemgetter(0))
+    return "".join([f"{number} 0 {docno} {grade}\n" for docno, grade in in_order]).encode()
 
 
 def qrels_bytes(topics: Mapping[str, GradedTopic]) -> bytes:

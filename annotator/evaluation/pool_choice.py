@@ -68,9 +68,13 @@ class ListsOfTopics:
         self,
         depths: Mapping[int, int],
         read: Callable[[Iterable[int]], Iterator[tuple[int, Sequence[tuple[int, bytes, bytes | None]]]]],
+        past: Mapping[int, AbstractSet[int]] | None = None,
     ) -> None:
-        """Take each run's depth, by its id, and a reader of lists: run id, documents and scores as they are packed."""
-        self._read = read
+        """Take each run's depth, by its id, and a reader of lists: run id, documents and scores as they are packed.
+
+        Documents that are to be looked `past`, by topic, are taken out before a list is cut at its depth.
+        """
+        self._read, self._past = read, past or {}
         self._depths = list(depths.values())
         self._index = {run_id: index for index, run_id in enumerate(depths)}
 
@@ -79,8 +83,13 @@ class ListsOfTopics:
         for topic, packed in self._read(topics):
             runs = [self._index[run_id] for run_id, _, _ in packed]
             depths = [self._depths[run] for run in runs]
-            rankings = [decode_documents(one)[:depth] for (_, one, _), depth in zip(packed, depths, strict=True)]
+            whole = [decode_documents(one) for _, one, _ in packed]
             scores = [decode_scores(one) for _, _, one in packed if one is not None]
+            if topic in self._past:
+                kept = [~np.isin(one, list(self._past[topic])) for one in whole]
+                whole = [one[mask] for one, mask in zip(whole, kept, strict=True)]
+                scores = [one[mask] for one, mask in zip(scores, kept, strict=False)]
+            rankings = [one[:depth] for one, depth in zip(whole, depths, strict=True)]
             yield topic, TopicLists(np.array(runs, np.intp), depths, rankings, scores or None)
 
 

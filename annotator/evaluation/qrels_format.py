@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS, WHOLE_GRADE, note_no_qrels
+from annotator.evaluation.scale import note_outside_scale
 from annotator.evaluation.table_lines import check_words, data_lines, shown
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
@@ -120,13 +121,7 @@ class _Reading:
             self.problems.add(self.name, line, refusal.template, grade=shown(grade), **refusal.values)
             return None
         if self.grades is not None and value not in self.grades and value != UNJUDGED:
-            self.problems.add(
-                self.name,
-                line,
-                "The grade %(grade)d is not in the scale of the collection, which has %(scale)s.",
-                grade=value,
-                scale=", ".join(map(str, sorted(self.grades))),
-            )
+            note_outside_scale(self.name, line, value, self.grades, self.problems)
             return None
         return value
 

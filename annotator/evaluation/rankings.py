@@ -1,5 +1,7 @@
 """Ranked lists as arrays: trec_eval's order, and their bytes in the database."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -43,3 +45,22 @@ def encode_scores(scores: NDArray[np.float64]) -> bytes:
 def decode_scores(packed: bytes) -> NDArray[np.float64]:
     """Unpack scores; a read-only view of the bytes where the machine is little-endian."""
     return np.frombuffer(packed, "<f8").astype(np.float64, copy=False)
+
+
+class Renumbering:
+    """Other numbers for the documents of packed ranked lists, as when they go into another database."""
+
+    def __init__(self, numbers: Mapping[int, int]) -> None:
+        """Take what each number was, and what it is to be."""
+        before = np.fromiter(numbers, np.int64, len(numbers))
+        order = np.argsort(before)
+        self._before = before[order]
+        self._after = np.fromiter(numbers.values(), np.int64, len(numbers))[order]
+
+    def __call__(self, packed: bytes) -> bytes:
+        """The same list under the new numbers; `ValueError` when one is not among them."""
+        documents = decode_documents(packed)
+        places = np.searchsorted(self._before, documents)
+        if len(documents) and (places.max() == len(self._before) or (self._before[places] != documents).any()):
+            raise ValueError("a ranked list has a document that is not there")
+        return encode_documents(self._after[places].astype(np.int32))

@@ -22,13 +22,24 @@ RANKED_DECIMALS = 12
 
 
 def values_to_rank(measure: Measure, values: Values) -> Values:
+    """Values of a measure by which runs are ranked, as `ranked_values` has them."""
+    return ranked_values(measure.definition.better, values)
+
+
+def ranked_values(better: Better, values: Values) -> Values:
     """Values by which runs are ranked, the greatest best: turned round where less is, all equal where neither is.
 
     They are rounded to twelve decimals, so that runs of equal mean are equal however it was summed up.
     """
     signs = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}
-    turned: Values = np.round(values, RANKED_DECIMALS) * signs[measure.definition.better]
+    turned: Values = np.round(values, RANKED_DECIMALS) * signs[better]
     return turned
+
+
+def places(ranked: Values) -> list[int]:
+    """The place of each from 1, the greatest first; equals share the first place of theirs."""
+    place: list[int] = (1 + np.searchsorted(np.sort(-ranked), -ranked)).tolist()
+    return place
 
 
 @dataclass(frozen=True)

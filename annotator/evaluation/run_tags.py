@@ -28,6 +28,7 @@ class TagHolder:
     checksum: str
     withdrawn: bool
     withdrawn_by_team: bool
+    in_closed_round: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,14 @@ def _refusal(sender: Sender, holder: TagHolder) -> Sentence | None:
     tag = {"tag": holder.tag}
     if not _is_own(sender, holder):
         return Sentence("The tag %(tag)s is taken by another run.", tag)
+    if holder.in_closed_round:
+        return Sentence("The tag %(tag)s is that of your team's run of a round that is closed. Take another tag.", tag)
+    return _refusal_of_team(sender, holder)
+
+
+def _refusal_of_team(sender: Sender, holder: TagHolder) -> Sentence | None:
+    """What keeps a team from correcting a run of its own."""
+    tag = {"tag": holder.tag}
     if holder.withdrawn and not holder.withdrawn_by_team:
         return Sentence("The organisers have withdrawn the run %(tag)s. Take another tag.", tag)
     if holder.withdrawn:

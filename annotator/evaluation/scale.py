@@ -1,11 +1,11 @@
 """The grades of a collection as people write them: `0=Not relevant, 1=Relevant`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from annotator.errors import InvalidValueError
+from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.free_text import check_free_text
 
 LEAST_GRADES = 2
@@ -54,6 +54,17 @@ def check_relevant_from(relevant_from: int, grades: Sequence[GradeMeaning]) -> N
             choices=", ".join(map(str, higher)),
             given=relevant_from,
         )
+
+
+def note_outside_scale(name: str, line: int | None, grade: int, scale: Iterable[int], problems: Problems) -> None:
+    """Note a grade that the scale has not."""
+    problems.add(
+        name,
+        line,
+        "The grade %(grade)d is not in the scale of the collection, which has %(scale)s.",
+        grade=grade,
+        scale=", ".join(map(str, sorted(scale))),
+    )
 
 
 def _parse_grade(part: str) -> GradeMeaning:

@@ -50,7 +50,7 @@ def _number_attribute(attributes: str) -> str:
 def _fields(content: str) -> dict[str, str]:
     """Map each tag of `LABELS` to the text after it, without its label; the first of a kind counts."""
     tags = list(FIELD_TAG.finditer(content))
-    ends = [tag.start() for tag in tags[1:]] + [len(content)]
+    ends = [*(tag.start() for tag in tags[1:]), len(content)] if tags else []
     fields: dict[str, str] = {}
     for tag, end in zip(tags, ends, strict=True):
         kind = (tag[1] or tag[2]).lower()

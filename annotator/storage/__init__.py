@@ -1,6 +1,8 @@
 """Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
 
 from annotator.storage.accounts import Membership, Role, Team, User, UserKind
+from annotator.storage.attempts import Attempts
+from annotator.storage.audit import AuditEvent
 from annotator.storage.collection import (
     ACCEPTED,
     DROPPED,
@@ -10,12 +12,16 @@ from annotator.storage.collection import (
     GuidelineVersion,
     JudgingMode,
     QuickLook,
+    ScoresShown,
     Topic,
     TopicState,
 )
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import Document
+from annotator.storage.ended_sessions import EndedSession
+from annotator.storage.invitations import Invitation
+from annotator.storage.jobs import Job, JobState
 from annotator.storage.judge_desk import (
     Evidence,
     Preparation,
@@ -30,15 +36,20 @@ from annotator.storage.labels import LabelFile
 from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
 from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
 from annotator.storage.revisions import TopicRevision
+from annotator.storage.rounds import Round
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 from annotator.storage.search import DocumentWords
+from annotator.storage.tokens import ApiToken
 
 __all__ = [
     "ACCEPTED",
     "DROPPED",
     "IN_FORCE",
+    "ApiToken",
     "Assignment",
     "AssignmentState",
+    "Attempts",
+    "AuditEvent",
     "Base",
     "CannotJudge",
     "Collection",
@@ -47,9 +58,13 @@ __all__ = [
     "Database",
     "Document",
     "DocumentWords",
+    "EndedSession",
     "Evidence",
     "Grade",
     "GuidelineVersion",
+    "Invitation",
+    "Job",
+    "JobState",
     "Judgement",
     "JudgingMode",
     "LabelFile",
@@ -67,9 +82,11 @@ __all__ = [
     "QuickLook",
     "RankedList",
     "Role",
+    "Round",
     "Run",
     "RunFile",
     "RunType",
+    "ScoresShown",
     "SelectionEvent",
     "Showing",
     "Stratum",

@@ -1,6 +1,7 @@
 """People, their teams and what each may do in a collection."""
 
 import unicodedata
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
 
@@ -21,6 +22,8 @@ class Role(StrEnum):
     # Decides where judges differ.
     ADJUDICATOR = "adjudicator"
     PARTICIPANT = "participant"
+    # Reads results alone: no files of runs, and no names of judges.
+    OBSERVER = "observer"
 
 
 class UserKind(StrEnum):
@@ -50,6 +53,16 @@ class User(Base):
     added_at: Mapped[datetime]
 
 
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in; `generation` tells sessions from before a change of password."""
+
+    id: int
+    name: str
+    administrator: bool
+    generation: int
+
+
 class Team(Base):
     __tablename__ = "team"
     __table_args__ = (UniqueConstraint("collection_id", "name"),)
@@ -73,6 +86,11 @@ class Membership(Base):
     # The number of the guidelines that a judge has accepted; when they change, they are accepted anew.
     guidelines_accepted: Mapped[int | None]
     added_at: Mapped[datetime]
+
+
+def person_of(user: User) -> Person:
+    """The person of an account."""
+    return Person(user.id, user.name, user.administrator, user.sign_in_generation)
 
 
 def find_user(session: Session, name: str) -> User:
@@ -128,6 +146,36 @@ def new_user(
     session.add(user)
     session.flush()
     return user
+
+
+def give_role(
+    session: Session, collection_id: int, user: User, role: Role, *, team: str | None = None, added_at: datetime
+) -> None:
+    """Give a person a role in a collection; a participant needs a team, and nobody else has one.
+
+    Raises `InvalidValueError` when it is otherwise, and `ConflictError` for a role already held.
+    """
+    if (role == Role.PARTICIPANT) != bool(team):
+        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
+    if find_membership(session, collection_id, user.id, role) is not None:
+        raise ConflictError("“%(name)s” has the role %(role)s already.", name=user.name, role=role)
+    team_id = find_or_add_team(session, collection_id, team).id if team else None
+    session.add(Membership(user_id=user.id, collection_id=collection_id, role=role, team_id=team_id, added_at=added_at))
+
+
+def find_membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:
+    """A role of a person in a collection; None when they do not have it."""
+    return session.scalar(
+        select(Membership).where(
+            Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
+        )
+    )
+
+
+def replace_password(user: User, new_hash: str) -> None:
+    """Give an account another password; whoever is signed in to it is signed out."""
+    user.password_hash = new_hash
+    user.sign_in_generation += 1
 
 
 def _is_usable(name: str) -> bool:

@@ -1,5 +1,6 @@
 """One evaluation exercise: its scale, its guidelines and its topics."""
 
+import re
 from collections.abc import Collection as Several
 from datetime import datetime
 from enum import StrEnum
@@ -7,7 +8,7 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, ForeignKey, UniqueConstraint, func, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from annotator.errors import ConflictError, NotFoundError
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage.columns import Base, ByteOrdered
 
 # TREC takes the first thousand documents a topic.
@@ -19,6 +20,15 @@ class CollectionState(StrEnum):
 
     OPEN = "open"
     CLOSED = "closed"
+
+
+class ScoresShown(StrEnum):
+    """What a participant sees of the scores once their moment has come."""
+
+    NOTHING = "nothing"
+    OWN = "own"  # the scores of the team's runs
+    BESIDE = "beside"  # the same, each topic beside the median and the best of all runs, without names
+    WHOLE = "whole"  # the same, and the leaderboard with the names of all runs
 
 
 class TopicState(StrEnum):
@@ -57,8 +67,9 @@ class Collection(Base):
     terms: Mapped[str] = mapped_column(default="")
     # Participants send and correct runs before this moment; None: at any time.
     submissions_until: Mapped[datetime | None]
-    # Since when participants see their scores; None: not yet.
+    # From when on participants see scores, and which; None: they see none.
     scores_released_at: Mapped[datetime | None]
+    scores_shown: Mapped[str] = mapped_column(default=ScoresShown.BESIDE)
     # A run that has more documents for a topic is taken with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # Whether judges may search the corpus and add what they find to the pool.
@@ -145,6 +156,17 @@ def find_collection(session: Session, slug: str) -> Collection:
     if collection is None:
         raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)
     return collection
+
+
+def refuse_unusable_slug(session: Session, slug: str) -> None:
+    """Raise `InvalidValueError` for what is no short name, and `ConflictError` for one that is taken."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", slug):
+        raise InvalidValueError(
+            "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, not a sign first.",
+            slug=slug,
+        )
+    if session.scalar(select(Collection.id).where(Collection.slug == slug)) is not None:
+        raise ConflictError("There is a collection “%(slug)s” already.", slug=slug)
 
 
 def find_open_collection(session: Session, slug: str) -> Collection:

@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session, SessionTransaction
 
 from annotator.errors import BusyError, ConflictError, InvalidValueError
+from annotator.storage.passing_faults import PRIMARY_CODE, gave_way, refuse_for_now
 
 BUSY_TIMEOUT_MS = 15_000
 # How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.
@@ -22,11 +23,7 @@ LONGEST_BETWEEN_LOOKS = 0.01
 LONGER_EACH_TIME = 1.02
 # The number itself means nothing: it is the same in every process that migrates.
 MIGRATION_LOCK = 7_105_221
-# PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
-GAVE_WAY = frozenset({"40001", "40P01"})
 MOST_ATTEMPTS = 3
-# The lower byte of SQLite's codes says what happened, the others how.
-PRIMARY_CODE = 0xFF
 
 Result = TypeVar("Result")
 
@@ -38,7 +35,8 @@ class Database:
         """Prepare an engine for `url`; nothing is opened yet."""
         try:
             backend = make_url(url).get_backend_name()
-            self.engine: Engine = create_engine(url)
+            # What goes wrong is logged with its statement; its values may be secrets.
+            self.engine: Engine = create_engine(url, hide_parameters=True)
         except (ArgumentError, ModuleNotFoundError, ValueError) as error:
             raise InvalidValueError(
                 "“%(url)s” is not a database this installation can open: %(reason)s",
@@ -58,18 +56,13 @@ class Database:
         """A session that writes; on SQLite it holds the only write lock from its first statement.
 
         Raises `BusyError` when another writer kept that lock for too long, or, on PostgreSQL, when this one had to give
-        way to another; nothing is stored then.
+        way to another, and when there is no room or the database may only be read; nothing is stored then.
         """
         try:
             with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin():
                 yield session
-        except OperationalError as error:
-            if _gave_way(error):
-                raise BusyError(
-                    "Somebody else changed the same at this moment. Nothing was stored: try again."
-                ) from error
-            if self.is_sqlite and "locked" in str(error.orig):
-                raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
+        except DBAPIError as error:
+            refuse_for_now(error)
             raise
 
     def attempt(self, work: Callable[[Session], Result]) -> Result:
@@ -82,7 +75,7 @@ class Database:
                 with self.transaction() as session:
                     return work(session)
             except BusyError as busy:
-                if not _gave_way(busy.__cause__):
+                if not gave_way(busy.__cause__):
                     raise
         with self.transaction() as session:
             return work(session)
@@ -226,10 +219,6 @@ def _refuse_broken_links(connection: Connection) -> None:
             table=table,
             parent=parent,
         )
-
-
-def _gave_way(error: BaseException | None) -> bool:
-    return isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in GAVE_WAY
 
 
 def _without_password(url: str) -> str:

@@ -1,4 +1,7 @@
-"""What people said of pool items that two of them or more graded. Machines are left out; adjudicators decide."""
+"""What people said of pool items that two of them or more graded. Machines are left out; adjudicators decide.
+
+For organisers, who read of agreed and decided items, too; what adjudicators are still to decide is in `disputes`.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Disputes: pool items whose judges differ and that nobody has decided. What adjudicators draw, and how far they are.
 
 People alone are in dispute, not machines. A document that only repeats another with the same text is none of its own:
-whoever decides the other decides it, too.
+whoever decides the other decides it, too. What organisers read of all items that several graded is in `differing`.
 """
 
 from collections import Counter, defaultdict

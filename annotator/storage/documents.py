@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from typing import Any, TypeVar
 from typing import cast as cast_type
 
@@ -47,6 +48,8 @@ class Document(Base):
     url: Mapped[str | None]
     language: Mapped[str | None]
     text_hash: Mapped[str | None]
+    # When another text took the place of the one it had; None also when an organiser let the judgements stand.
+    text_changed_at: Mapped[datetime | None]
 
 
 # Many rows go in through the table itself: the mapped class costs ten times as much a row.

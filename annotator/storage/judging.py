@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
+    exists,
     insert,
     select,
     text,
@@ -23,10 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from annotator.storage.accounts import User, UserKind
 from annotator.storage.columns import Base
-from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
-from annotator.storage.revisions import raise_revisions
 
 # For how long a judge holds a document; going on renews it, once less than half is left.
 LEASE = timedelta(minutes=30)
@@ -173,7 +173,14 @@ class Judgement(Base):
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 _ITEMS = cast("Table", PoolItem.__table__)
 LEND = insert(ASSIGNMENTS)
-TAKE = update(_ITEMS).where(_ITEMS.c.id.in_(bindparam("items", expanding=True))).values(taken=_ITEMS.c.taken + 1)
+_USERS = cast("Table", User.__table__).c
+# Machines take no place: a person is wanted all the same.
+IS_PERSON = exists().where(_USERS.id == bindparam("whose"), _USERS.kind == UserKind.PERSON.value)
+TAKE = (
+    update(_ITEMS)
+    .where(_ITEMS.c.id.in_(bindparam("items", expanding=True)), IS_PERSON)
+    .values(taken=_ITEMS.c.taken + 1)
+)
 _IS_HELD = ASSIGNMENTS.c.state.in_([state.value for state in HELD])
 RENEW = (
     update(ASSIGNMENTS)
@@ -188,6 +195,7 @@ ANY_EXPIRED = (
 )
 
 
+_MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
 # The assignments of adjudicators, word for word as the partial index has them.
 DECIDING = select(Assignment.id).where(text("assignment.purpose = 'adjudication'"))
 
@@ -240,7 +248,7 @@ def lend(
         ],
     )
     taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) not in BESIDES]
-    connection.execute(TAKE, {"items": taken})
+    connection.execute(TAKE, {"items": taken, "whose": judge_id})
 
 
 def renew(session: Session, judge_id: int, now: datetime) -> None:
@@ -270,27 +278,9 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     for assignment in held:
         assignment.state = AssignmentState.RETURNED
     session.flush()
+    machines = set(session.scalars(_MACHINES)) if held else set()
     # An item that comes back from two judges counts down twice.
-    taken = Counter(assignment.pool_item_id for assignment in held if assignment.purpose not in BESIDES)
+    taken = Counter(one.pool_item_id for one in held if one.purpose not in BESIDES and one.judge_id not in machines)
     for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
     return len(held)
-
-
-def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
-    """Put back into the queue what could not be judged for want of a text; what was said stays in the history."""
-    without_text = (
-        select(Judgement)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
-    )
-    reopened: list[int] = []
-    for chunk in chunks(list(document_ids)):
-        for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
-            judgement.current = False
-            assignment = session.get_one(Assignment, judgement.assignment_id)
-            assignment.state = AssignmentState.RETURNED
-            session.get_one(PoolItem, judgement.pool_item_id).taken -= assignment.purpose not in BESIDES
-            reopened.append(judgement.pool_item_id)
-    if reopened:
-        raise_revisions(session, reopened)

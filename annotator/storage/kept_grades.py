@@ -1,33 +1,48 @@
-"""The grades of a version of the qrels that was kept, of the topics that count now."""
+"""The grades of a version of the qrels that was kept: the one reader of all that is scored by them."""
+
+from dataclasses import dataclass
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import InvalidValueError
 from annotator.storage.collection import ACCEPTED, Topic
-from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.qrels_versions import QrelsGrade, kept_version
 
 LIVE = "live"
 UNJUDGED = -1  # what qrels say of a document that was pooled and not judged
-LONGEST_NUMBER = 9  # digits; more than a column of numbers holds is no version
 
 
-def kept_grades(session: Session, collection_id: int, name: str) -> tuple[str, dict[tuple[int, int], int]]:
-    """The policy of a version and its grades by (topic id, document id).
+@dataclass(frozen=True)
+class KeptGrades:
+    """The policy of a version, its fingerprint in full, and its grades by (topic id, document id)."""
+
+    policy: str
+    fingerprint: str
+    grades: dict[tuple[int, int], int]
+
+
+def kept_grades(session: Session, collection_id: int, name: str) -> KeptGrades:
+    """A version by its number as it was written, with its grades of the topics that count now.
 
     Raises `InvalidValueError` for what is no number and `NotFoundError` for a version that there is not.
     """
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
-    version = None
-    if len(name) <= LONGEST_NUMBER:
-        of_collection = select(QrelsVersion).where(QrelsVersion.collection_id == collection_id)
-        version = session.scalar(of_collection.where(QrelsVersion.number == int(name)))
-    if version is None:
-        raise NotFoundError("There is no version %(number)s of these qrels.", number=name)
-    rows = session.execute(
+    version = kept_version(session, collection_id, name)
+    return KeptGrades(version.policy, version.fingerprint, grades_of_version(session, version.id))
+
+
+def grades_of_version(session: Session, version_id: int, *, every_topic: bool = False) -> dict[tuple[int, int], int]:
+    """The grades of what was judged, by (topic id, document id), of the topics that count now, or of every topic.
+
+    Lines for documents that were pooled and not judged are no grades, and make no topic one that is scored.
+    """
+    rows = (
         select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade)
         .join(Topic, Topic.id == QrelsGrade.topic_id)
-        .where(QrelsGrade.qrels_version_id == version.id, QrelsGrade.grade > UNJUDGED, ACCEPTED)
+        .where(QrelsGrade.qrels_version_id == version_id, QrelsGrade.grade > UNJUDGED)
     )
-    return version.policy, {(topic, document): grade for topic, document, grade in rows}
+    if not every_topic:
+        rows = rows.where(ACCEPTED)
+    return {(topic, document): grade for topic, document, grade in session.execute(rows)}

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage.accounts import Team
 from annotator.storage.collection import ACCEPTED, topic_ids
+from annotator.storage.rounds import Round, find_round, judged_before, rounds_of
 from annotator.storage.runs import IN_FORCE, RankedList, Run
 
 
@@ -18,7 +19,8 @@ class PoolRequest:
     """A pool as somebody asks for it: the strategy with what was said of it, and the runs.
 
     `tags` None means all runs in force, `priority` P those to which their teams gave 1 to P; `depth_of` gives runs a
-    depth of their own, by tag.
+    depth of their own, by tag. Where there are rounds, a pool is made from the runs of one of them, the newest unless
+    its number is given, and looks past what was judged before it; `every_round` is for pools that fill holes.
     """
 
     strategy: str = "depth"
@@ -26,6 +28,8 @@ class PoolRequest:
     tags: Sequence[str] | None = None
     priority: int | None = None
     depth_of: Mapping[str, int] = field(default_factory=dict)
+    round: int | None = None
+    every_round: bool = False
 
 
 class PooledRun(NamedTuple):
@@ -51,14 +55,20 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
     `InvalidValueError` for a depth of a run that is not among them.
     """
     rows = session.execute(
-        select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE)
+        select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE, Run.round_id)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id)
         .order_by(Run.id)
     ).all()
-    in_force = [(PooledRun(id_, tag, team), priority) for id_, tag, team, priority, counts in rows if counts]
+    pooled = round_to_pool(session, collection_id, request)
+    in_force = [
+        (PooledRun(id_, tag, team), priority)
+        for id_, tag, team, priority, counts, its_round in rows
+        if counts and (pooled is None or its_round == pooled.id)
+    ]
     if request.tags is not None:
-        _check_tags(request.tags, known={row.tag for row in rows}, in_force={run.tag for run, _ in in_force})
+        _check_tags(request.tags, known={row.tag for row in rows}, in_force={row.tag for row in rows if row[4]})
+        _check_round(request.tags, pooled, of_round={run.tag for run, _ in in_force})
     if request.priority is not None and request.priority < 1:
         raise InvalidValueError("A priority is a number from 1, not %(given)d.", given=request.priority)
     runs = [
@@ -72,6 +82,20 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
     for tag in sorted(request.depth_of.keys() - {run.tag for run in runs}):
         raise InvalidValueError("A depth is given for “%(tag)s”, which is no run of this pool.", tag=tag)
     return runs
+
+
+def round_to_pool(session: Session, collection_id: int, request: PoolRequest) -> Round | None:
+    """The round that a request means, None where there are no rounds; `NotFoundError` for one there is not."""
+    if request.round is not None:
+        return find_round(session, collection_id, request.round)
+    rounds = [] if request.every_round else rounds_of(session, collection_id)
+    return rounds[-1] if rounds else None
+
+
+def looked_past(session: Session, collection_id: int, pooled: Round | None) -> dict[int, frozenset[int]]:
+    """Topic id → the documents that a pool of this round looks past, for they were judged before it."""
+    judged = {} if pooled is None else judged_before(session, collection_id, pooled.number)
+    return {topic: frozenset(documents) for topic, documents in judged.items()}
 
 
 def topics_to_pool(session: Session, collection_id: int) -> dict[int, str]:
@@ -109,3 +133,13 @@ def _check_tags(tags: Sequence[str], *, known: set[str], in_force: set[str]) -> 
     withdrawn = sorted(set(tags) - in_force)
     if withdrawn:
         raise ConflictError("The run “%(tag)s” is withdrawn, so it is not pooled.", tag=", ".join(withdrawn))
+
+
+def _check_round(tags: Sequence[str], pooled: Round | None, *, of_round: set[str]) -> None:
+    others = sorted(set(tags) - of_round)
+    if others and pooled is not None:
+        raise ConflictError(
+            "The run “%(tag)s” is not of round %(number)d, from whose runs this pool is made.",
+            tag=", ".join(others),
+            number=pooled.number,
+        )

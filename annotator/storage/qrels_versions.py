@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
-from annotator.errors import NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.storage.columns import Base
 
 MOST_DIGITS = 9  # every database holds numbers of so many; one of more digits is of no version
@@ -43,13 +43,31 @@ class QrelsGrade(Base):
 
 def kept_version(session: Session, collection_id: int, number: str) -> QrelsVersion:
     """A version that is kept, by its number as it was written; `NotFoundError` when there is none of that number."""
-    is_number = number.isascii() and number.isdecimal() and len(number) <= MOST_DIGITS
     version = None
-    if is_number:
+    if _is_number(number) and len(number) <= MOST_DIGITS:
         version = session.scalar(
             select(QrelsVersion).where(QrelsVersion.collection_id == collection_id, QrelsVersion.number == int(number))
         )
     if version is None:
-        shown = number if len(number) <= LONGEST_SHOWN else f"{number[:LONGEST_SHOWN]}…"
-        raise NotFoundError("There is no version %(number)s of these qrels.", number=shown)
+        raise NotFoundError("There is no version %(number)s of these qrels.", number=_shown(number))
     return version
+
+
+def version_number(written: str) -> int:
+    """The number of a version as it was written.
+
+    Raises `InvalidValueError` for what is no number, and `NotFoundError` for one that no version can have.
+    """
+    if not _is_number(written):
+        raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=_shown(written))
+    if len(written) > MOST_DIGITS:
+        raise NotFoundError("There is no version %(number)s of these qrels.", number=_shown(written))
+    return int(written)
+
+
+def _is_number(written: str) -> bool:
+    return written.isascii() and written.isdecimal()
+
+
+def _shown(written: str) -> str:
+    return written if len(written) <= LONGEST_SHOWN else f"{written[:LONGEST_SHOWN]}…"

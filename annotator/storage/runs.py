@@ -71,6 +71,8 @@ class Run(Base):
     withdrawn_by_team: Mapped[bool] = mapped_column(default=False)
     # When a corrected file took its place.
     replaced_at: Mapped[datetime | None]
+    # None where the collection has no rounds.
+    round_id: Mapped[int | None] = mapped_column(ForeignKey("round.id"))
 
     @property
     def state(self) -> RunState:

@@ -201,7 +201,7 @@ class Saying:
             return  # as a judge what they decide, or the other way round: nobody has an item twice
         if is_returned and assignment.purpose not in BESIDES:
             # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
-            self._connection.execute(TAKE, {"item_id": assignment.pool_item_id})
+            self._connection.execute(TAKE, {"item_id": assignment.pool_item_id, "whose": self.judge_id})
         if assignment.state != AssignmentState.DONE:
             self._connection.execute(FINISH, {"assignment_id": assignment.id})
             assignment.state = AssignmentState.DONE

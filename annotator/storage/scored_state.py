@@ -8,13 +8,11 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import NotFoundError
 from annotator.storage.accounts import Team
 from annotator.storage.collection import ACCEPTED, Collection, Grade, Topic
 from annotator.storage.documents import Document, chunks, docnos_of
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import Pool, PoolItem, PoolRun
-from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
 from annotator.storage.revisions import revisions
 from annotator.storage.runs import IN_FORCE, RankedList, Run
 
@@ -84,36 +82,13 @@ def lists_with_scores(
     return rows
 
 
-def learn_docnos(session: Session, collection_id: int, documents: SizedIterable[int], known: dict[int, str]) -> None:
+def learn_docnos(session: Session, collection_id: int, documents: set[int], known: dict[int, str]) -> None:
     """Add the docnos of these documents to those that are known; of many, all of the pool at once."""
     if len(documents) - len(known) > ALL_AT_ONCE:
         pooled = select(PoolItem.document_id).join(Topic).where(Topic.collection_id == collection_id)
         cursor = session.connection().execute(select(_ID, _DOCNO).where(_ID.in_(pooled))).cursor
         known.update(cursor.fetchall() if cursor is not None else ())  # numbers and text need no conversion
-    known.update(docnos_of(session, [document for document in documents if document not in known]))
-
-
-def find_version(session: Session, collection_id: int, number: int) -> QrelsVersion:
-    """A version of the qrels that is kept; `NotFoundError` when there is none of that number."""
-    version = session.scalar(
-        select(QrelsVersion).where(QrelsVersion.collection_id == collection_id, QrelsVersion.number == number)
-    )
-    if version is None:
-        raise NotFoundError("There is no version %(number)d of these qrels.", number=number)
-    return version
-
-
-def grades_of_version(session: Session, version_id: int) -> dict[int, dict[int, int]]:
-    """Topic id → {document id: grade}."""
-    rows = session.execute(
-        select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade).where(
-            QrelsGrade.qrels_version_id == version_id
-        )
-    )
-    grades: dict[int, dict[int, int]] = {}
-    for topic, document, grade in rows:
-        grades.setdefault(topic, {})[document] = grade
-    return grades
+    known.update(docnos_of(session, documents.difference(known)))
 
 
 def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session, aliased
 from annotator.errors import NotFoundError, Sentence
 from annotator.storage.accounts import Team, User
 from annotator.storage.pools import PoolRun
+from annotator.storage.rounds import Round
 from annotator.storage.runs import RankedList, Run, RunFile, RunState, RunType
 
 GZIP_SIZE_BYTES = 4
@@ -39,6 +40,8 @@ class SentRun:
     withdrawn_by: str | None
     withdrawn_by_team: bool
     replaced_at: datetime | None
+    round: int | None  # None where the collection has no rounds
+    in_closed_round: bool
 
     @property
     def corrects(self) -> bool:
@@ -61,7 +64,7 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
         statement = statement.where(Run.tag == tag)
     versions: Counter[str] = Counter()
     sent = []
-    for run, team, user, withdrawn_by, topics, is_pooled in session.execute(statement):
+    for run, team, user, withdrawn_by, topics, is_pooled, its_round in session.execute(statement):
         versions[run.tag] += 1
         sent.append(
             SentRun(
@@ -85,18 +88,21 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
                 withdrawn_by=withdrawn_by,
                 withdrawn_by_team=run.withdrawn_by_team,
                 replaced_at=run.replaced_at,
+                round=its_round.number if its_round is not None else None,
+                in_closed_round=its_round is not None and its_round.closed_at is not None,
             )
         )
     return sent
 
 
-def _selected() -> Select[Run, str, str, str, int, bool]:
-    """Select runs with team, sender, who withdrew them, how many lists they have, and whether they are pooled."""
+def _selected() -> Select[Run, str, str, str, int, bool, Round | None]:
+    """Select runs with team, sender, who withdrew them, how many lists they have, if pooled, and their round."""
     lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
     pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
     withdrawer = aliased(User)
     return (
-        select(Run, Team.name, User.name, withdrawer.name, lists, pooled)
+        select(Run, Team.name, User.name, withdrawer.name, lists, pooled, Round)
+        .outerjoin(Round, Round.id == Run.round_id)
         .outerjoin(Team, Team.id == Run.team_id)
         .outerjoin(User, User.id == Run.uploaded_by_id)
         .outerjoin(withdrawer, withdrawer.id == Run.withdrawn_by_id)

@@ -11,11 +11,15 @@ from flask_login import LoginManager, login_user, logout_user
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.web.addresses import here
-from annotator.web.context import Place, current_person, database
-from annotator.workflows import accounts, collection, members
+from annotator.web.context import Place, current_person, database, now
+from annotator.web.sessions import begin, signed_in_as
+from annotator.workflows import accounts, collection, members, submissions
 from annotator.workflows.accounts import Person
 
 View = Callable[..., ResponseReturnValue]
+
+# The secret of the link by which somebody came, until they have taken what it offers.
+INVITED = "invitation"
 
 
 class SignedIn:
@@ -41,13 +45,17 @@ def install(app: Flask) -> None:
 
 
 def enter(person: Person) -> None:
-    """Begin a session for this person; nothing of an earlier session stays."""
+    """Begin a session for this person; nothing of an earlier session stays but a link that waits to be accepted."""
+    invited = session.get(INVITED)
     session.clear()
+    if invited is not None:
+        session[INVITED] = invited
+    begin()
     login_user(SignedIn(person))
 
 
 def leave() -> None:
-    """End the session."""
+    """Forget the session in this browser."""
     logout_user()
     session.clear()
 
@@ -89,7 +97,7 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
             person = current_person()
             if person is None:
                 return to_sign_in()
-            g.place = _place(slug, person)
+            g.place = place_of(slug, person)
             if roles and not g.place.roles & set(roles):
                 raise NotAllowedError("Your role in this collection does not open this page.")
             return view(slug, **values)
@@ -99,27 +107,22 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
     return decorate
 
 
-def signed_in_as() -> tuple[int, int] | None:
-    """The account and the generation that the session names, not yet looked up; None for a guest."""
-    id_, _, generation = str(session.get("_user_id", "")).partition(":")
-    return (int(id_), int(generation)) if id_.isdecimal() and generation.isdecimal() else None
-
-
 def to_sign_in() -> ResponseReturnValue:
     """Send a guest to sign in, and then back to the page they wanted or whose form they sent."""
     return redirect(url_for("accounts.sign_in", next=here()), 303)
 
 
-def _load(identity: str) -> SignedIn | None:
-    id_, _, generation = identity.partition(":")
-    if not (id_.isdecimal() and generation.isdecimal()):
+def _load(_identity: str) -> SignedIn | None:
+    said = signed_in_as()
+    if said is None:
         return None
     with database().reading() as reading:
-        person = accounts.load_person(reading, int(id_), int(generation))
+        person = accounts.load_person(reading, *said)
     return SignedIn(person) if person is not None else None
 
 
-def _place(slug: str, person: Person) -> Place:
+def place_of(slug: str, person: Person) -> Place:
+    """The collection as this person sees it; `NotFoundError` for who is no member, as if it did not exist."""
     with database().reading() as reading:
         standing = members.standing_of(reading, slug, person.id)
         shown = collection.show_collection(reading, slug)
@@ -127,4 +130,5 @@ def _place(slug: str, person: Person) -> Place:
     if not roles:
         # The words are those of a collection that does not exist.
         raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)
-    return Place(shown, roles, standing.team)
+    sees = submissions.scores_seen(shown.scores_released_at, shown.scores_shown, at=now())
+    return Place(shown, roles, standing.team, sees)

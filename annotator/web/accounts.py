@@ -5,13 +5,16 @@ from flask.typing import ResponseReturnValue
 from wtforms import PasswordField, StringField
 from wtforms.validators import EqualTo, InputRequired
 
-from annotator.errors import InvalidValueError
-from annotator.passwords import hash_password
+from annotator.errors import InvalidValueError, NotAllowedError
+from annotator.passwords import KNOWN_PASSWORD, hash_password
 from annotator.web.access import enter, leave, signed_in_page
 from annotator.web.addresses import local_path
-from annotator.web.context import current_person, database, the_person
+from annotator.web.context import current_person, database, now, settings, the_person
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
+from annotator.web.sessions import ends_at, key
+from annotator.web.throttle import against_guessing
 from annotator.workflows import accounts, judging
 
 blueprint = Blueprint("accounts", __name__)
@@ -56,16 +59,25 @@ def sign_in() -> ResponseReturnValue:
 
 
 @blueprint.post("/sign-in")
+@against_guessing
 def try_to_sign_in() -> ResponseReturnValue:
     """Check name and password and begin a session."""
     form = SignInForm()
     if form.validate():
         with database().reading() as session:
             person = accounts.sign_in(session, form.name.data, form.password.data)
-        if person is not None:
+        if person is not None and form.password.data == KNOWN_PASSWORD and not settings().demonstration:
+            form.refusal = NotAllowedError(
+                "Everybody knows this password: it is that of the demonstration. Let an administrator give you another."
+            )
+        elif person is not None:
+            if current_person() is not None:
+                with database().transaction() as session:
+                    accounts.sign_out(session, key(), until=ends_at(), at=now())
             enter(person)
             return _go_on()
-        form.refusal = InvalidValueError("Name and password do not fit together.")
+        else:
+            form.refusal = InvalidValueError("Name and password do not fit together.")
     return render_template("accounts/sign_in.html", form=form), form.status
 
 
@@ -75,6 +87,7 @@ def sign_out() -> ResponseReturnValue:
     """End the session; documents that were held and not judged go back to the queue."""
     with database().transaction() as session:
         judging.return_assignments(session, the_person().id)
+        accounts.sign_out(session, key(), until=ends_at(), at=now())
     leave()
     flash(gettext("You have signed out."))
     return redirect(url_for(".sign_in"), 303)
@@ -89,20 +102,35 @@ def show() -> ResponseReturnValue:
 
 @blueprint.post("/account")
 @signed_in_page
+@against_guessing
 def change_password() -> ResponseReturnValue:
     """Change one's own password; every other session of the account ends."""
     form = PasswordForm()
     if form.validate():
         with form.guard():
             # Hashing takes its time: it comes before the transaction.
-            new_hash = hash_password(form.new_password.data)
+            new_hash = hash_password(form.new_password.data, [the_person().name])
             with database().transaction() as session:
                 changed = accounts.change_password(session, the_person().id, form.old_password.data, new_hash)
+                note(session, "users.password", subject=changed.name)
             enter(changed)
     if form.refused:
         return render_template("accounts/account.html", form=form), form.status
     flash(gettext("Your password has changed. Other browsers are signed out."))
     return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/account/sign-out-everywhere")
+@signed_in_page
+def sign_out_everywhere() -> ResponseReturnValue:
+    """End every session of one's account, this one too, and revoke its tokens."""
+    with database().transaction() as session:
+        accounts.sign_out_everywhere(session, the_person().name, at=now())
+        note(session, "users.sign-out", subject=the_person().name)
+        judging.return_assignments(session, the_person().id)
+    leave()
+    flash(gettext("You are signed out in every browser, and your tokens are revoked."))
+    return redirect(url_for(".sign_in"), 303)
 
 
 def _go_on() -> ResponseReturnValue:

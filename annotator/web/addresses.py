@@ -3,7 +3,13 @@
 from urllib.parse import urlsplit
 
 from flask import Flask, request
+from flask.typing import ResponseReturnValue
 from werkzeug.routing import IntegerConverter
+from werkzeug.sansio.utils import host_is_trusted
+
+from annotator.web.context import settings
+
+WATCHED = {"health.alive", "health.ready"}
 
 
 class RowNumber(IntegerConverter):
@@ -13,8 +19,20 @@ class RowNumber(IntegerConverter):
 
 
 def install(app: Flask) -> None:
-    """Let addresses hold row numbers."""
+    """Let addresses hold row numbers, and refuse requests that name another site."""
     app.url_map.converters["row"] = RowNumber
+    app.before_request(refuse_other_sites)
+
+
+def refuse_other_sites() -> ResponseReturnValue | None:
+    """Answer in plain text, for every page has links, which would lead to whatever was named.
+
+    Whoever watches the server asks for it by any name.
+    """
+    names = settings().site_hosts
+    if not names or request.endpoint in WATCHED or host_is_trusted(request.host, names):
+        return None
+    return "The pages are not served under this name.\n", 421, {"Content-Type": "text/plain; charset=utf-8"}
 
 
 def local_path(address: str | None) -> str | None:

@@ -1,4 +1,7 @@
-"""The judging screen for adjudicators: documents whose judges differ, without who they are, to be decided."""
+"""The judging screen for adjudicators: documents whose judges differ, without who they are, to be decided.
+
+What organisers see of it is `adjudication`.
+"""
 
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue

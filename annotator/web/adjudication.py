@@ -1,4 +1,7 @@
-"""How the adjudication goes on, for organisers: what is in dispute, what was decided, and whose grade it was."""
+"""How the adjudication goes on, for organisers: what is in dispute, what was decided, and whose grade it was.
+
+The screen on which adjudicators decide is `adjudicating`.
+"""
 
 from flask import Blueprint, render_template
 

@@ -10,15 +10,17 @@ from weakref import WeakKeyDictionary
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Database, Role
 from annotator.web.access import collection_page
-from annotator.web.context import database
+from annotator.web.asked import part_of_report
+from annotator.web.context import database, the_place
 from annotator.web.downloads import CSV, download
 from annotator.web.error_pages import status_of
 from annotator.web.given_numbers import number_given
 from annotator.web.language import lazy_gettext
+from annotator.web.observing import READERS
 from annotator.workflows import agreement, agreement_documents
 from annotator.workflows.agreement import (
     BANDS_ARE_CONVENTIONS,
@@ -41,6 +43,7 @@ FEW_DOCUMENTS = 30
 MOST_PAIRS_SHOWN = 50
 MOST_JUDGES_IN_MATRIX = 20
 DOCUMENTS_A_PAGE = 100
+NAMING_JUDGES = {By.PAIR, By.JUDGE}
 
 WEIGHTS: Mapping[Weighting, str] = {
     Weighting.NONE: lazy_gettext("none: grades are the same or they are not"),
@@ -62,18 +65,19 @@ class Matrix:
 
 
 @blueprint.get("/collections/<slug>/agreement")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def show(slug: str) -> ResponseReturnValue:
-    """The whole report; `?judge=ana` shows that judge's pairs only."""
-    refused, choice, judge = None, Choice(), request.args.get("judge", "")
+    """The whole report; `?judge=ana` shows that judge's pairs only. To observers no judge is named."""
+    refused, choice = None, Choice()
+    judge = request.args.get("judge", "") if the_place().organises else ""
     choose = partial(_pairs_to_show, judge)
     with database().reading() as session:
         try:
             choice = _choice()
-            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=_memory())
+            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=memory())
         except (InvalidValueError, NotFoundError) as refusal:
             refused = refusal
-            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=_memory())
+            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=memory())
     of_judge = {pair: count for pair, count in report.in_common.items() if judge == "" or judge in pair}
     measured = {(pair.first, pair.second): pair for pair in report.pairs}
     page = render_template(
@@ -92,16 +96,15 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/agreement.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part of the report as a file: `?by=topic`."""
-    try:
-        by = By(request.args.get("by", By.PAIR))
-    except ValueError:
-        raise NotFoundError("There is no such part of the report.") from None
+    by = part_of_report(By, request.args.get("by", By.PAIR))
+    if by in NAMING_JUDGES and not the_place().organises:
+        raise NotAllowedError("Which judges agree with which is shown to organisers only.")
     choice = _choice()
     with database().reading() as session:
-        report = agreement.agreement_report(session, slug, choice, memory=_memory())
+        report = agreement.agreement_report(session, slug, choice, memory=memory())
     headings, rows = report.table(by)
     return download(csv_text([headings, *rows]), f"{slug}-agreement-by-{by}.csv", CSV)
 
@@ -113,7 +116,7 @@ def pair(slug: str) -> ResponseReturnValue:
     choice = _choice()
     first, second = request.args.get("first", ""), request.args.get("second", "")
     with database().reading() as session:
-        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=_memory())
+        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=memory())
     return render_template("agreement/pair.html", report=report, **_asked(choice), **_words())
 
 
@@ -172,7 +175,8 @@ def _asked(choice: Choice) -> dict[str, object]:
     return {"choice": choice, "same": weights | ({"topics": ",".join(choice.topics)} if choice.topics else {})}
 
 
-def _memory() -> GradesMemory:
+def memory() -> GradesMemory:
+    """What this process has read of the database of this application."""
     return MEMORIES.setdefault(database(), GradesMemory())
 
 

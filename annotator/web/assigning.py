@@ -9,6 +9,7 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
+from annotator.web.deeds import note
 from annotator.web.error_pages import status_of
 from annotator.web.language import gettext
 from annotator.workflows import assigning
@@ -52,6 +53,8 @@ def assign(slug: str) -> ResponseReturnValue:
     try:
         with database().transaction() as session:
             done = assigning.assign_topics(session, slug, owners)
+            for judge, numbers in assigning.by_owner(owners).items():
+                note(session, "topics.assign", slug, subject=judge or "", details={"topics": numbers})
     except AnnotatorError as refusal:
         return _page(slug, refusal=refusal), status_of(refusal)
     flash(

@@ -49,7 +49,8 @@ def collect() -> Catalog:
     catalogue = _empty(None)
     root = PACKAGE.parent
     templates = asset_folder("templates")
-    for path in sorted(set(PACKAGE.rglob("*.py")) - set((PACKAGE / "cli").rglob("*.py"))):  # commands speak English
+    in_english = {path for door in ("api", "cli") for path in (PACKAGE / door).rglob("*.py")}
+    for path in sorted(set(PACKAGE.rglob("*.py")) - in_english):
         _add(catalogue, root, path, extract_python_and_help if "metrics" in path.parts else "python")
     for strategy in list_strategies().values():
         catalogue.add(strategy.text, None, [("annotator/evaluation/pooling/strategies.py", 0)])

@@ -10,6 +10,7 @@ from annotator.web.access import administrator_page, collection_page, signed_in_
 from annotator.web.checklist import checklist
 from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, now, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.policy_choices import (
@@ -149,6 +150,7 @@ def add() -> ResponseReturnValue:
                 organiser_id=the_person().id,
                 added_at=now(),
             )
+            note(session, "collections.add", form.slug.data)
     if form.refused:
         return _list(form), form.status
     flash(gettext("The collection is made. The list below says what it needs next."))
@@ -176,7 +178,9 @@ def change(slug: str) -> ResponseReturnValue:
     form = SettingsForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            collection.change_collection(session, slug, _change(the_place().collection, form))
+            change = _change(the_place().collection, form)
+            collection.change_collection(session, slug, change)
+            note(session, "collections.set", slug, details=vars(change))
     if form.refused:
         return render_template("collection/settings.html", form=form), form.status
     flash(gettext("The settings are stored."))
@@ -189,6 +193,7 @@ def close(slug: str) -> ResponseReturnValue:
     """End imports and judging."""
     with database().transaction() as session:
         collection.close_collection(session, slug)
+        note(session, "collections.close", slug)
     flash(gettext("The collection is closed. Its pages and exports stay."))
     return redirect(url_for(".settings", slug=slug), 303)
 
@@ -199,6 +204,7 @@ def reopen(slug: str) -> ResponseReturnValue:
     """Take imports and judgements again."""
     with database().transaction() as session:
         collection.reopen_collection(session, slug)
+        note(session, "collections.reopen", slug)
     flash(gettext("The collection is open again."))
     return redirect(url_for(".settings", slug=slug), 303)
 

@@ -8,7 +8,7 @@ from flask_login import current_user
 
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
-from annotator.storage import Database, Role
+from annotator.storage import Database, Role, ScoresShown
 from annotator.workflows.accounts import Person
 from annotator.workflows.collection import CollectionView
 
@@ -23,6 +23,7 @@ class Place:
     collection: CollectionView
     roles: frozenset[Role]
     team: str | None
+    sees: ScoresShown  # of the scores, as a participant
 
     @property
     def organises(self) -> bool:
@@ -38,6 +39,16 @@ class Place:
     def adjudicates(self) -> bool:
         """Whether this person decides here where judges differ."""
         return Role.ADJUDICATOR in self.roles
+
+    @property
+    def observes(self) -> bool:
+        """Whether this person is here to read the results."""
+        return Role.OBSERVER in self.roles
+
+    @property
+    def reads_results(self) -> bool:
+        """Whether this person may read the results, whatever is released."""
+        return self.organises or self.observes
 
     @property
     def participates(self) -> bool:

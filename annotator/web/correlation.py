@@ -1,24 +1,34 @@
 """The runs ranked by two measures, or by two states of the qrels."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError
-from annotator.storage import Role
+from annotator.errors import AnnotatorError
 from annotator.storage.kept_grades import LIVE
 from annotator.web.access import collection_page
 from annotator.web.asked import asked_word
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
-from annotator.web.error_pages import status_of
-from annotator.workflows.measure_correlation import USUAL_MEASURES, Correlation, Side, correlate, correlation_csv
+from annotator.web.error_pages import page_or_refusal
+from annotator.web.observing import READERS, policy_shown
+from annotator.workflows.measure_correlation import (
+    USUAL_MEASURES,
+    Correlation,
+    RankedSide,
+    Side,
+    correlate,
+    correlation_csv,
+)
 from annotator.workflows.qrels_versions import list_versions
+from annotator.workflows.rounds import round_numbers
 
 blueprint = Blueprint("correlation", __name__)
 
 
 @blueprint.get("/collections/<slug>/correlation")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def show(slug: str) -> ResponseReturnValue:
     """Two rankings and how alike they are: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
     found, refused = None, None
@@ -27,16 +37,17 @@ def show(slug: str) -> ResponseReturnValue:
     except AnnotatorError as refusal:
         refused = refusal
     with database().reading() as session:
-        versions = list_versions(session, slug)
+        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
     first, second = _sides()
     given = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
-    page = render_template("correlation/show.html", found=found, refused=refused, versions=versions, given=given)
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    page = render_template(
+        "correlation/show.html", found=found, refused=refused, versions=versions, rounds=rounds, given=given
+    )
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/correlation.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision."""
     return download(correlation_csv(_found(slug)), f"{slug}-correlation.csv", CSV)
@@ -44,7 +55,12 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _found(slug: str) -> Correlation:
     with database().reading() as session:
-        return correlate(session, slug, *_sides())
+        found = correlate(session, slug, *_sides())
+    return replace(found, first=_unnamed(found.first), second=_unnamed(found.second))
+
+
+def _unnamed(side: RankedSide) -> RankedSide:
+    return replace(side, state=replace(side.state, policy=policy_shown(side.state.policy)))
 
 
 def _sides() -> tuple[Side, Side]:

@@ -7,11 +7,13 @@ from wtforms import StringField
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, settings
+from annotator.web.context import database, now, settings
+from annotator.web.deeds import note
 from annotator.web.downloads import PLAIN, download
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.uploads import input_files
+from annotator.web.later import long_form
+from annotator.web.uploads import input_files, names_of
 from annotator.workflows import collection, documents
 from annotator.workflows.documents import DocumentImport
 
@@ -47,6 +49,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/documents")
 @collection_page(Role.ORGANISER)
+@long_form
 def add(slug: str) -> ResponseReturnValue:
     """Import texts."""
     form = DocumentsForm()
@@ -56,7 +59,8 @@ def add(slug: str) -> ResponseReturnValue:
             files = input_files(form.files.data)
             read = documents.read_documents(files, fields=fields, unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
-                stored = documents.import_documents(session, slug, read)
+                stored = documents.import_documents(session, slug, read, at=now())
+                note(session, "documents.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(stored))

@@ -37,6 +37,7 @@ TITLES = {
     409: lazy_gettext("This does not fit with what is stored"),
     413: lazy_gettext("Too large"),
     422: lazy_gettext("Something given here is not possible"),
+    429: lazy_gettext("Too many attempts"),
     500: lazy_gettext("Something went wrong here"),
     503: lazy_gettext("Busy at the moment"),
 }
@@ -64,6 +65,14 @@ def install(app: Flask) -> None:
 def status_of(error: AnnotatorError) -> int:
     """The HTTP status of a refusal; one of no particular kind means that the server cannot keep its promise."""
     return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+
+
+def page_or_refusal(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
+    """A page that tells itself what was refused, if anything, with the status of that.
+
+    That nothing is judged yet, or no run there, is no fault of the request.
+    """
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
 
 
 def show_refusal(error: AnnotatorError) -> ResponseReturnValue:

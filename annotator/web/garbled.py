@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from flask import Flask, abort, request
 
+BODIES_ARE_FILES = "/api/"
+
 
 def install(app: Flask) -> None:
     """Look at each request before its view does."""
@@ -19,8 +21,8 @@ def refuse_garbled() -> None:
 def _texts() -> Iterator[str]:
     yield request.path
     yield from (value for _, value in request.args.items(multi=True))
-    if request.is_json:
-        # No form, which the framework would look for all the same, with each judgement.
+    if request.is_json or request.path.startswith(BODIES_ARE_FILES):
+        # No form, which the framework would look for all the same, with each judgement; a file would be read for one.
         return
     yield from (value for _, value in request.form.items(multi=True))
     yield from (file.filename or "" for _, file in request.files.items(multi=True))

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from flask import request
 
+from annotator.web.context import the_place
+
 
 @dataclass(frozen=True)
 class GradesWanted:
@@ -14,7 +16,9 @@ class GradesWanted:
 
     @classmethod
     def of_request(cls) -> "GradesWanted":
-        """Read `?policy=` and `?judge=`; a judge goes before a policy."""
+        """Read `?policy=` and `?judge=`; a judge goes before a policy. Observers have no choice."""
+        if not the_place().organises:
+            return cls(None, None)
         judge = request.args.get("judge") or None
         return cls(None if judge else request.args.get("policy") or None, judge)
 

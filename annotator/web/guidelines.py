@@ -8,6 +8,7 @@ from wtforms.validators import InputRequired, NumberRange
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.workflows import guidelines, training_attempts
@@ -75,7 +76,8 @@ def store(slug: str) -> ResponseReturnValue:
     form = GuidelinesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            guidelines.set_guidelines(session, slug, form.text.data, made_by_id=the_person().id, made_at=now())
+            number = guidelines.set_guidelines(session, slug, form.text.data, made_by_id=the_person().id, made_at=now())
+            note(session, "guidelines.set", slug, subject=number)
     if form.refused:
         return render_template("guidelines/edit.html", form=form), form.status
     flash(gettext("The guidelines are in force."))

@@ -2,12 +2,14 @@
 
 from flask import Flask, Response, request
 
+from annotator.web.context import settings
 from annotator.web.static_files import is_current
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     "form-action 'self'; frame-ancestors 'none'"
 )
+SECONDS_A_DAY = 86_400
 A_YEAR = "public, max-age=31536000, immutable"
 
 
@@ -20,6 +22,13 @@ def _add_headers(response: Response) -> Response:
     response.headers.setdefault("Content-Security-Policy", CONTENT_SECURITY_POLICY)
     response.headers.setdefault("X-Content-Type-Options", "nosniff")
     response.headers.setdefault("Referrer-Policy", "same-origin")
+    # No page of another site holds a window of ours, and none shows or reads what is ours.
+    response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
+    response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+    # Nothing here asks for any of these.
+    response.headers.setdefault("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()")
+    if request.is_secure and (days := settings().hsts_days):
+        response.headers.setdefault("Strict-Transport-Security", f"max-age={days * SECONDS_A_DAY}")
     if request.endpoint == "static":
         response.headers["Cache-Control"] = A_YEAR if is_current(request) else "no-cache"
     else:

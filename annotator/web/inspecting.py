@@ -1,31 +1,34 @@
 """A closer look at what stands behind the leaderboard: a run, the topics, a topic, or two runs."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, InvalidValueError
-from annotator.storage import Role
+from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.web.access import collection_page
-from annotator.web.context import database
+from annotator.web.context import database, the_place
 from annotator.web.downloads import CSV, download
-from annotator.web.error_pages import status_of
+from annotator.web.error_pages import page_or_refusal
 from annotator.web.grades_wanted import GradesWanted
 from annotator.web.inspecting_tables import PAIR_TABLES, RUN_TABLES, TOPIC_TABLES, TOPICS_TABLES, table_csv
+from annotator.web.observing import READERS, policy_shown
 from annotator.workflows import inspecting
 from annotator.workflows.inspecting import (
     LIVE,
     USUAL_MEASURE,
     USUAL_SEED,
     USUAL_TOP,
+    Choices,
     GradesChosen,
     InspectedPair,
     InspectedRun,
     InspectedTopic,
     InspectedTopics,
 )
+from annotator.workflows.rounds import round_numbers
 
 blueprint = Blueprint("inspecting", __name__)
 
@@ -39,14 +42,14 @@ MOST_LYING = 40  # bars that lie below each other; more of them stand
 
 
 @blueprint.get("/collections/<slug>/leaderboard/run")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def run(slug: str) -> ResponseReturnValue:
     """A run (`?tag=`) by a measure (`&m=`), unjudged documents to rank `&top=`, the curve of one topic (`&topic=`)."""
-    return _page("inspecting/run.html", lambda: _run(slug))
+    return _page(slug, "inspecting/run.html", lambda: _run(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/run.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def run_csv(slug: str) -> ResponseReturnValue:
     """One table of the same (`?table=`)."""
     text = table_csv(RUN_TABLES, _table(), _run(slug))
@@ -54,14 +57,14 @@ def run_csv(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topics")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def topics(slug: str) -> ResponseReturnValue:
     """How hard each topic is, by a measure (`?m=`)."""
-    return _page("inspecting/topics.html", lambda: _topics(slug))
+    return _page(slug, "inspecting/topics.html", lambda: _topics(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topics.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def topics_csv(slug: str) -> ResponseReturnValue:
     """The same."""
     text = table_csv(TOPICS_TABLES, "topics", _topics(slug))
@@ -69,14 +72,14 @@ def topics_csv(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topic")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def topic(slug: str) -> ResponseReturnValue:
     """A topic (`?number=`) by a measure (`&m=`), documents as found within `&depth=` of each run, or anywhere."""
-    return _page("inspecting/topic.html", lambda: _topic(slug))
+    return _page(slug, "inspecting/topic.html", lambda: _topic(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/topic.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def topic_csv(slug: str) -> ResponseReturnValue:
     """One table of the same (`?table=`)."""
     text = table_csv(TOPIC_TABLES, _table(), _topic(slug))
@@ -84,14 +87,14 @@ def topic_csv(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/leaderboard/pair")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def pair(slug: str) -> ResponseReturnValue:
     """Two runs (`?first=&second=`) by a measure (`&m=`), with the documents of one topic (`&topic=`)."""
-    return _page("inspecting/pair.html", lambda: _pair(slug))
+    return _page(slug, "inspecting/pair.html", lambda: _pair(slug))
 
 
 @blueprint.get("/collections/<slug>/leaderboard/pair.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def pair_csv(slug: str) -> ResponseReturnValue:
     """One table of the same (`?table=`)."""
     text = table_csv(PAIR_TABLES, _table(), _pair(slug))
@@ -101,29 +104,34 @@ def pair_csv(slug: str) -> ResponseReturnValue:
 def _run(slug: str) -> InspectedRun:
     top, topic_ = _number("top", USUAL_TOP), _said("topic") or None
     with database().reading() as session:
-        return inspecting.inspect_run(
+        found = inspecting.inspect_run(
             session, slug, _said("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
         )
+    return replace(found, choices=_unnamed(found.choices))
 
 
 def _topics(slug: str) -> InspectedTopics:
     with database().reading() as session:
-        return inspecting.inspect_topics(session, slug, measure=_measure(), grades=_grades())
+        found = inspecting.inspect_topics(session, slug, measure=_measure(), grades=_grades())
+    return replace(found, choices=_unnamed(found.choices))
 
 
 def _topic(slug: str) -> InspectedTopic:
     depth = _number("depth", 0) if _said("depth") else None
     with database().reading() as session:
-        return inspecting.inspect_topic(
+        found = inspecting.inspect_topic(
             session, slug, _said("number"), measure=_measure(), depth=depth, grades=_grades()
         )
+    # Who searched may be a judge.
+    searchers = found.searchers if the_place().organises else {}
+    return replace(found, choices=_unnamed(found.choices), searchers=searchers)
 
 
 def _pair(slug: str) -> InspectedPair:
     topics_ = [_said("topic")] if _said("topic") else []
     top, seed = _number("top", USUAL_TOP), _number("seed", USUAL_SEED)
     with database().reading() as session:
-        return inspecting.inspect_pair(
+        found = inspecting.inspect_pair(
             session,
             slug,
             _said("first"),
@@ -134,21 +142,30 @@ def _pair(slug: str) -> InspectedPair:
             seed=seed,
             grades=_grades(),
         )
+    return replace(found, choices=_unnamed(found.choices))
 
 
-def _page(template: str, look: Callable[[], Found]) -> ResponseReturnValue:
+def _unnamed(choices: Choices) -> Choices:
+    state = choices.state
+    return replace(choices, state=replace(state, policy=state.policy and policy_shown(state.policy)))
+
+
+def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturnValue:
     """The page, or the same page with why there is nothing to see."""
     found, refused = None, None
     try:
         found = look()
     except AnnotatorError as refusal:
         refused = refusal
+    with database().reading() as session:
+        rounds = round_numbers(session, slug)
     given = {name: _said(name) for name in SAID}
     grades = {name: given[name] for name in GRADES if given[name]}
     page = render_template(
         template,
         found=found,
         refused=refused,
+        rounds=rounds,
         given=given,
         address={name: said for name, said in given.items() if said},
         grades=grades,
@@ -159,8 +176,7 @@ def _page(template: str, look: Callable[[], Found]) -> ResponseReturnValue:
         usual_top=USUAL_TOP,
         usual_seed=USUAL_SEED,
     )
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    return page_or_refusal(page, refused)
 
 
 def _said(name: str) -> str:

@@ -3,12 +3,13 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError
+from annotator.errors import AnnotatorError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
-from annotator.web.error_pages import status_of
+from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
+from annotator.web.later import long_page
 from annotator.workflows.judge_effect import (
     USUAL_DRAWS,
     USUAL_MEASURE,
@@ -26,6 +27,7 @@ GREATEST_SEED = 10**18
 
 @blueprint.get("/collections/<slug>/agreement/effect")
 @collection_page(Role.ORGANISER)
+@long_page
 def show(slug: str) -> ResponseReturnValue:
     """The effect by a measure, run by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
     found, refused = None, None
@@ -47,8 +49,7 @@ def show(slug: str) -> ResponseReturnValue:
             "seed": request.args.get("seed") or USUAL_SEED,
         },
     )
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    return page_or_refusal(page, refused)
 
 
 def _wanted() -> EffectRequest:

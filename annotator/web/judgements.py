@@ -9,8 +9,10 @@ from wtforms.validators import InputRequired
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, settings
+from annotator.web.deeds import note, note_export
 from annotator.web.downloads import CSV, JSON_LINES, download
 from annotator.web.language import gettext, lazy_gettext
+from annotator.web.later import long_form
 from annotator.web.machine_form import MachineFields
 from annotator.web.uploads import input_files
 from annotator.workflows import collection, judgement_export, judgement_import
@@ -57,6 +59,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/judgements")
 @collection_page(Role.ORGANISER)
+@long_form
 def add(slug: str) -> ResponseReturnValue:
     """Import labels as the judgements of one judge."""
     form = LabelsForm()
@@ -80,6 +83,7 @@ def add(slug: str) -> ResponseReturnValue:
                     machine=form.facts if form.machine.data else None,
                     added_at=now(),
                 )
+                note(session, "judgements.import", slug, subject=form.judge.data, details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status
     flash(_outcome(stored))
@@ -94,6 +98,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     """Every judgement, comma-separated."""
     with database().reading() as session:
         rows = judgement_export.export_judgements(session, slug)
+    note_export("judgements.export", slug)
     return download(judgement_export.judgements_csv(rows), f"{slug}-judgements.csv", CSV)
 
 
@@ -103,6 +108,7 @@ def as_jsonl(slug: str) -> ResponseReturnValue:
     """Every judgement, a JSON object a line."""
     with database().reading() as session:
         rows = judgement_export.export_judgements(session, slug)
+    note_export("judgements.export", slug)
     return download(judgement_export.judgements_jsonl(rows), f"{slug}-judgements.jsonl", JSON_LINES)
 
 

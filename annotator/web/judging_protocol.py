@@ -15,7 +15,6 @@ from werkzeug.exceptions import HTTPException
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotFoundError
 from annotator.storage import Database, Role
 from annotator.web import error_pages
-from annotator.web.access import signed_in_as
 from annotator.web.choosing import choices_to_come, choose_if_few
 from annotator.web.compression import compressed
 from annotator.web.context import database, now
@@ -24,6 +23,7 @@ from annotator.web.judging_acts import Sent, read_sent
 from annotator.web.judging_documents import document_json, parts_of
 from annotator.web.language import gettext
 from annotator.web.sentences import say
+from annotator.web.sessions import signed_in_as
 from annotator.workflows import judge_access, judging, judging_counts
 from annotator.workflows.judge_access import JudgeHere
 from annotator.workflows.judging import ShownDocument
@@ -51,7 +51,7 @@ def let_in(role: Role) -> Callable[[JsonView], JsonView]:
             judge = None
             if account is not None:
                 with database().reading() as session:
-                    judge = judge_access.find_judge(session, slug, *account, role)
+                    judge = judge_access.find_judge(session, slug, *account, role=role)
             return signed_out() if judge is None else view(judge, slug, **values)
 
         return guarded

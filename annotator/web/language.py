@@ -10,6 +10,7 @@ from flask.typing import ResponseReturnValue
 
 from annotator.web.addresses import here, local_path
 from annotator.web.context import settings
+from annotator.web.sessions import cookie_name
 
 LANGUAGES: Mapping[str, str] = {"en": "English", "ko": "한국어"}
 DEFAULT = "en"
@@ -28,7 +29,7 @@ def install(app: Flask, translations: Path) -> None:
 
 def chosen_language() -> str:
     """What the reader chose, else what their browser asks for, else English."""
-    chosen = request.cookies.get(COOKIE, "")
+    chosen = request.cookies.get(cookie_name(COOKIE, secure=True)) or request.cookies.get(COOKIE, "")
     if chosen in LANGUAGES:
         return chosen
     # Werkzeug's own best_match would give a Korean who asks for “ko-KR, en;q=0.5” English.
@@ -61,5 +62,6 @@ def choose() -> ResponseReturnValue:
     chosen = request.form.get("language", "")
     if chosen in LANGUAGES:
         secure = settings().secure_cookies
-        answer.set_cookie(COOKIE, chosen, max_age=COOKIE_SECONDS, httponly=True, samesite="Lax", secure=secure)
+        name = cookie_name(COOKIE, secure=secure)
+        answer.set_cookie(name, chosen, max_age=COOKIE_SECONDS, httponly=True, samesite="Lax", secure=secure)
     return answer

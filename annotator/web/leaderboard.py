@@ -3,30 +3,29 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor
-from typing import NamedTuple
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Role
+from annotator.storage.qrels_versions import version_number
+from annotator.web import released_board
 from annotator.web.access import collection_page
-from annotator.web.context import database
+from annotator.web.board_cells import cells
+from annotator.web.context import database, the_place
 from annotator.web.downloads import CSV, download
 from annotator.web.error_pages import status_of
-from annotator.web.formatting import score
 from annotator.web.grades_wanted import GradesWanted
 from annotator.web.live_scores import live_scores
-from annotator.workflows import leaderboard, leaderboard_text, qrels, qrels_versions
+from annotator.web.round_wanted import EVERY_ROUND, RoundWanted
+from annotator.workflows import leaderboard, leaderboard_text, qrels, qrels_versions, rounds
 from annotator.workflows.collection import consensus_policies
 from annotator.workflows.leaderboard import (
     DEFAULT_MEASURES,
-    ENOUGH_JUDGED,
     GradesFrom,
     IntervalMethod,
     Leaderboard,
-    LeaderboardRow,
     View,
     split_names,
 )
@@ -57,20 +56,27 @@ class Wanted:
     measures: tuple[str, ...]
     view: View
     best_alone: bool
+    of_round: RoundWanted = EVERY_ROUND
 
     @classmethod
     def of_request(cls) -> "Wanted":
         """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&qrels=3&policy=&judge=`."""
         said = {name: request.args.get(name, "").strip() for name in ("baseline", "sort", "letters", "show")}
         view = View(_interval(), said["baseline"] or None, bool(said["letters"]), said["sort"] or None)
-        return cls(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST)
+        return cls(
+            GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST, RoundWanted.of_request()
+        )
 
     @property
     def grades_from(self) -> GradesFrom:
-        """What to score against; a version has neither judges nor a policy of its own to choose."""
-        if self.version is not None:
-            return GradesFrom(version=self.version)
-        return GradesFrom(policy=self.grades.policy, judge=self.grades.judge)
+        """What to score against; beside a version, a judge and a policy change nothing, which is said there."""
+        return GradesFrom(
+            policy=self.grades.policy,
+            judge=self.grades.judge,
+            version=self.version,
+            round=self.of_round.number,
+            residual=self.of_round.residual,
+        )
 
     @property
     def query(self) -> dict[str, object]:
@@ -85,7 +91,7 @@ class Wanted:
             "show": BEST if self.best_alone else None,
             "qrels": self.version,
         }
-        return {**{name: value for name, value in given.items() if value}, **self.grades.query}
+        return {**{name: value for name, value in given.items() if value}, **self.of_round.query, **self.grades.query}
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,7 @@ class Choices:
 
     judges: Sequence[str] = ()
     versions: Sequence[VersionView] = ()
+    rounds: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -105,49 +112,25 @@ class Scored:
     refusal: AnnotatorError | None = None
 
 
-class Cell(NamedTuple):
-    """What a cell of the table says; text that is empty is not shown."""
-
-    value: str
-    stars: str
-    interval: str
-    judged: str
-    low: bool
-
-
-def cells(row: LeaderboardRow) -> list[Cell]:
-    """A run's values with what stands under each: written here, for a page has thousands."""
-    columns = zip(row.values, row.stars, row.intervals, row.judged, strict=True)
-    return [
-        Cell(
-            score(value),
-            stars,
-            f"{interval.bounds[0]:.4f}–{interval.bounds[1]:.4f}" if interval and interval.bounds else "",  # noqa: RUF001 - an interval is written with a dash
-            "" if judged is None else f"{_percent(judged)} %" if judged >= ENOUGH_JUDGED else f"▼ {_percent(judged)} %",
-            judged is not None and judged < ENOUGH_JUDGED,
-        )
-        for value, stars, interval, judged in columns
-    ]
-
-
-def _percent(share: float) -> str:
-    """Rounded down, so that 100 is all of it and 95 is enough."""
-    return str(floor(share * 100 + 1e-9))
-
-
 @blueprint.get("/collections/<slug>/leaderboard")
-@collection_page(Role.ORGANISER)
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
-    """Every run scored by the measures on the query string (`?m=nDCG@10&m=AP`)."""
+    """Every run scored by the measures on the query string (`?m=nDCG@10&m=AP`); for participants once released."""
+    if not the_place().organises:
+        return released_board.page(slug, _measures())
     try:
         wanted = Wanted.of_request()
         scored = _scored(slug, wanted)
-    except InvalidValueError as refusal:
+    except (InvalidValueError, NotFoundError) as refusal:
         plain = View()
         wanted = Wanted(GradesWanted.of_request(), None, _measures(), plain, best_alone=False)
         scored = Scored(None, {}, refusal)
     with database().reading() as session:
-        choices = Choices(qrels.grading_judges(session, slug), qrels_versions.list_versions(session, slug))
+        choices = Choices(
+            qrels.grading_judges(session, slug),
+            qrels_versions.list_versions(session, slug),
+            rounds.round_numbers(session, slug),
+        )
     page = render_template(
         "leaderboard/show.html",
         scored=scored,
@@ -164,9 +147,11 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/leaderboard.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision."""
+    if not the_place().organises:
+        return released_board.file(slug, _measures())
     board = _board(slug, Wanted.of_request())
     return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
 
@@ -188,11 +173,7 @@ def _interval() -> IntervalMethod:
 
 def _version() -> int | None:
     written = request.args.get("qrels", "").strip() or LIVE
-    if written == LIVE:
-        return None
-    if not (written.isdecimal() and written.isascii()):
-        raise InvalidValueError("“%(written)s” is no version of the qrels: a number, or live.", written=written)
-    return int(written)
+    return None if written == LIVE else version_number(written)
 
 
 def _board(slug: str, wanted: Wanted) -> Leaderboard:

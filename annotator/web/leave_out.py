@@ -1,17 +1,20 @@
 """Who found what, and how each run would fare had its team not fed the pool."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.errors import AnnotatorError
 from annotator.spreadsheets import csv_text
-from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.asked import asked_word
+from annotator.web.asked import asked_word, part_of_report
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
-from annotator.web.error_pages import status_of
+from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
+from annotator.web.later import long_page
+from annotator.web.observing import READERS, policy_shown
 from annotator.workflows.leave_out_report import SEARCHES, By, LeaveOutReport, LeaveOutRequest, Part, leave_out_report
 
 blueprint = Blueprint("leave_out", __name__)
@@ -20,7 +23,8 @@ USUAL_MEASURE = "nDCG@10"
 
 
 @blueprint.get("/collections/<slug>/quality/leave-out")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
+@long_page
 def show(slug: str) -> ResponseReturnValue:
     """By teams or runs: `?m=AP&whom=run&depth=10`."""
     found, refused = None, None
@@ -34,28 +38,22 @@ def show(slug: str) -> ResponseReturnValue:
         "depth": request.args.get("depth", ""),
     }
     page = render_template("leave_out/show.html", found=found, refused=refused, given=given, searches=SEARCHES)
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/quality/leave-out.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=runs`."""
-    try:
-        part = Part(request.args.get("by", Part.RUNS))
-    except ValueError:
-        raise NotFoundError("There is no such part of the report.") from None
+    part = part_of_report(Part, request.args.get("by", Part.RUNS))
     headings, rows = _report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-leave-out-{part}.csv", CSV)
 
 
 def _report(slug: str) -> LeaveOutReport:
-    try:
-        by = By(asked_word("whom", By.TEAM))
-    except ValueError:
-        raise NotFoundError("There is no such part of the report.") from None
+    by = part_of_report(By, asked_word("whom", By.TEAM))
     with database().reading() as session:
-        return leave_out_report(
+        report = leave_out_report(
             session, slug, LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
         )
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))

@@ -7,18 +7,19 @@ from wtforms.validators import InputRequired
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, now
+from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.words import ROLES
-from annotator.workflows import members
+from annotator.workflows import invitations, members
 
 blueprint = Blueprint("members", __name__)
 
 
 def role_choices() -> list[SelectChoice]:
     """The roles by their names."""
-    roles = (Role.JUDGE, Role.ADJUDICATOR, Role.ORGANISER, Role.PARTICIPANT)
+    roles = (Role.JUDGE, Role.ADJUDICATOR, Role.ORGANISER, Role.PARTICIPANT, Role.OBSERVER)
     return [SelectChoice(role.value, ROLES[role]) for role in roles]
 
 
@@ -28,13 +29,16 @@ class MemberForm(Form):
     name = StringField(
         lazy_gettext("Name"),
         [InputRequired()],
-        description=lazy_gettext("The name of the account, which an administrator makes."),
+        description=lazy_gettext("The name of an account there is. Others are invited by a link."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
     role = SelectField(
         lazy_gettext("Role"),
         choices=role_choices,
-        description=lazy_gettext("An adjudicator decides where judges differ, without seeing who they are."),
+        description=lazy_gettext(
+            "An adjudicator decides where judges differ, without seeing who they are. An observer reads the results, "
+            "without the files of runs and the names of judges."
+        ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
 
@@ -44,6 +48,12 @@ class RemovalForm(Form):
 
     name = StringField(validators=[InputRequired()])
     role = SelectField(choices=role_choices)
+
+
+class PasswordLinkForm(Form):
+    """Who is to choose a new password."""
+
+    name = StringField(validators=[InputRequired()])
 
 
 @blueprint.get("/collections/<slug>/members")
@@ -63,6 +73,8 @@ def add(slug: str) -> ResponseReturnValue:
             members.add_member(
                 session, slug, form.name.data, Role(form.role.data), team=form.team.data or None, added_at=now()
             )
+            details = {"role": form.role.data, "team": form.team.data or None}
+            note(session, "members.add", slug, subject=form.name.data, details=details)
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("“%(name)s” is a member now.", name=form.name.data))
@@ -77,6 +89,7 @@ def remove(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             members.remove_member(session, slug, form.name.data, Role(form.role.data))
+            note(session, "members.remove", slug, subject=form.name.data, details={"role": form.role.data})
     if form.refused:
         blank = MemberForm(formdata=None)
         blank.refusal = form.refusal
@@ -85,7 +98,30 @@ def remove(slug: str) -> ResponseReturnValue:
     return redirect(url_for(".show", slug=slug), 303)
 
 
-def _page(slug: str, form: MemberForm) -> str:
+@blueprint.post("/collections/<slug>/members/password-link")
+@collection_page(Role.ORGANISER)
+def password_link(slug: str) -> ResponseReturnValue:
+    """Make a link to a new password for a member and show it, this once."""
+    form = PasswordLinkForm()
+    if form.validate():
+        with form.guard():
+            with database().transaction() as session:
+                secret = invitations.invite_to_password(
+                    session, slug, form.name.data, made_by_id=the_person().id, at=now()
+                )
+                note(session, "users.password-link", slug, subject=form.name.data)
+            return _page(slug, MemberForm(formdata=None), link_for=form.name.data, link=link_to(secret))
+    blank = MemberForm(formdata=None)
+    blank.refusal = form.refusal
+    return _page(slug, blank), form.status
+
+
+def link_to(secret: str) -> str:
+    """The address that is sent to whom it is for."""
+    return url_for("joining.show", key=secret, _external=True)
+
+
+def _page(slug: str, form: MemberForm, *, link_for: str | None = None, link: str | None = None) -> str:
     with database().reading() as session:
         rows = members.list_members(session, slug)
-    return render_template("members/list.html", rows=rows, form=form)
+    return render_template("members/list.html", rows=rows, form=form, link_for=link_for, link=link)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from flask import request
 
 from annotator.errors import NotFoundError
+from annotator.storage import ScoresShown
 from annotator.web.context import database, the_place
 from annotator.web.live_scores import live_scores
 from annotator.workflows import leaderboard, runs
@@ -33,7 +34,7 @@ def own_scores(slug: str) -> OwnScores:
     team, released_at = the_place().team, the_place().collection.scores_released_at
     if team is None:
         raise NotFoundError("You belong to no team in this collection.")
-    if released_at is None:
+    if released_at is None or the_place().sees is ScoresShown.NOTHING:
         raise NotFoundError("The organisers have not released the scores yet.")
     with database().reading() as session:
         board = leaderboard.build_leaderboard(session, slug, memory=live_scores())

@@ -7,11 +7,13 @@ from wtforms.validators import InputRequired
 
 from annotator.passwords import hash_password
 from annotator.web.access import administrator_page
-from annotator.web.context import database, now
+from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.machine_form import MarkForm
-from annotator.workflows import accounts, machine_judges
+from annotator.web.members import link_to
+from annotator.workflows import accounts, invitations, judging, machine_judges
 
 blueprint = Blueprint("people", __name__)
 
@@ -52,6 +54,12 @@ class ResetForm(Form):
     )
 
 
+class AccountNameForm(Form):
+    """Which account is to be signed out, or to choose a new password."""
+
+    account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS, id="account-name")
+
+
 @blueprint.get("/people")
 @administrator_page
 def show() -> ResponseReturnValue:
@@ -66,7 +74,7 @@ def add() -> ResponseReturnValue:
     form = AccountForm()
     if form.validate():
         with form.guard():
-            password_hash = hash_password(form.password.data)
+            password_hash = hash_password(form.password.data, [form.name.data])
             with database().transaction() as session:
                 accounts.add_user(
                     session,
@@ -75,6 +83,8 @@ def add() -> ResponseReturnValue:
                     administrator=form.administrator.data,
                     added_at=now(),
                 )
+                details = {"administrator": form.administrator.data}
+                note(session, "users.add", subject=form.name.data, details=details)
     if form.refused:
         return _page(form=form), form.status
     flash(gettext("The account “%(name)s” is made.", name=form.name.data))
@@ -88,12 +98,47 @@ def reset_password() -> ResponseReturnValue:
     form = ResetForm()
     if form.validate():
         with form.guard():
-            new_hash = hash_password(form.new_password.data)
+            new_hash = hash_password(form.new_password.data, [form.account.data])
             with database().transaction() as session:
                 accounts.set_password(session, form.account.data, new_hash)
+                note(session, "users.password", subject=form.account.data)
     if form.refused:
         return _page(reset=form), form.status
     flash(gettext("“%(name)s” has a new password.", name=form.account.data))
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/people/password-link")
+@administrator_page
+def password_link() -> ResponseReturnValue:
+    """Make a link to a new password for any account and show it, this once."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard():
+            with database().transaction() as session:
+                secret = invitations.invite_to_password(
+                    session, None, form.account.data, made_by_id=the_person().id, at=now()
+                )
+                note(session, "users.password-link", subject=form.account.data)
+            return _page(link_for=form.account.data, link=link_to(secret))
+    return _page(named=form), form.status
+
+
+@blueprint.post("/people/sign-out")
+@administrator_page
+def sign_out() -> ResponseReturnValue:
+    """End every session of an account and revoke its tokens."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            person = accounts.sign_out_everywhere(session, form.account.data, at=now())
+            note(session, "users.sign-out", subject=person.name)
+            judging.return_assignments(session, person.id)
+    if form.refused:
+        return _page(named=form), form.status
+    flash(
+        gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data)
+    )
     return redirect(url_for(".show"), 303)
 
 
@@ -109,6 +154,7 @@ def mark_machine() -> ResponseReturnValue:
                 machine_judges.mark_machine(session, form.judge.data, form.facts)
             else:
                 machine_judges.mark_person(session, form.judge.data)
+            note(session, "users.mark-machine" if is_machine else "users.mark-person", subject=form.judge.data)
     if form.refused:
         return _page(mark=form), form.status
     if is_machine:
@@ -118,7 +164,15 @@ def mark_machine() -> ResponseReturnValue:
     return redirect(url_for(".show"), 303)
 
 
-def _page(form: AccountForm | None = None, reset: ResetForm | None = None, mark: MarkForm | None = None) -> str:
+def _page(
+    form: AccountForm | None = None,
+    reset: ResetForm | None = None,
+    mark: MarkForm | None = None,
+    named: AccountNameForm | None = None,
+    *,
+    link_for: str | None = None,
+    link: str | None = None,
+) -> str:
     with database().reading() as session:
         rows = accounts.list_users(session)
     return render_template(
@@ -127,4 +181,7 @@ def _page(form: AccountForm | None = None, reset: ResetForm | None = None, mark:
         form=form or AccountForm(formdata=None),
         reset=reset or ResetForm(formdata=None),
         mark=mark or MarkForm(formdata=None),
+        named=named or AccountNameForm(formdata=None),
+        link_for=link_for,
+        link=link,
     )

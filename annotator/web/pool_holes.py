@@ -7,9 +7,9 @@ from wtforms.validators import InputRequired
 from annotator.errors import AnnotatorError, ConflictError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
-from annotator.storage.pooled_runs import PoolRequest
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
@@ -71,9 +71,11 @@ def _page(slug: str, form: HolesForm) -> str:
 def _add(slug: str, depth: int) -> PoolSummary:
     # Choosing takes a while, in which others shall not wait to write.
     with database().reading() as session:
-        choice = pool_building.choose_pool(session, slug, PoolRequest("depth", {"depth": depth}))
+        choice = pool_building.choose_filling(session, slug, depth)
     with database().transaction() as session:
-        return pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+        note(session, "pool.build", slug, subject=summary.version, details={"depth": depth, "added": summary.added})
+    return summary
 
 
 def _outcome(summary: PoolSummary) -> str:

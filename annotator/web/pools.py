@@ -7,6 +7,7 @@ from annotator.storage import Role, Showing
 from annotator.web.access import collection_page
 from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note, note_export
 from annotator.web.downloads import PLAIN, download
 from annotator.web.language import gettext
 from annotator.web.pool_form import PoolForm
@@ -47,6 +48,7 @@ def export(slug: str) -> ResponseReturnValue:
     """The pool as lines of topic and docno."""
     with database().reading() as session:
         content = pools.export_pool(session, slug)
+    note_export("pool.export", slug)
     return download(content, f"{slug}-pool.txt", PLAIN)
 
 
@@ -56,7 +58,10 @@ def _build(slug: str, form: PoolForm) -> PoolSummary:
             session, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
         )
     with database().transaction() as session:
-        return pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+        details = {"strategy": form.described.strategy, "added": summary.added}
+        note(session, "pool.build", slug, subject=summary.version, details=details)
+    return summary
 
 
 def _page(slug: str, form: PoolForm) -> str:

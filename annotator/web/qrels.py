@@ -8,8 +8,10 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now
+from annotator.web.deeds import note_export
 from annotator.web.downloads import JSON, PLAIN, download
 from annotator.web.grades_wanted import GradesWanted
+from annotator.web.observing import READERS
 from annotator.workflows import prels, qrels, qrels_versions
 from annotator.workflows.collection import consensus_policies
 from annotator.workflows.prels import PrelsExport
@@ -43,9 +45,10 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 @blueprint.get("/collections/<slug>/qrels/file")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def file(slug: str) -> ResponseReturnValue:
     """The qrels."""
+    note_export("qrels.export", slug)
     return download(_export(slug).qrels, f"{slug}.qrels", PLAIN)
 
 
@@ -60,6 +63,7 @@ def manifest(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def sampled(slug: str) -> ResponseReturnValue:
     """The newest stratified sample in five columns, for xinfAP and infNDCG."""
+    note_export("qrels.export", slug, subject="prels")
     return download(_sample(slug, prels.export_prels).prels, f"{slug}.prels", PLAIN)
 
 
@@ -74,6 +78,7 @@ def sampled_manifest(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def for_infap(slug: str) -> ResponseReturnValue:
     """A sample of one rate in four columns, for infAP; refused when there are several rates."""
+    note_export("qrels.export", slug, subject="infap")
     return download(_sample(slug, prels.export_for_infap).prels, f"{slug}.infap.qrels", PLAIN)
 
 

@@ -7,6 +7,7 @@ from annotator.errors import AnnotatorError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note, note_export
 from annotator.web.downloads import CSV, JSON, PLAIN, download
 from annotator.web.error_pages import status_of
 from annotator.web.grades_wanted import GradesWanted
@@ -32,6 +33,7 @@ def keep(slug: str) -> ResponseReturnValue:
         number = qrels_versions.keep_qrels(
             session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=made_at
         )
+        note(session, "qrels.keep", slug, subject=number)
     flash(gettext("Kept as version %(number)d.", number=number))
     return redirect(url_for("qrels.show", slug=slug, policy=wanted.policy, judge=wanted.judge), 303)
 
@@ -42,6 +44,7 @@ def file(slug: str, number: int) -> ResponseReturnValue:
     """The qrels as they were kept."""
     with database().reading() as session:
         kept = qrels_versions.export_version(session, slug, number)
+    note_export("qrels.export", slug, subject=number)
     return download(kept.qrels, f"{slug}-{number}.qrels", PLAIN)
 
 

@@ -1,18 +1,21 @@
 """Whether the collection is good: how much is relevant, and what more or fewer judgements would do."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.errors import AnnotatorError
 from annotator.spreadsheets import csv_text
-from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.asked import asked_word
+from annotator.web.asked import asked_word, part_of_report
 from annotator.web.choosing import choices_to_come
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
-from annotator.web.error_pages import status_of
+from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
+from annotator.web.later import long_page
+from annotator.web.observing import READERS, policy_shown
 from annotator.workflows.reusability_report import (
     USUAL_MEASURE,
     USUAL_SEED,
@@ -21,6 +24,7 @@ from annotator.workflows.reusability_report import (
     QualityRequest,
     quality_report,
 )
+from annotator.workflows.rounds import round_numbers
 
 GREATEST_SEED = 10**18
 
@@ -28,7 +32,8 @@ blueprint = Blueprint("quality", __name__)
 
 
 @blueprint.get("/collections/<slug>/quality")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
+@long_page
 def show(slug: str) -> ResponseReturnValue:
     """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1`."""
     found, refused = None, None
@@ -37,19 +42,17 @@ def show(slug: str) -> ResponseReturnValue:
     except AnnotatorError as refusal:
         refused = refusal
     given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED))}
-    page = render_template("quality/show.html", found=found, refused=refused, given=given)
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    with database().reading() as session:
+        rounds = round_numbers(session, slug)
+    page = render_template("quality/show.html", found=found, refused=refused, given=given, rounds=rounds)
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/quality.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=topics`."""
-    try:
-        part = Part(request.args.get("by", Part.TOPICS))
-    except ValueError:
-        raise NotFoundError("There is no such part of the report.") from None
+    part = part_of_report(Part, request.args.get("by", Part.TOPICS))
     headings, rows = _report(slug, ablates=part is Part.FEWER).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-quality-{part}.csv", CSV)
 
@@ -58,7 +61,8 @@ def _report(slug: str, *, ablates: bool) -> QualityReport:
     wanted = QualityRequest(asked_word("m", USUAL_MEASURE), _seed(), ablates)
     to_come = choices_to_come(slug)
     with database().reading() as session:
-        return quality_report(session, slug, wanted, to_come=to_come)
+        report = quality_report(session, slug, wanted, to_come=to_come)
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 
 def _seed() -> int:

@@ -12,6 +12,7 @@ from annotator.storage import Role
 from annotator.web import json_answers
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
 from annotator.workflows import questions
@@ -117,6 +118,7 @@ def answer(slug: str) -> ResponseReturnValue:
                 answered_by_id=the_person().id,
                 answered_at=now(),
             )
+            note(session, "questions.answer", slug, subject=form.question.data)
     if form.refused:
         return _organisers_page(slug, form), form.status
     flash(gettext("The answer is stored. The judge will be shown it."))

@@ -8,6 +8,7 @@ from wtforms.validators import InputRequired, NumberRange
 from annotator.storage import JudgingMode, Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, the_place
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.number_fields import WholeNumberField
@@ -101,6 +102,7 @@ def change(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             queue_settings.change_queue(session, slug, form.change())
+            note(session, "collections.set", slug, details=vars(form.change()))
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("The settings are stored."))

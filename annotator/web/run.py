@@ -9,6 +9,7 @@ from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note, note_export
 from annotator.web.downloads import BYTES, download
 from annotator.web.language import gettext
 from annotator.web.run_details import DetailsForm
@@ -56,6 +57,7 @@ def change(slug: str) -> ResponseReturnValue:
         with form.guard(), database().transaction() as session:
             submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=now())
             runs.change_run(session, slug, _tag(), details=form.details(), team=own_team())
+            note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
     if form.refused:
         return _page(slug, _run(slug), form), form.status
     flash(gettext("The changes are stored."))
@@ -70,6 +72,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
         runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
+        note(session, "runs.withdraw", slug, subject=_tag())
     flash(gettext("The run %(tag)s is withdrawn. It can be restored.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
@@ -81,6 +84,7 @@ def restore(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
         runs.restore_run(session, slug, _tag(), team=own_team())
+        note(session, "runs.restore", slug, subject=_tag())
     flash(gettext("The run %(tag)s is in force again.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
@@ -91,6 +95,7 @@ def original(slug: str) -> ResponseReturnValue:
     """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
     with database().reading() as session:
         file = sent_files.original_file(session, slug, _tag(), version=_version(), team=own_team())
+    note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
 
 

@@ -10,8 +10,10 @@ from wtforms.validators import Optional
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, now, settings, the_person, the_place
+from annotator.web.context import database, settings, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.language import lazy_gettext
+from annotator.web.later import arrived_at, long_form
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
 from annotator.web.uploads import input_files
@@ -66,6 +68,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/runs/check")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
+@long_form
 def check(slug: str) -> ResponseReturnValue:
     """Say of each file what is wrong with it, or what it would become, and store nothing."""
     form = RunsForm()
@@ -80,29 +83,32 @@ def check(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
+@long_form
 def upload(slug: str) -> ResponseReturnValue:
     """Store runs, all of the files or none, and answer with a receipt."""
-    arrived_at = now()  # what arrives before the deadline may be read after it
+    sent_at = arrived_at()  # what arrives before the deadline may be read after it
     form = RunsForm()
     if form.validate():
         with form.guard():
             with database().reading() as session:
-                submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=arrived_at)
+                submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=sent_at)
             checked = _checked(slug, form)
             checked.problems.refuse_if_any()
             with database().transaction() as session:
-                submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=arrived_at)
-                runs.store_runs(
+                submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=sent_at)
+                receipts = runs.store_runs(
                     session,
                     slug,
                     checked.runs,
                     details=form.details(),
                     uploaded_by_id=the_person().id,
-                    uploaded_at=arrived_at,
+                    uploaded_at=sent_at,
                 )
+                for receipt in receipts:
+                    note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
     if form.refused:
         return _list(slug, form), form.status
-    return redirect(url_for("run.receipt", slug=slug, at=arrived_at.isoformat()), 303)
+    return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
 
 
 def _checked(slug: str, form: RunsForm) -> CheckedFiles:

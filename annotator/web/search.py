@@ -10,6 +10,7 @@ from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
 from annotator.storage import Role, TopicState
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.error_pages import status_of
 from annotator.web.language import gettext
 from annotator.workflows import search, search_adding, topics
@@ -82,6 +83,7 @@ def add(slug: str) -> ResponseReturnValue:
                 actor_id=the_person().id,
                 at=now(),
             )
+            note(session, "pool.add", slug, subject=asked.topic, details={"query": asked.query, "added": added.added})
     except (InvalidValueError, NotFoundError) as refusal:
         return _page(slug, asked, refusal)
     flash(
@@ -111,6 +113,7 @@ def judge(slug: str) -> ResponseReturnValue:
             judge_id=the_person().id,
             now=now(),
         )
+        note(session, "pool.add", slug, subject=asked.topic, details={"query": asked.query})
     back = url_for(".show", slug=slug, **asked.address)
     return redirect(url_for("judging.show", slug=slug, assignment_id=assignment_id, back=back), 303)
 

@@ -1,19 +1,23 @@
 """Which runs differ by more than chance: all pairs, letters, a baseline, shares of variance, topics needed."""
 
+from dataclasses import replace
+
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.errors import AnnotatorError
 from annotator.spreadsheets import csv_text
-from annotator.storage import Role
 from annotator.storage.kept_grades import LIVE
 from annotator.web.access import collection_page
-from annotator.web.asked import asked_word
+from annotator.web.asked import asked_word, part_of_report
 from annotator.web.context import database
 from annotator.web.downloads import CSV, download
-from annotator.web.error_pages import status_of
+from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
+from annotator.web.later import long_page
+from annotator.web.observing import READERS, policy_shown
 from annotator.workflows.qrels_versions import list_versions
+from annotator.workflows.rounds import round_numbers
 from annotator.workflows.significance_report import (
     PERMUTATIONS,
     USUAL_MEASURE,
@@ -33,7 +37,8 @@ MOST_RUNS_IN_GRID = 30
 
 
 @blueprint.get("/collections/<slug>/significance")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
+@long_page
 def show(slug: str) -> ResponseReturnValue:
     """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1`."""
     found, refused = None, None
@@ -42,28 +47,26 @@ def show(slug: str) -> ResponseReturnValue:
     except AnnotatorError as refusal:
         refused = refusal
     with database().reading() as session:
-        versions = list_versions(session, slug)
+        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
     page = render_template(
         "significance/show.html",
         found=found,
         refused=refused,
         versions=versions,
+        rounds=rounds,
         given=_given(),
         grid=range(min(len(found.tags), MOST_RUNS_IN_GRID)) if found else (),
         permutations=PERMUTATIONS,
     )
-    # That nothing is judged yet is no fault of the request.
-    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/significance.csv")
-@collection_page(Role.ORGANISER)
+@collection_page(*READERS)
+@long_page
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=pairs`."""
-    try:
-        part = Part(request.args.get("by", Part.PAIRS))
-    except ValueError:
-        raise NotFoundError("There is no such part of the report.") from None
+    part = part_of_report(Part, request.args.get("by", Part.PAIRS))
     headings, rows = _report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-significance-{part}.csv", CSV)
 
@@ -77,7 +80,8 @@ def _report(slug: str) -> SignificanceReport:
         seed=_seed(),
     )
     with database().reading() as session:
-        return significance_report(session, slug, wanted)
+        report = significance_report(session, slug, wanted)
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 
 def _given() -> dict[str, str]:

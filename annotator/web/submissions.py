@@ -1,19 +1,23 @@
 """Submissions: their rules for organisers; terms to accept and scores to see for participants."""
 
+from datetime import datetime
+
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, HiddenField, IntegerField, StringField, TextAreaField
+from wtforms import HiddenField, IntegerField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage import Role
+from annotator.storage import Role, ScoresShown
 from annotator.web.access import collection_page
+from annotator.web.board_cells import cells
 from annotator.web.context import database, now, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.leaderboard import cells
 from annotator.web.own_scores import own_scores
+from annotator.web.release_form import ReleaseForm
 from annotator.workflows import leaderboard, leaderboard_standing, leaderboard_text, submissions
 from annotator.workflows.submissions import SubmissionChange
 
@@ -49,18 +53,6 @@ class RulesForm(Form):
     )
 
 
-class ReleaseForm(Form):
-    """Whether scores are released although runs are still taken."""
-
-    early = BooleanField(
-        lazy_gettext("Release the scores early, while runs are still taken"),
-        description=lazy_gettext(
-            "Only runs uploaded before the release get scores. Before the deadline a team could otherwise try out runs "
-            "until the scores tell the grades."
-        ),
-    )
-
-
 class AcceptanceForm(Form):
     """Which terms a participant has read."""
 
@@ -71,7 +63,7 @@ class AcceptanceForm(Form):
 @collection_page(Role.ORGANISER)
 def show(_slug: str) -> ResponseReturnValue:
     """The rules for submissions."""
-    return _rules_page(_present_rules(), ReleaseForm(formdata=None))
+    return _rules_page(_present_rules(), ReleaseForm.of(the_place().collection))
 
 
 @blueprint.post("/collections/<slug>/submissions")
@@ -81,17 +73,15 @@ def change(slug: str) -> ResponseReturnValue:
     form = RulesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            submissions.change_submissions(
-                session,
-                slug,
-                SubmissionChange(
-                    deadline=submissions.read_deadline(form.until.data or ""),
-                    terms=form.terms.data or "",
-                    most_documents=form.most_documents.data,
-                ),
+            change = SubmissionChange(
+                deadline=submissions.read_deadline(form.until.data or ""),
+                terms=form.terms.data or "",
+                most_documents=form.most_documents.data,
             )
+            submissions.change_submissions(session, slug, change)
+            note(session, "collections.set", slug, details=vars(change))
     if form.refused:
-        return _rules_page(form, ReleaseForm(formdata=None)), form.status
+        return _rules_page(form, ReleaseForm.of(the_place().collection)), form.status
     flash(gettext("The rules for submissions are stored."))
     return redirect(url_for(".show", slug=slug), 303)
 
@@ -99,14 +89,23 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/submissions/release")
 @collection_page(Role.ORGANISER)
 def release(slug: str) -> ResponseReturnValue:
-    """Let participants see the scores of their own runs."""
+    """Decide what participants see of the scores, and from when on."""
     form = ReleaseForm()
+    at = now()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            submissions.release_scores(session, slug, at=now(), early=form.early.data)
+            submissions.release_scores(
+                session,
+                slug,
+                at=at,
+                moment=_moment(form.moment.data or "", at),
+                shown=ScoresShown(form.shown.data),
+                early=form.early.data,
+            )
+            note(session, "scores.release", slug, details={"shown": form.shown.data, "from": form.moment.data or at})
     if form.refused:
         return _rules_page(_present_rules(), form), form.status
-    flash(gettext("Participants see the scores of their own runs now."))
+    flash(gettext("What participants see of the scores is stored."))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -116,6 +115,7 @@ def take_back(slug: str) -> ResponseReturnValue:
     """Show participants no scores any more."""
     with database().transaction() as session:
         submissions.take_scores_back(session, slug)
+        note(session, "scores.take-back", slug)
     flash(gettext("Participants see no scores any more."))
     return redirect(url_for(".show", slug=slug), 303)
 
@@ -135,6 +135,7 @@ def accept(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             submissions.accept_terms(session, slug, the_person().id, fingerprint=form.fingerprint.data or "", at=now())
+            note(session, "terms.accept", slug)
     if form.refused:
         return _terms_page(slug, form), form.status
     flash(gettext("You have accepted the terms."))
@@ -146,7 +147,7 @@ def accept(slug: str) -> ResponseReturnValue:
 def scores(slug: str) -> ResponseReturnValue:
     """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`."""
     found, nothing_yet = None, None
-    if the_place().collection.scores_released_at is not None:
+    if the_place().sees is not ScoresShown.NOTHING:
         try:
             found = own_scores(slug)
         except ConflictError as refusal:
@@ -166,7 +167,8 @@ def scores_csv(slug: str) -> ResponseReturnValue:
         return download(leaderboard_text.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
     if found.standing is None:
         raise NotFoundError("Your team has no run that is scored.")
-    return download(leaderboard_standing.standing_csv(found.standing), f"{slug}-topics.csv", CSV)
+    beside = the_place().sees is not ScoresShown.OWN
+    return download(leaderboard_standing.standing_csv(found.standing, beside=beside), f"{slug}-topics.csv", CSV)
 
 
 def _present_rules() -> RulesForm:
@@ -177,6 +179,14 @@ def _present_rules() -> RulesForm:
         terms=present.terms,
         most_documents=present.most_documents,
     )
+
+
+def _moment(written: str, at: datetime) -> datetime | None:
+    """The moment that is wanted; None leaves the one there is, of which the form shows no seconds."""
+    present = the_place().collection.scores_released_at
+    if present is not None and written.strip() == submissions.write_deadline(present):
+        return None
+    return submissions.read_release_moment(written) or at
 
 
 def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:

@@ -9,6 +9,7 @@ from wtforms.validators import InputRequired
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, settings, the_person, the_place
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.uploads import input_files
@@ -73,6 +74,7 @@ def add(slug: str) -> ResponseReturnValue:
                 session, slug, form.topic.data.strip(), form.docno.data.strip(), int(form.grade.data)
             )
             stored = test_questions.store_questions(session, slug, checked, added_by_id=the_person().id, added_at=now())
+            note(session, "test-questions.add", slug, subject=form.topic.data.strip(), details=vars(stored))
     if form.refused:
         return _page(slug, form, QuestionsForm(formdata=None)), form.status
     flash(_outcome(stored))
@@ -94,6 +96,7 @@ def import_file(slug: str) -> ResponseReturnValue:
                 stored = test_questions.store_questions(
                     session, slug, checked, added_by_id=the_person().id, added_at=now()
                 )
+                note(session, "test-questions.import", slug, subject=form.file.data.filename, details=vars(stored))
     if form.refused:
         return _page(slug, QuestionForm(formdata=None), form), form.status
     flash(_outcome(stored))
@@ -108,6 +111,7 @@ def remove(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             test_questions.remove_questions(session, slug, [(form.topic.data, form.docno.data)])
+            note(session, "test-questions.remove", slug, subject=form.topic.data)
     if form.refused:
         blank = QuestionForm(formdata=None)
         blank.refusal = form.refusal

@@ -11,6 +11,7 @@ from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
 from annotator.storage import Role, TopicState
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, the_person
+from annotator.web.deeds import note
 from annotator.web.error_pages import status_of
 from annotator.web.forms import Form
 from annotator.web.language import gettext
@@ -55,6 +56,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             topic_editing.change_words(session, slug, number, form.words())
+            note(session, "topics.edit", slug, subject=number)
     if form.refused:
         return _page(slug, number, form)
     flash(gettext("The words of topic %(number)s are stored.", number=number))

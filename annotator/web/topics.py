@@ -13,10 +13,12 @@ from annotator.web.access import collection_page
 from annotator.web.addresses import came_from
 from annotator.web.choosing import choices_to_come
 from annotator.web.context import database, settings, the_place
+from annotator.web.deeds import note
 from annotator.web.downloads import JSON_LINES, download
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.uploads import input_files
+from annotator.web.later import long_form
+from annotator.web.uploads import input_files, names_of
 from annotator.workflows import topic_editing, topic_flags, topic_trying, topics
 from annotator.workflows.topic_editing import TopicWords
 from annotator.workflows.topics import TopicRow
@@ -90,6 +92,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/topics")
 @collection_page(Role.ORGANISER)
+@long_form
 def add(slug: str) -> ResponseReturnValue:
     """Import topics."""
     form = TopicsForm()
@@ -99,6 +102,7 @@ def add(slug: str) -> ResponseReturnValue:
             state = TopicState.DRAFT if form.draft.data else TopicState.ACCEPTED
             with database().transaction() as session:
                 stored = topics.import_topics(session, slug, read, state=state)
+                note(session, "topics.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form, DraftForm(formdata=None)), form.status
     flash(
@@ -127,6 +131,7 @@ def draft(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             topic_editing.add_draft(session, slug, form.number.data.strip(), form.words())
+            note(session, "topics.add", slug, subject=form.number.data.strip())
     if form.refused:
         return _page(slug, TopicsForm(formdata=None), form), form.status
     flash(gettext("The draft is stored. Nobody but organisers sees it."))
@@ -139,6 +144,7 @@ def accept(slug: str) -> ResponseReturnValue:
     """Make drafts topics like any other."""
     with database().transaction() as session:
         accepted = topic_editing.accept_topics(session, slug, request.form.getlist("numbers"))
+        note(session, "topics.accept", slug, subject=", ".join(accepted))
     flash(gettext("Topics accepted: %(count)d. They join the pool when it is built next.", count=len(accepted)))
     return _back(slug)
 
@@ -151,6 +157,7 @@ def drop(slug: str) -> ResponseReturnValue:
         dropped = topic_editing.drop_topics(
             session, slug, request.form.getlist("numbers"), reason=request.form.get("reason", "")
         )
+        note(session, "topics.drop", slug, subject=", ".join(dropped), details={"reason": request.form.get("reason")})
     flash(gettext("Topics dropped: %(count)d. Their judgements stay.", count=len(dropped)))
     return _back(slug)
 
@@ -161,6 +168,7 @@ def restore(slug: str) -> ResponseReturnValue:
     """Take dropped topics up again."""
     with database().transaction() as session:
         restored = topic_editing.restore_topics(session, slug, request.form.getlist("numbers"))
+        note(session, "topics.restore", slug, subject=", ".join(restored))
     flash(gettext("Topics taken up again: %(count)d.", count=len(restored)))
     return _back(slug)
 

@@ -9,6 +9,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, now, settings, the_person
+from annotator.web.deeds import note
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.number_fields import WholeNumberField
@@ -123,6 +124,7 @@ def add(slug: str) -> ResponseReturnValue:
                 checked = training.check_training(session, slug, file, unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
                 count = training.store_training(session, slug, checked)
+                note(session, "training.import", slug, subject=file.name, details={"documents": count})
     if form.refused:
         return _organisers_page(slug, form), form.status
     flash(gettext("Documents added to the training: %(count)d.", count=count))
@@ -137,6 +139,7 @@ def change(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard(), database().transaction() as session:
             training.set_pass_mark(session, slug, form.mark.data)
+            note(session, "training.pass-mark", slug, details={"percent": form.mark.data})
     if form.refused:
         return _organisers_page(slug, TrainingFileForm(formdata=None), mark=form), form.status
     flash(gettext("The pass mark is stored."))
@@ -150,6 +153,7 @@ def clear(slug: str) -> ResponseReturnValue:
     form = ClearingForm()
     with form.guard(), database().transaction() as session:
         count = training.clear_training(session, slug, with_answers=form.with_answers.data)
+        note(session, "training.clear", slug, details={"documents": count, "answers": form.with_answers.data})
     if form.refused:
         return _organisers_page(slug, TrainingFileForm(formdata=None), clearing=form), form.status
     flash(gettext("Documents taken out of the training: %(count)d.", count=count))

@@ -1,13 +1,28 @@
 """Files that a form sent."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PureWindowsPath
 
 from werkzeug.datastructures import FileStorage
 
 from annotator.files import InputFile
+from annotator.web.later import Watched, work
 
 
-def input_files(files: Iterable[FileStorage]) -> list[InputFile]:
-    """The files under their own names; some browsers send a folder along, with either kind of slash."""
-    return [InputFile(PureWindowsPath(file.filename or "").name or "file", file.read()) for file in files]
+def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
+    """The files under their own names; some browsers send a folder along, with either kind of slash.
+
+    Where a worker reads them, whoever waits is told how many it has read.
+    """
+    read = [InputFile(_name(file), file.read()) for file in files]
+    at_work = work()
+    return read if at_work is None else Watched(read, at_work.tell)
+
+
+def names_of(files: Iterable[FileStorage]) -> str:
+    """The names of the files, as they are told of."""
+    return ", ".join(map(_name, files))
+
+
+def _name(file: FileStorage) -> str:
+    return PureWindowsPath(file.filename or "").name or "file"

@@ -5,12 +5,29 @@ from collections.abc import Mapping
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.runs import RunState
 from annotator.web.language import lazy_gettext
+from annotator.workflows.invitations import InvitationState
+from annotator.workflows.tokens import Scope
 
 ROLES: Mapping[Role, str] = {
     Role.ORGANISER: lazy_gettext("organiser"),
     Role.JUDGE: lazy_gettext("judge"),
     Role.ADJUDICATOR: lazy_gettext("adjudicator"),
     Role.PARTICIPANT: lazy_gettext("participant"),
+    Role.OBSERVER: lazy_gettext("observer"),
+}
+
+SCOPES: Mapping[Scope, str] = {
+    Scope.READ: lazy_gettext("read: see and download what you may see"),
+    Scope.RUNS: lazy_gettext("runs: check, send and withdraw runs"),
+    Scope.JUDGE: lazy_gettext("judge: draw documents and grade them"),
+    Scope.ORGANISE: lazy_gettext("organise: import, pool, change and export"),
+}
+
+INVITATION_STATES: Mapping[InvitationState, str] = {
+    InvitationState.OPEN: lazy_gettext("not used yet"),
+    InvitationState.USED: lazy_gettext("used"),
+    InvitationState.WITHDRAWN: lazy_gettext("withdrawn"),
+    InvitationState.EXPIRED: lazy_gettext("expired"),
 }
 
 CANNOT_JUDGE: Mapping[CannotJudge, str] = {

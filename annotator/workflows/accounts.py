@@ -9,17 +9,10 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
-from annotator.storage.accounts import find_user, new_user
-
-
-@dataclass(frozen=True)
-class Person:
-    """Somebody who is signed in; `generation` tells sessions from before a change of password."""
-
-    id: int
-    name: str
-    administrator: bool
-    generation: int
+from annotator.storage.accounts import Person as Person
+from annotator.storage.accounts import find_user, new_user, person_of, replace_password
+from annotator.storage.ended_sessions import end_session, has_ended
+from annotator.storage.tokens import revoke_all
 
 
 @dataclass(frozen=True)
@@ -48,13 +41,20 @@ def sign_in(session: Session, name: str, password: str) -> Person | None:
     user = session.scalar(select(User).where(User.name == name))
     if not password_matches(user.password_hash if user else None, password) or user is None:
         return None
-    return _person(user)
+    return person_of(user)
 
 
-def load_person(session: Session, user_id: int, generation: int) -> Person | None:
-    """Who a session belongs to; None when the account is gone or its password has changed since."""
+def load_person(session: Session, user_id: int, generation: int, key: str | None = None) -> Person | None:
+    """Who a session belongs to; None when the account is gone, its password has changed since, or it was ended."""
     user = session.get(User, user_id)
-    return _person(user) if user is not None and user.sign_in_generation == generation else None
+    if user is None or user.sign_in_generation != generation or (key is not None and has_ended(session, key)):
+        return None
+    return person_of(user)
+
+
+def sign_out(session: Session, key: str, *, until: datetime, at: datetime) -> None:
+    """End one session, which its cookie would keep up `until` then."""
+    end_session(session, key, until=until, now=at)
 
 
 def change_password(session: Session, user_id: int, old_password: str, new_hash: str) -> Person:
@@ -84,11 +84,14 @@ def list_users(session: Session) -> list[AccountRow]:
     ]
 
 
-def _replace_password(user: User, new_hash: str) -> Person:
-    user.password_hash = new_hash
+def sign_out_everywhere(session: Session, name: str, *, at: datetime) -> Person:
+    """End every session of an account and revoke all its tokens; its password stays."""
+    user = find_user(session, name)
     user.sign_in_generation += 1
-    return _person(user)
+    revoke_all(session, user.id, at=at)
+    return person_of(user)
 
 
-def _person(user: User) -> Person:
-    return Person(user.id, user.name, user.administrator, user.sign_in_generation)
+def _replace_password(user: User, new_hash: str) -> Person:
+    replace_password(user, new_hash)
+    return person_of(user)

@@ -127,6 +127,14 @@ def plan_balance(session: Session, slug: str, judges: Sequence[str] = (), *, ane
     return _plan(present, balanced_owners(work, named, anew=anew))
 
 
+def by_owner(owners: Mapping[str, str | None]) -> dict[str | None, list[str]]:
+    """Judge → the numbers of the topics they get; None → those that are nobody's then."""
+    topics: dict[str | None, list[str]] = {}
+    for number, judge in owners.items():
+        topics.setdefault(judge, []).append(number)
+    return topics
+
+
 def assign_topics(session: Session, slug: str, owners: Mapping[str, str | None]) -> Reassigned:
     """Give topics (by number) to judges (by name), or to nobody; what others hold and may not have goes back.
 

@@ -1,6 +1,5 @@
 """Collections: add one, change it, close it, list them."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -27,10 +26,17 @@ from annotator.storage import (
     QualifyingItem,
     Role,
     Run,
+    ScoresShown,
     Topic,
 )
 from annotator.storage.accounts import find_user
-from annotator.storage.collection import find_collection, lock_open_collection, scale_of, topic_ids
+from annotator.storage.collection import (
+    find_collection,
+    lock_open_collection,
+    refuse_unusable_slug,
+    scale_of,
+    topic_ids,
+)
 from annotator.storage.needs import settle_needs
 from annotator.storage.surplus import give_back_surplus
 
@@ -52,6 +58,7 @@ class CollectionView:
     terms: str
     submissions_until: datetime | None
     scores_released_at: datetime | None
+    scores_shown: ScoresShown
     most_documents: int
     judges_search: bool
     judging_mode: JudgingMode
@@ -121,13 +128,7 @@ def add_collection(
 
     Raises `InvalidValueError` for a slug, scale or number that does not fit and `ConflictError` for a slug taken.
     """
-    if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", slug):
-        raise InvalidValueError(
-            "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, not a sign first.",
-            slug=slug,
-        )
-    if session.scalar(select(Collection.id).where(Collection.slug == slug)) is not None:
-        raise ConflictError("There is a collection “%(slug)s” already.", slug=slug)
+    refuse_unusable_slug(session, slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
     change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, consensus_policy)
     _check_policy(session, change)
@@ -284,6 +285,7 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         terms=collection.terms,
         submissions_until=collection.submissions_until,
         scores_released_at=collection.scores_released_at,
+        scores_shown=ScoresShown(collection.scores_shown),
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
         judging_mode=JudgingMode(collection.judging_mode),

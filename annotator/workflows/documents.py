@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import select, update
@@ -15,9 +16,9 @@ from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Document, PoolItem, Topic
+from annotator.storage.changed_texts import reopen_for_text
 from annotator.storage.collection import find_collection, lock_collection, lock_open_collection
-from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
-from annotator.storage.judging import reopen_for_text
+from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, chunks, document_ids
 from annotator.storage.needs import settle_documents
 from annotator.storage.rows import insert_rows
 from annotator.storage.search import forget_documents, index_documents
@@ -84,11 +85,13 @@ def read_documents(
     return list(documents.values())
 
 
-def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocument]) -> DocumentImport:
+def import_documents(
+    session: Session, slug: str, documents: Sequence[ParsedDocument], *, at: datetime | None = None
+) -> DocumentImport:
     """Store texts; a document that is there already takes the new text.
 
     Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
-    is found out anew.
+    is found out anew. `at` is noted with each whose text changes, so that what was judged before can be told.
     """
     # Before the first statement, which takes the lock.
     words = {document.docno: indexed_words(document.title, document.body) for document in documents}
@@ -110,6 +113,9 @@ def import_documents(session: Session, slug: str, documents: Sequence[ParsedDocu
     if replaced:
         session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
     filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
+    rewritten = [id_ for id_ in replaced if stored[id_].text_hash not in {None, replaced[id_]["text_hash"]}]
+    for some in chunks(rewritten if at is not None else []):
+        session.execute(update(Document).where(Document.id.in_(some)).values(text_changed_at=at))
     reopen_for_text(session, filled)
     forget_documents(session, list(replaced))
     ids = document_ids(session, collection.id, words)

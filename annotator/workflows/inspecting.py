@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.consensus import ONE_JUDGE
+from annotator.evaluation.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.inspection.one_topic import Difficulty
 from annotator.evaluation.inspection.one_topic import FoundDocuments as FoundDocuments
 from annotator.evaluation.inspection.pair_look import PairLook as PairLook
@@ -19,7 +19,7 @@ from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure, parse_measures
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.rankings import decode_scores
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.storage import Collection
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
@@ -186,35 +186,35 @@ def _score(
     collection = find_collection(session, slug)
     for tag in tags:
         require_in_force(session, collection.id, tag)
-    qrels, source, policy = _grades(session, collection, grades)
+    qrels, source, policy, fingerprint = _grades(session, collection, grades)
     if not qrels:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
     runs = listed_runs(session, collection.id, qrels)
     docnos = docnos_of(session, {document for of_topic in qrels.values() for document in of_topic})
     numbers = accepted_topics(session, collection.id)
-    state = state_of(qrels, Names(numbers, docnos), source, policy, collection.relevant_from)
+    names = Names(numbers, docnos)
+    state = state_of(qrels, names, source, policy, collection.relevant_from, fingerprint=fingerprint)
     best_grade = scale_of(session, collection.id)[-1].value
     return score_inspected(runs, qrels, state, numbers, measures, best_grade), runs
 
 
 def _grades(
     session: Session, collection: Collection, chosen: GradesChosen
-) -> tuple[dict[int, dict[int, int]], str, str | None]:
-    """The grades by topic id and document id, whose they are, and by which policy they were settled."""
+) -> tuple[dict[int, dict[int, int]], str, str | None, str | None]:
+    """The grades by topic id and document id, whose they are, the policy that settled them, a version's SHA-256."""
     if chosen.qrels != LIVE:
-        policy, kept = kept_grades(session, collection.id, chosen.qrels)
+        kept = kept_grades(session, collection.id, chosen.qrels)
         qrels: dict[int, dict[int, int]] = {}
-        for (topic, document), grade in kept.items():
+        for (topic, document), grade in kept.grades.items():
             qrels.setdefault(topic, {})[document] = grade
-        return qrels, chosen.qrels, policy
-    if chosen.judge is not None:
-        find_user(session, chosen.judge)
-        said = opinions(session, collection.id, machines=True)
-        return settle_said(said, Rules(ONE_JUDGE + chosen.judge, collection.relevant_from)), chosen.judge, None
-    policy = chosen.policy or collection.consensus_policy
-    said = opinions(session, collection.id, machines=collection.counts_machines)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed)
-    return settle_said(said, rules), LIVE, policy
+        return qrels, chosen.qrels, kept.policy, kept.fingerprint
+    rules = rules_of(collection, chosen.policy if chosen.judge is None else ONE_JUDGE + chosen.judge)
+    judge = judge_of(rules.policy)
+    if judge is not None:
+        find_user(session, judge)
+    said = opinions(session, collection.id, machines=rules.hears_machines)
+    settled = settle_said(said, rules)
+    return (settled, LIVE, rules.policy, None) if chosen.judge is None else (settled, chosen.judge, None, None)
 
 
 def _choices(scored: ScoredRuns) -> Choices:

@@ -8,24 +8,32 @@ from annotator.errors import FileRefusedError, InvalidValueError, NotFoundError,
 from annotator.evaluation.inspection.pair_look import MovedInTopic, PairLook, pair_by_measure
 from annotator.evaluation.inspection.scored_runs import JUDGED
 from annotator.evaluation.inspection.two_files import RankedFile, moved_by_docno
+from annotator.evaluation.matching.lists import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_table import QrelsTable, read_qrels
 from annotator.evaluation.run_format import ParsedRun, parse_run
 from annotator.evaluation.unpacking import read_text
 from annotator.files import InputFile
 
+USUAL_COMPAT = Compat.TREC_EVAL_10.value
+
 
 @dataclass(frozen=True)
 class FilesWanted:
-    """How two files are to be compared; `topics` None lists the documents of all topics, () of none."""
+    """How two files are to be compared; `topics` None lists the documents of all topics, () of none.
+
+    `compat` says which trec_eval to equal, `9` or `10`.
+    """
 
     measures: Sequence[str]
     relevant_from: int
     seed: int
     top: int
     topics: Sequence[str] | None = ()
+    compat: str = USUAL_COMPAT
 
 
 @dataclass(frozen=True)
@@ -49,7 +57,9 @@ def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted:
         raise InvalidValueError("The run %(file)s is given twice.", file=first.name)
     asked = parse_measures(wanted.measures)
     files = [(file.name, file.content) for file in (first, second)]
-    evaluation = evaluate((qrels.name, qrels.content), files, [*asked, JUDGED], relevant_from=wanted.relevant_from)
+    evaluation = evaluate(
+        (qrels.name, qrels.content), files, [*asked, JUDGED], relevant_from=wanted.relevant_from, compat=wanted.compat
+    )
     scores = evaluation.scores
     first_judged, second_judged = scores.means[:, scores.measures.index(JUDGED)].tolist()
     moved, docnos = _moved(qrels, (first, second), evaluation, wanted)
@@ -77,8 +87,10 @@ def _moved(
     topics = sorted(known, key=natural_order) if wanted.topics is None else list(wanted.topics)
     if not topics:
         return (), {}
-    table, lists = _read(qrels, runs)
-    first, second = (RankedFile({topic: one.docnos for topic, one in run.lists.items()}) for run in lists)
+    table, parsed = _read(qrels, runs)
+    by_nine = Compat(wanted.compat) is Compat.TREC_EVAL_9
+    lists = [lists_in_single_precision(run) if by_nine else run.lists for run in parsed]
+    first, second = (RankedFile({topic: one.docnos for topic, one in of_run.items()}) for of_run in lists)
     return moved_by_docno(table, first, second, topics, top=wanted.top)
 
 

@@ -11,6 +11,7 @@ from annotator.evaluation.pool_choice import ADAPTIVE
 from annotator.storage import (
     Assignment,
     Collection,
+    EndedSession,
     GuidelineVersion,
     Membership,
     Pool,
@@ -38,15 +39,17 @@ class JudgeHere:
     is_adaptive: bool
 
 
-def find_judge(session: Session, slug: str, user_id: int, generation: int, role: Role = Role.JUDGE) -> JudgeHere | None:
-    """The judge with that account, or who has another role; None when its sessions have ended.
+def find_judge(
+    session: Session, slug: str, user_id: int, generation: int, key: str, role: Role = Role.JUDGE
+) -> JudgeHere | None:
+    """The judge with that account, or who has another role; None when its sessions, or that of the key, have ended.
 
     Raises `NotAllowedError` for who has not that role there, or no longer, and `NotFoundError` where others, who must
     not know of the collection, are told so.
     """
-    wanted = {"slug": slug, "user_id": user_id, "role": role.value}
+    wanted = {"slug": slug, "user_id": user_id, "role": role.value, "key": key}
     row = session.connection().execute(_STATEMENT, wanted).one_or_none()
-    if row is None or row.sign_in_generation != generation:
+    if row is None or row.sign_in_generation != generation or row.has_ended:
         return None
     if row.judges is None:
         _refuse(session, slug, row.collection_id, user_id, role)
@@ -60,6 +63,7 @@ MEMBERSHIPS = cast("Table", Membership.__table__).c
 GUIDELINES = cast("Table", GuidelineVersion.__table__).c
 QUESTIONS = cast("Table", Question.__table__).c
 POOLS = cast("Table", Pool.__table__).c
+ENDED = cast("Table", EndedSession.__table__).c
 _IN_FORCE = select(func.max(GUIDELINES.number)).where(GUIDELINES.collection_id == COLLECTIONS.id)
 _UNREAD = select(func.count(QUESTIONS.id)).where(
     QUESTIONS.collection_id == COLLECTIONS.id,
@@ -77,6 +81,7 @@ _STATEMENT = (
         _IN_FORCE.scalar_subquery().label("guidelines"),
         _UNREAD.scalar_subquery().label("answers"),
         _CHOOSING.label("is_adaptive"),
+        exists().where(ENDED.key == bindparam("key")).label("has_ended"),
     )
     .select_from(User.__table__)
     .outerjoin(Collection.__table__, COLLECTIONS.slug == bindparam("slug"))

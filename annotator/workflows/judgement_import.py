@@ -9,6 +9,14 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import Problem, Problems
+from annotator.evaluation.label_problems import (
+    note_decided,
+    note_drafts,
+    note_kept_apart,
+    note_lost_grades,
+    note_outside_pool,
+    note_outside_pool_of_dropped,
+)
 from annotator.evaluation.ordering import judging_order
 from annotator.evaluation.qrels_format import UNJUDGED, QrelsRow, readable_rows
 from annotator.evaluation.unpacking import unpack_into
@@ -21,6 +29,7 @@ from annotator.storage import (
     LabelFile,
     Topic,
     TopicState,
+    User,
     UserKind,
 )
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
@@ -40,18 +49,20 @@ class CheckedJudgements:
     rows: tuple[QrelsRow, ...]
     outside: tuple[QrelsRow, ...] = ()
 
+    @property
+    def labels(self) -> tuple[QrelsRow, ...]:
+        """All of them, those that are no grades last."""
+        return (*self.rows, *self.outside)
+
+    @property
+    def unjudged(self) -> int:
+        """How many rows say -1."""
+        return sum(row.grade == UNJUDGED for row in self.rows)
+
     def problems_outside(self) -> tuple[Problem, ...]:
         """List the labels outside the scale, the first hundred of them, with their lines."""
         problems = Problems()
-        for row in self.outside:
-            problems.add(
-                self.name,
-                row.line,
-                "The label %(label)s of document %(docno)s of topic %(topic)s is outside the scale: it is kept apart.",
-                label=row.label,
-                docno=row.docno,
-                topic=row.topic,
-            )
+        note_kept_apart(self.name, self.outside, problems)
         return problems.by_file()
 
 
@@ -93,12 +104,12 @@ def check_judgements(
     rows = []
     if text is not None:
         rows = readable_rows(file.name, text, problems, topics=topics, grades=grades, takes_labels=by_machine)
-    drafts = topic_ids(session, collection.id, Topic.state == TopicState.DRAFT)
-    _note_drafts(drafts, file.name, rows, problems)
-    _note_outsiders_of_dropped(session, collection.id, file.name, rows, problems)
+    note_drafts(file.name, rows, topic_ids(session, collection.id, Topic.state == TopicState.DRAFT), problems)
+    dropped = topic_ids(session, collection.id, DROPPED)
+    note_outside_pool_of_dropped(file.name, _outside_pool(session, collection.id, dropped, rows), problems)
     if not add_to_pool:
         accepted = topic_ids(session, collection.id, ACCEPTED)
-        _note_outsiders(session, collection.id, accepted, file.name, rows, problems)
+        note_outside_pool(file.name, _outside_pool(session, collection.id, accepted, rows), problems)
     problems.refuse_if_any()
     inside = tuple(row for row in rows if row.label is None)
     outside = tuple(row for row in rows if row.label is not None)
@@ -126,65 +137,71 @@ def store_judgements(
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
     user = find_or_add_labeller(session, judge, machine, added_at)
-    unjudged, outside = sum(row.grade == UNJUDGED for row in checked.rows), len(checked.outside)
+    outside = len(checked.outside)
     if _was_taken_in(session, collection.id, user.id, checked, added_at):
-        known = len(checked.rows) - unjudged + outside
-        return JudgementImport(added=0, changed=0, known=known, unjudged=unjudged, pooled=0, outside=outside)
-    rows = (*checked.rows, *checked.outside)
-    pairs = _pairs(session, collection.id, rows)
-    decided = given_to_decide(session, collection.id, user.id)
-    _refuse_decided(checked.name, judge, [row for row, pair in zip(rows, pairs, strict=True) if pair in decided])
+        known = len(checked.labels) - checked.unjudged
+        return JudgementImport(added=0, changed=0, known=known, unjudged=checked.unjudged, pooled=0, outside=outside)
+    pairs = _pairs(session, collection.id, checked.labels)
+    _refuse_decided(session, collection.id, user, checked, pairs)
     strangers = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, strangers, checked, judge, added_at)
-    prefix = f"file-{collection.id}-{user.id}-{checked.checksum[:24]}"
-    labels = {
-        items[pair]: _label(f"{prefix}-{row.line}", row, is_grade=place < len(checked.rows))
-        for place, (pair, row) in enumerate(zip(pairs, rows, strict=True))
-        if row.grade != UNJUDGED
-    }
-    said = said_by(session, collection.id, user.id)
-    new = {item: label for item, label in labels.items() if item not in said or not said[item].is_own(label)}
-    append_labels(session, collection.id, user.id, new, said, added_at, takes_place=user.kind == UserKind.PERSON)
-    changed = sum(item in said and not said[item].is_carried for item in new)
+    labels = _labels(f"file-{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs])
+    added, changed = _append(session, collection.id, user, labels, added_at)
     return JudgementImport(
-        added=len(new) - changed,
+        added=added,
         changed=changed,
-        known=len(labels) - len(new),
-        unjudged=unjudged,
+        known=len(labels) - added - changed,
+        unjudged=checked.unjudged,
         pooled=len(strangers),
         outside=outside,
     )
 
 
-def _label(client_id: str, row: QrelsRow, *, is_grade: bool) -> NewLabel:
-    return NewLabel(client_id, row.grade) if is_grade else NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.label}")
+def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:
+    """Pool item → what the file says of it, if it says anything; `items` are those of its labels, in their order."""
+    return {
+        item: _label(f"{prefix}-{row.line}", row)
+        for item, row in zip(items, checked.labels, strict=True)
+        if row.grade != UNJUDGED
+    }
+
+
+def _label(client_id: str, row: QrelsRow) -> NewLabel:
+    if row.label is None:
+        return NewLabel(client_id, row.grade)
+    return NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.label}")
+
+
+def _append(
+    session: Session, collection_id: int, judge: User, labels: Mapping[int, NewLabel], added_at: datetime
+) -> tuple[int, int]:
+    """Store those that say something new, and count what is added and what is changed."""
+    said = said_by(session, collection_id, judge.id)
+    new = {item: label for item, label in labels.items() if item not in said or not said[item].is_own(label)}
+    append_labels(session, collection_id, judge.id, new, said, added_at, takes_place=judge.kind == UserKind.PERSON)
+    changed = sum(item in said and not said[item].is_carried for item in new)
+    return len(new) - changed, changed
 
 
 def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
     """Refuse what no longer fits since the check: a grade that has left the scale, a topic that was dropped."""
-    grades = {UNJUDGED, *(grade.value for grade in scale_of(session, collection_id))}
     problems = Problems()
-    for row in checked.rows:
-        if row.grade not in grades:
-            problems.add(checked.name, row.line, "The grade %(grade)d is not in the scale any more.", grade=row.grade)
-    _note_outsiders_of_dropped(session, collection_id, checked.name, checked.rows, problems)
+    scale = {grade.value for grade in scale_of(session, collection_id)}
+    note_lost_grades(checked.name, checked.rows, scale, problems)
+    dropped = topic_ids(session, collection_id, DROPPED)
+    outside = _outside_pool(session, collection_id, dropped, checked.rows)
+    note_outside_pool_of_dropped(checked.name, outside, problems)
     problems.refuse_if_any()
 
 
-def _refuse_decided(name: str, judge: str, rows: Sequence[QrelsRow]) -> None:
-    """Refuse labels of what the judge was given as an adjudicator: they would be taken for decisions."""
+def _refuse_decided(
+    session: Session, collection_id: int, judge: User, checked: CheckedJudgements, pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Refuse labels of what the judge was given as an adjudicator; `pairs` are those of the labels, in their order."""
+    decided = given_to_decide(session, collection_id, judge.id)
     problems = Problems()
-    for row in rows:
-        if row.grade == UNJUDGED:
-            continue
-        problems.add(
-            name,
-            row.line,
-            "%(judge)s decides on document %(docno)s of topic %(topic)s as adjudicator: leave it out.",
-            judge=judge,
-            docno=row.docno,
-            topic=row.topic,
-        )
+    rows = [row for row, pair in zip(checked.labels, pairs, strict=True) if pair in decided]
+    note_decided(checked.name, rows, judge.name, problems)
     problems.refuse_if_any()
 
 
@@ -211,50 +228,7 @@ def _was_taken_in(
     return False
 
 
-def _note_drafts(drafts: Mapping[str, int], name: str, rows: Sequence[QrelsRow], problems: Problems) -> None:
-    """Note labels of drafts (number → id)."""
-    for row in rows:
-        if row.topic in drafts:
-            problems.add(
-                name, row.line, "Topic %(topic)s is a draft: accept it before its labels come in.", topic=row.topic
-            )
-
-
-def _note_outsiders(
-    session: Session,
-    collection_id: int,
-    topics: Mapping[str, int],
-    name: str,
-    rows: Sequence[QrelsRow],
-    problems: Problems,
-) -> None:
-    """Note labels of these topics (number → id) whose document is not pooled, when nothing is to be added."""
-    for row in _outside(session, collection_id, topics, rows):
-        problems.add(
-            name,
-            row.line,
-            "Document %(docno)s is not in the pool of topic %(topic)s: leave it out or have it added.",
-            docno=row.docno,
-            topic=row.topic,
-        )
-
-
-def _note_outsiders_of_dropped(
-    session: Session, collection_id: int, name: str, rows: Sequence[QrelsRow], problems: Problems
-) -> None:
-    """Note labels that would add to the pool of a topic that was dropped."""
-    dropped = topic_ids(session, collection_id, DROPPED)
-    for row in _outside(session, collection_id, dropped, rows):
-        problems.add(
-            name,
-            row.line,
-            "Topic %(topic)s was dropped and document %(docno)s is not in its pool: leave it out.",
-            docno=row.docno,
-            topic=row.topic,
-        )
-
-
-def _outside(
+def _outside_pool(
     session: Session, collection_id: int, topics: Mapping[str, int], rows: Sequence[QrelsRow]
 ) -> list[QrelsRow]:
     """Those of the rows of these topics (number → id) whose document is not in the pool."""

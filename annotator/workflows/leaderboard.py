@@ -1,27 +1,32 @@
 """The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, NotFoundError, Problems
+from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.evaluation.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
 from annotator.evaluation.leaderboard import BoardRun
 from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
 from annotator.evaluation.leaderboard import LeaderboardRow as LeaderboardRow
 from annotator.evaluation.leaderboard import View as View
-from annotator.evaluation.leaderboard_making import Asked, make_leaderboard
-from annotator.evaluation.live_scores import GradedTopic, Grading, topic_lines
+from annotator.evaluation.leaderboard_making import Asked
+from annotator.evaluation.leaderboard_recalling import Source, recalled, said_of_version, within
+from annotator.evaluation.live_scores import GradedTopic, Grading, no_search_for_garbage, topic_lines
 from annotator.evaluation.live_scores import LiveScores as LiveScores
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import parse_qrels
+from annotator.evaluation.reusability.round_scope import RoundScope
 from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.evaluation.significance import IntervalMethod as IntervalMethod
 from annotator.evaluation.single_precision import RankedDocuments, tied_documents, unpack_lists
@@ -34,24 +39,19 @@ from annotator.storage import Collection as CollectionRow
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
+from annotator.storage.kept_grades import grades_of_version
 from annotator.storage.opinions import opinions
-from annotator.storage.scored_state import (
-    ScoredState,
-    find_version,
-    grades_of_version,
-    learn_docnos,
-    lists_with_scores,
-    scored_state,
-)
-
-USUAL_VIEW = View()
+from annotator.storage.qrels_versions import kept_version
+from annotator.storage.rounds import find_round, judged_before, kept_before, requeued_so_far, runs_of_round
+from annotator.storage.scored_state import ScoredState, learn_docnos, lists_with_scores, scored_state
 
 
 @dataclass(frozen=True)
 class GradesFrom:
     """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
 
-    `compat` says which trec_eval to equal, `9` or `10`.
+    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
+    was judged before that round out of runs and grades, as TREC-COVID did.
     """
 
     policy: str | None = None
@@ -60,20 +60,15 @@ class GradesFrom:
     qrels_file: InputFile | None = None
     unpacked_limit: int = 0
     compat: str = Compat.TREC_EVAL_10.value
+    round: int | None = None
+    residual: bool = False
 
 
 LIVE = GradesFrom()
 
 
-@dataclass(frozen=True, eq=False)
-class _Source:
-    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
-
-    name: str
-    policy: str | None
-    key: Hashable
-    marks: Mapping[int, Hashable]
-    make: Callable[[Collection[int], dict[int, str]], Mapping[int, GradedTopic]]  # with the docnos that are known
+USUAL_VIEW = View()
+MOST_MEASURES = 24  # asked for at once; with what stands beside them, fewer than are remembered
 
 
 def build_leaderboard(
@@ -84,40 +79,34 @@ def build_leaderboard(
     grades: GradesFrom = LIVE,
     view: View = USUAL_VIEW,
     memory: LiveScores | None = None,
+    before: datetime | None = None,
 ) -> Leaderboard:
     """Score every run in force over the accepted topics that have a grade; without a list a run has an empty one.
 
+    `before` leaves out the runs that were uploaded from that moment on, as if they were not there.
+
     The memory of this process, if given, keeps what stays the same until the next time. Raises `InvalidValueError`
-    for an unknown measure, `NotFoundError` for an unknown judge, version or baseline, `ConflictError` while there is
-    no grade or no run, `FileRefusedError` for a bad file.
+    for an unknown measure and for too many, `NotFoundError` for an unknown judge, version or baseline, `ConflictError`
+    while there is no grade or no run, `FileRefusedError` for a bad file.
     """
     collection = find_collection(session, slug)
-    parsed = parse_measures(measures)
-    state = scored_state(session, collection)
+    parsed = _parse(measures)
+    state = _in_time(scored_state(session, collection), before)
+    scope = _scope(session, collection.id, grades)
+    state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
     grading = Grading(collection.relevant_from, state.best_grade, Compat(grades.compat))
-    source = _source(session, collection, state, grades)
-    memory = memory or LiveScores()
-    with memory.lock:
-        kept = memory.of(collection.id, (state.runs, grading.compat))
-        topics = kept.grading((source.key, grading))
-        graded = topics.refresh(source.marks, lambda stale: source.make(stale, kept.docnos))
-        if not any(topic.judged for topic in graded.values()):
-            raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-        if not state.runs:
-            raise ConflictError("There is no run to score yet.")
-        dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
-        asked = Asked(
-            tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
-            {id_: topic.number for id_, topic in state.topics.items()},
-            *(dropped, parsed, grading, view, source.name, source.policy),
-        )
-        runs = [run.id for run in state.runs]
-        kept.complete_lists(
-            [topic for topic in graded if graded[topic].grades],
-            lambda missing: _load_lists(session, runs, missing, grading.compat),
-        )
-        key = (asked.what, tuple(source.marks.items()))
-        return topics.result(key, lambda: make_leaderboard(asked, graded, kept.lists))
+    source = within(scope, _source(session, collection, state, grades))
+    dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
+    asked = Asked(
+        tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
+        {id_: topic.number for id_, topic in state.topics.items()},
+        *(dropped, parsed, grading, view, source.name, source.policy, source.fingerprint),
+    )
+    load = partial(_load_lists, session, [run.id for run in state.runs], compat=grading.compat, scope=scope)
+    kept = (memory or LiveScores()).of(collection.id, (state.runs, grading.compat, scope and scope.key))
+    with no_search_for_garbage():
+        board = recalled(kept, asked, source, scope, load)
+    return board if not source.said else replace(board, notices=(*source.said, *board.notices))
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
@@ -140,15 +129,61 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
-def _source(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> _Source:
+def _parse(names: Sequence[str]) -> tuple[Measure, ...]:
+    """The measures asked for; more than so many would take memory and time from everybody else."""
+    parsed = parse_measures(names)
+    if len(parsed) > MOST_MEASURES:
+        raise InvalidValueError(
+            "At most %(most)d measures are shown at once, not %(given)d: ask for the others apart.",
+            most=MOST_MEASURES,
+            given=len(parsed),
+        )
+    return parsed
+
+
+def _in_time(state: ScoredState, before: datetime | None) -> ScoredState:
+    """The same without the runs that were uploaded from that moment on."""
+    return replace(state, runs=tuple(one for one in state.runs if before is None or one.uploaded_at < before))
+
+
+def _scope(session: Session, collection_id: int, grades: GradesFrom) -> RoundScope | None:
+    """The round that is asked for; `NotFoundError` for one there is not."""
+    if grades.round is None:
+        return None
+    number = find_round(session, collection_id, grades.round).number
+    return RoundScope(
+        number,
+        grades.residual,
+        runs_of_round(session, collection_id, number),
+        kept_before(session, collection_id, number),
+        requeued_so_far(session, collection_id) if grades.residual else None,
+        lambda: judged_before(session, collection_id, number),
+    )
+
+
+def _load_lists(
+    session: Session, runs: Sequence[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
+) -> dict[int, list[RankedDocuments]]:
+    """The lists of all runs for these topics, by topic, as that trec_eval orders them."""
+    rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
+    lists = unpack_lists(runs, topics, rows, docnos_of(session, tied_documents(rows)))
+    return lists if scope is None else scope.lists_left(lists)
+
+
+def _source(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
+    """What these grades are; a file goes before a version, a version before a judge or a policy.
+
+    Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
+    `FileRefusedError` for a bad file.
+    """
     if grades.qrels_file is not None:
         return _of_file(session, collection.id, state, grades.qrels_file, grades.unpacked_limit)
     if grades.version is not None:
-        return _of_version(session, collection.id, state, grades.version)
+        return _of_version(session, collection.id, state, grades)
     return _of_judges(session, collection, state, grades)
 
 
-def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> _Source:
+def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
     """The settled grades of this moment, under everything but the judgements that they depend on."""
     policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
     judge = judge_of(policy)
@@ -176,22 +211,27 @@ def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, 
         }
 
     name = grades.judge or "live"
-    return _Source(name, policy if grades.judge is None else None, (rules, state.machines), state.topics, settle)
+    return Source(name, policy if grades.judge is None else None, (rules, state.machines), state.topics, settle)
 
 
-def _of_version(session: Session, collection_id: int, state: ScoredState, number: int) -> _Source:
+def _of_version(session: Session, collection_id: int, state: ScoredState, asked: GradesFrom) -> Source:
     """A version that is kept, which never changes; without the topics that do not count any more."""
-    version = find_version(session, collection_id, number)
+    version = kept_version(session, collection_id, str(asked.version))
 
     def make(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
-        grades = grades_of_version(session, version.id)
-        return _by_name(session, {topic: grades.get(topic, {}) for topic in stale}, state, docnos)
+        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
+        for (topic, document), grade in grades_of_version(session, version.id).items():
+            if topic in of_topics:
+                of_topics[topic][document] = grade
+        return _by_name(session, of_topics, state, docnos)
 
     marks = {id_: topic.number for id_, topic in state.topics.items()}
-    return _Source(str(number), version.policy, ("version", version.id), marks, make)
+    said = said_of_version(version.number, version.policy, asked_policy=asked.policy, asked_judge=asked.judge)
+    key = ("version", version.id)
+    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said)
 
 
-def _of_file(session: Session, collection_id: int, state: ScoredState, file: InputFile, unpacked_limit: int) -> _Source:
+def _of_file(session: Session, collection_id: int, state: ScoredState, file: InputFile, unpacked_limit: int) -> Source:
     """Read a qrels file; a document that the collection does not know still counts, under a number no document has.
 
     Lines of topics that are drafts or were dropped since it was written are left out.
@@ -213,7 +253,7 @@ def _of_file(session: Session, collection_id: int, state: ScoredState, file: Inp
     made = {topic: GradedTopic(qrels[topic], topic_lines(state.topics[topic].number, lines[topic])) for topic in qrels}
     # Whoever keeps a memory has no files; one file is never taken for another.
     key = ("file", file.name, hash(file.content))
-    return _Source(
+    return Source(
         file.name, None, key, dict.fromkeys(qrels, 0), lambda stale, _: {topic: made[topic] for topic in stale}
     )
 
@@ -222,19 +262,9 @@ def _by_name(
     session: Session, grades: Mapping[int, Mapping[int, int]], state: ScoredState, docnos: dict[int, str]
 ) -> dict[int, GradedTopic]:
     """These grades with their lines of a qrels file."""
-    learn_docnos(session, state.collection_id, {one for of_topic in grades.values() for one in of_topic}, docnos)
-    return {
-        id_: GradedTopic(
-            of_topic,
-            topic_lines(state.topics[id_].number, [(docnos[document], grade) for document, grade in of_topic.items()]),
-        )
-        for id_, of_topic in grades.items()
-    }
-
-
-def _load_lists(
-    session: Session, runs: Sequence[int], topics: Collection[int], compat: Compat
-) -> dict[int, list[RankedDocuments]]:
-    """The lists of all runs for these topics, by topic, as that trec_eval orders them."""
-    rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
-    return unpack_lists(runs, topics, rows, docnos_of(session, tied_documents(rows)))
+    learn_docnos(session, state.collection_id, set[int]().union(*grades.values()), docnos)
+    made = {}
+    for id_, of_topic in grades.items():
+        named = zip(map(docnos.__getitem__, of_topic), of_topic.values(), strict=True)
+        made[id_] = GradedTopic(of_topic, topic_lines(state.topics[id_].number, named))
+    return made

@@ -62,6 +62,7 @@ def _row_as_json(board: Leaderboard, row: LeaderboardRow, *, per_topic: bool) ->
     how_far = {name: row.judged[place] for place, name in beside if name is not None}
     said: dict[str, object] = {
         "tag": row.tag,
+        "place": row.place,
         "team": row.team,
         "values": by_measure(row.values) | how_far,
         "intervals": by_measure([one.bounds if one is not None else None for one in row.intervals]),

@@ -8,14 +8,13 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.regraded_runs import Scoring
 from annotator.evaluation.reusability.contributions import Contributions, WhoFoundWhat, who_found_what
 from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.finders import Finder, finders, finds_of_runs, finds_of_searches
@@ -185,10 +184,8 @@ class _Sources:
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    one_judge = judge_of(collection.consensus_policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    leaves_out = collection.leaves_out_disputed and not one_judge
-    return settled_pairs(said, Rules(collection.consensus_policy, collection.relevant_from, leaves_out))
+    rules = rules_of(collection)
+    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
 def _contributions(

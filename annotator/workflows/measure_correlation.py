@@ -7,14 +7,13 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.evaluation.collection_figures import Figure, tau_figure
-from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.graded_runs import GradedRuns, Grades, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import places
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.rank_correlation import Similarity, similarity_of
 from annotator.evaluation.regraded_runs import Scoring
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
@@ -103,12 +102,10 @@ def correlation_csv(found: Correlation) -> str:
 def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int]]:
     """The policy and the grades of a state of the qrels."""
     if name != LIVE:
-        return kept_grades(session, collection.id, name)
-    policy = collection.consensus_policy
-    one_judge = judge_of(policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and not one_judge)
-    return policy, settled_pairs(said, rules)
+        kept = kept_grades(session, collection.id, name)
+        return kept.policy, kept.grades
+    rules = rules_of(collection)
+    return rules.policy, settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
 def _join(

@@ -6,7 +6,7 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.errors import NotFoundError
 from annotator.storage import (
     IN_FORCE,
     Assignment,
@@ -20,7 +20,7 @@ from annotator.storage import (
     Topic,
     User,
 )
-from annotator.storage.accounts import find_or_add_team, find_user
+from annotator.storage.accounts import find_membership, find_user, give_role
 from annotator.storage.collection import find_collection, lock_collection
 from annotator.storage.judging import give_back
 
@@ -59,20 +59,14 @@ def add_member(
     Raises `NotFoundError` for an unknown person and `ConflictError` for a role already held.
     """
     collection = lock_collection(session, slug)
-    user = find_user(session, name)
-    if (role == Role.PARTICIPANT) != bool(team):
-        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
-    if _membership(session, collection.id, user.id, role) is not None:
-        raise ConflictError("“%(name)s” has the role %(role)s already.", name=name, role=role)
-    team_id = find_or_add_team(session, collection.id, team).id if team else None
-    session.add(Membership(user_id=user.id, collection_id=collection.id, role=role, team_id=team_id, added_at=added_at))
+    give_role(session, collection.id, find_user(session, name), role, team=team, added_at=added_at)
 
 
 def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
     """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays."""
     collection = lock_collection(session, slug)
     user = find_user(session, name)
-    membership = _membership(session, collection.id, user.id, role)
+    membership = find_membership(session, collection.id, user.id, role)
     if membership is None:
         raise NotFoundError("“%(name)s” does not have the role %(role)s.", name=name, role=role)
     session.delete(membership)
@@ -131,11 +125,3 @@ def roles_everywhere(session: Session, user_id: int) -> dict[str, frozenset[Role
     for slug, role in rows:
         roles.setdefault(slug, set()).add(Role(role))
     return {slug: frozenset(held) for slug, held in roles.items()}
-
-
-def _membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:
-    return session.scalar(
-        select(Membership).where(
-            Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
-        )
-    )

@@ -25,7 +25,15 @@ from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, R
 from annotator.storage.collection import find_open_collection, lock_open_collection
 from annotator.storage.documents import docnos_of
 from annotator.storage.pool_growth import NewContribution, NewItem, insert_contributions, insert_items
-from annotator.storage.pooled_runs import PooledRun, PoolRequest, packed_lists, runs_to_pool, topics_to_pool
+from annotator.storage.pooled_runs import (
+    PooledRun,
+    PoolRequest,
+    looked_past,
+    packed_lists,
+    round_to_pool,
+    runs_to_pool,
+    topics_to_pool,
+)
 from annotator.storage.pools import all_pools, latest_pool, next_pool, next_seed, pool_item_ids
 
 GREATEST_SEED = 2**62
@@ -113,17 +121,33 @@ def choose_pool(
         parameters["priority"] = request.priority
     if request.depth_of:
         parameters["depth_of"] = dict(request.depth_of)
+    its_round = round_to_pool(session, collection.id, request)
+    past = looked_past(session, collection.id, its_round)
+    if its_round is not None:
+        parameters |= {"round": its_round.number, "looks_past_judged_before": bool(past)}
     read = partial(
         packed_lists,
         session,
         [run.id for run in runs],
-        most_bytes=most_bytes(depths),
+        most_bytes=None if past else most_bytes(depths),
         with_scores=strategy.definition.reads_scores,
     )
-    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read)
+    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, past)
     in_order = dict(sorted(topics.items(), key=lambda topic: natural_order(topic[1])))
     chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed)
     return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
+
+
+def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
+    """Choose the holes of all runs down to a depth as the next version of the pool, and store nothing.
+
+    Judges see them in the order in which the last version that was made from runs showed its documents. Raises as
+    `choose_pool`.
+    """
+    request = PoolRequest("depth", {"depth": depth}, every_round=True)
+    pools = all_pools(session, find_open_collection(session, slug).id)
+    showings = [Showing(pool.showing) for pool in pools if pool.strategy in STRATEGIES]
+    return choose_pool(session, slug, request, showing=showings[-1] if showings else Showing.RANDOM)
 
 
 def store_pool(

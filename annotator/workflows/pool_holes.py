@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.graded_runs import Cell, Pair, QrelsState, documents_by_topic, settled_pairs, state_of
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.reusability.holes import DEPTHS as DEPTHS
 from annotator.evaluation.reusability.holes import Holes, RunHoles, find_holes
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection
 from annotator.storage.opinions import opinions
@@ -83,10 +82,8 @@ def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) ->
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    one_judge = judge_of(collection.consensus_policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    leaves_out = collection.leaves_out_disputed and not one_judge
-    return settled_pairs(said, Rules(collection.consensus_policy, collection.relevant_from, leaves_out))
+    rules = rules_of(collection)
+    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
 def _filling(holes: Holes, depth: int, pooled: Container[Pair]) -> Filling:

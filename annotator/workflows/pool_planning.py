@@ -26,7 +26,15 @@ from annotator.storage import Collection, Judgement, PoolItem, Topic
 from annotator.storage.collection import find_collection
 from annotator.storage.documents import docnos_of
 from annotator.storage.needs import mean_wanted
-from annotator.storage.pooled_runs import PooledRun, PoolRequest, packed_lists, runs_to_pool, topics_to_pool
+from annotator.storage.pooled_runs import (
+    PooledRun,
+    PoolRequest,
+    looked_past,
+    packed_lists,
+    round_to_pool,
+    runs_to_pool,
+    topics_to_pool,
+)
 from annotator.storage.pools import next_seed
 from annotator.storage.progress import item_progress
 from annotator.storage.selection import choices_of_strategy, newest_pool
@@ -136,6 +144,7 @@ class _Asked:
     runs: Sequence[PooledRun]
     teams: Sequence[int]
     seed: int
+    past: Mapping[int, frozenset[int]]  # judged in earlier rounds, by topic
 
 
 def plan_pool(
@@ -148,6 +157,7 @@ def plan_pool(
     collection = find_collection(session, slug)
     strategy = parse_strategy(request.strategy, request.said)
     runs = runs_to_pool(session, collection.id, request)
+    past = looked_past(session, collection.id, round_to_pool(session, collection.id, request))
     if hours is not None and not 0 <= hours < float("inf"):
         raise InvalidValueError("The hours for judging must be 0 or more, not %(hours)s.", hours=hours)
     topics = dict(sorted(topics_to_pool(session, collection.id).items(), key=lambda topic: natural_order(topic[1])))
@@ -157,7 +167,7 @@ def plan_pool(
     seed = next_seed(session, collection.id) if seed is None else seed
     present = _present(session, topics)
     made = _choices_before(session, collection, strategy.name)
-    curve = _curve(session, request, _Asked(strategy, runs, teams, seed), topics, present, made)
+    curve = _curve(session, request, _Asked(strategy, runs, teams, seed, past), topics, present, made)
     by_topic = tuple(
         _planned(number, present[topic], added)
         for (topic, number), added in zip(topics.items(), curve.added, strict=True)
@@ -229,10 +239,10 @@ def _curve(
         packed_lists,
         session,
         [run.id for run in runs],
-        most_bytes=most_bytes(depths),
+        most_bytes=None if asked.past else most_bytes(depths),
         with_scores=strategy.definition.reads_scores,
     )
-    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read)
+    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
     pooled = {topic: one.documents for topic, one in present.items()}
     if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)

@@ -49,8 +49,8 @@ NOT_AS_OF = {
     ),
     "note": "Which topics count and who owns them, which documents have the same text, and what this manifest says "
     "under the names in “of_now” is as it is now. Judgements that no other one replaced, but that have ceased to count "
-    "since, are missing: a document that could not be judged for want of a text has got one, or a document whose grade "
-    "was taken over from another with the same text has got another text.",
+    "since, are missing: a document that could not be judged for want of a text has got one, a document whose grade "
+    "was taken over from another with the same text has got another, or a document was put back to be judged anew.",
 }
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
@@ -18,13 +17,13 @@ from annotator.evaluation.qrels_difference import (
     run_differences,
     topic_differences,
 )
-from annotator.evaluation.qrels_format import UNJUDGED
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.spreadsheets import csv_text
-from annotator.storage import Collection, QrelsGrade
+from annotator.storage import Collection
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents import docnos_of
+from annotator.storage.kept_grades import grades_of_version
 from annotator.storage.opinions import opinions
 from annotator.storage.qrels_versions import kept_version
 from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
@@ -117,12 +116,7 @@ def _kept(session: Session, collection_id: int, name: str) -> tuple[str, Grades]
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
     version = kept_version(session, collection_id, name)
-    rows = session.execute(
-        select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade).where(
-            QrelsGrade.qrels_version_id == version.id, QrelsGrade.grade > UNJUDGED
-        )
-    )
-    return version.policy, {(topic, document): grade for topic, document, grade in rows}
+    return version.policy, grades_of_version(session, version.id, every_topic=True)
 
 
 def _values(

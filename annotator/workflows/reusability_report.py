@@ -9,7 +9,6 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.natural_order import natural_order
@@ -17,7 +16,7 @@ from annotator.evaluation.regraded_runs import Scoring
 from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
 from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_growth, judged_depth, new_by_depth
 from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.evaluation.topic_flags import JudgedTopic
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
@@ -147,16 +146,14 @@ def quality_report(
 
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
-    one_judge = judge_of(collection.consensus_policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    leaves_out = collection.leaves_out_disputed and not one_judge
-    return settled_pairs(said, Rules(collection.consensus_policy, collection.relevant_from, leaves_out))
+    rules = rules_of(collection)
+    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
 def _topics(
     session: Session, collection: Collection, grades: Mapping[Pair, int], to_come: Mapping[str, int]
 ) -> list[JudgedTopic]:
-    machines = collection.counts_machines or judge_of(collection.consensus_policy) is not None
+    machines = rules_of(collection).hears_machines
     judged = Counter(topic for topic, _ in grades)
     relevant = Counter(topic for (topic, _), grade in grades.items() if grade >= collection.relevant_from)
     topics = [

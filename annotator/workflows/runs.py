@@ -207,6 +207,7 @@ def _sorted_tags(session: Session, collection_id: int, sender: Sender) -> Sorted
                 checksum=run.checksum,
                 withdrawn=run.state == RunState.WITHDRAWN,
                 withdrawn_by_team=run.withdrawn_by_team,
+                in_closed_round=run.in_closed_round,
             )
             for run in sent_runs(session, collection_id)
             if run.state != RunState.REPLACED
@@ -281,7 +282,7 @@ def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
         old.replaced_at = at
         session.flush()  # before the new one takes the tag
         run.team_id, run.description = old.team_id, old.description
-        run.run_type, run.priority = old.run_type, old.priority
+        run.run_type, run.priority, run.round_id = old.run_type, old.priority, old.round_id
     return run
 
 

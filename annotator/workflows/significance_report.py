@@ -9,13 +9,12 @@ from itertools import combinations
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import best_first
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.regraded_runs import Scoring
-from annotator.evaluation.settling import Rules
+from annotator.evaluation.settling import rules_of
 from annotator.evaluation.significance import (
     ALPHA,
     BaselineComparison,
@@ -226,12 +225,10 @@ def _check(request: SignificanceRequest) -> None:
 def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int]]:
     """The policy and the grades of a state of the qrels."""
     if name != LIVE:
-        return kept_grades(session, collection.id, name)
-    policy = collection.consensus_policy
-    one_judge = judge_of(policy) is not None
-    said = opinions(session, collection.id, machines=collection.counts_machines or one_judge)
-    rules = Rules(policy, collection.relevant_from, collection.leaves_out_disputed and not one_judge)
-    return policy, settled_pairs(said, rules)
+        kept = kept_grades(session, collection.id, name)
+        return kept.policy, kept.grades
+    rules = rules_of(collection)
+    return rules.policy, settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +250,7 @@ def _report(ranked: _Ranked, state: QrelsState, request: SignificanceRequest, wa
         measure=ranked.measure,
         state=state,
         tags=tags,
-        means=run_means(scores),
+        means=run_means(scores, bounds=parse_measure(ranked.measure).definition.bounds),
         model=model,
         letters=letters(ranked.merits, model.p),
         randomised=_randomised(scores, request, watch),

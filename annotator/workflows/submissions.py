@@ -1,4 +1,4 @@
-"""Submissions: until when participants send runs, under which terms, and when they see their scores."""
+"""Submissions: until when participants send runs, under which terms, and which scores they see from when on."""
 
 import hashlib
 import re
@@ -11,13 +11,14 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
-from annotator.storage import Collection, CollectionState, Membership, Role, Team
+from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
 from annotator.storage.collection import find_collection, find_open_collection, lock_collection, lock_open_collection
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000
 
 NO_DEADLINE = "none"
+NOW = "now"
 MOMENT = re.compile(r"(?P<clock>\d{4}-\d\d-\d\d[ T]\d\d:\d\d) *(?P<zone>\S*)", re.ASCII)
 OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>[0-5]\d)?", re.ASCII)
 # Where a day ends last: “anywhere on Earth”, as calls for runs write it.
@@ -107,17 +108,47 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
         )
 
 
-def release_scores(session: Session, slug: str, *, at: datetime, early: bool = False) -> None:
-    """Let participants see the scores of their own runs; releasing twice keeps the first moment.
+def read_release_moment(text: str) -> datetime | None:
+    """The moment that somebody wrote as for a deadline; None for `now` or nothing, and `InvalidValueError` as there."""
+    written = text.strip()
+    if written in {"", NOW}:
+        return None
+    if written == NO_DEADLINE:
+        raise _no_moment(written)
+    return read_deadline(written).at
 
-    Raises `ConflictError` while runs are still taken, unless `early`: who may send runs and see what they score can
-    find out the grades.
+
+def scores_seen(released_at: datetime | None, shown: ScoresShown, *, at: datetime) -> ScoresShown:
+    """What participants see of the scores at a moment."""
+    return ScoresShown.NOTHING if released_at is None or at < released_at else shown
+
+
+def release_scores(
+    session: Session,
+    slug: str,
+    *,
+    at: datetime,
+    moment: datetime | None = None,
+    shown: ScoresShown | None = None,
+    early: bool = False,
+) -> None:
+    """Let participants see scores from a moment on: those of runs uploaded before it, as much of them as is `shown`.
+
+    What is not given stays as it was decided before; at first that is the present moment, `at`, and a team's own
+    scores beside the median and the best of all. Raises `ConflictError` while runs are still taken at the moment,
+    unless `early`: who may send runs and see what they score can find out the grades.
     """
     collection = lock_collection(session, slug)
-    if collection.scores_released_at is None:
+    if shown is ScoresShown.NOTHING:
+        collection.scores_released_at = None
+        return
+    if moment is not None or collection.scores_released_at is None:
+        wanted = moment or at
         if not early and collection.state == CollectionState.OPEN:
-            _refuse_early_release(collection, at)
-        collection.scores_released_at = at
+            _refuse_early_release(collection, wanted)
+        collection.scores_released_at = wanted
+    if shown is not None:
+        collection.scores_shown = shown
 
 
 def take_scores_back(session: Session, slug: str) -> None:

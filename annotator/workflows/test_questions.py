@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.evaluation.known_grades import KnownGrade, readable_known_grades
 from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.scale import note_outside_scale
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import (
@@ -165,13 +166,7 @@ def _note_what_does_not_fit(
                 name, row.line, "Document %(docno)s has no text in this collection: import it first.", docno=row.docno
             )
         elif row.grade not in scale:
-            problems.add(
-                name,
-                row.line,
-                "The grade %(grade)d is not in the scale of the collection, which has %(scale)s.",
-                grade=row.grade,
-                scale=", ".join(map(str, sorted(scale))),
-            )
+            note_outside_scale(name, row.line, row.grade, scale, problems)
     _note_repeated_texts(session, collection.id, name, rows, problems)
     _note_training(session, collection.id, name, rows, problems)
 

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Problems
 from annotator.evaluation.qualifying_format import QualifyingRow, parse_qualifying
+from annotator.evaluation.scale import note_outside_scale
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import (
@@ -217,13 +218,7 @@ def _note_unfitting(
         elif not has_text[row.docno]:
             problems.add(name, row.line, "The document %(docno)s has no text here yet.", docno=row.docno)
         if row.grade not in grades:
-            problems.add(
-                name,
-                row.line,
-                "The grade %(grade)d is not in the scale of the collection, which has %(scale)s.",
-                grade=row.grade,
-                scale=", ".join(map(str, sorted(grades))),
-            )
+            note_outside_scale(name, row.line, row.grade, grades, problems)
         if (row.topic, row.docno) in there:
             problems.add(
                 name,

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 from browser.pages import cat_collection
+from build import SECRET_KEY
 from kept import Kept
 from playwright.sync_api import Browser, Page
 from serving import running
-from sqlalchemy import delete
+from sqlalchemy import delete, text
 
 from annotator.settings import Settings, sqlite_url
 from annotator.storage import Base, Database
+from annotator.storage.audit import SQLITE_GUARDS
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Quiet, without the sandbox that root may not have, and without a word to its maker.
@@ -66,7 +68,7 @@ def served_file(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory)
 @pytest.fixture(scope="session")
 def running_server(chromium: str, served_file: Path) -> Iterator[str]:  # noqa: ARG001 - no browser, no server
     """The address of `annotator serve`, started as anybody would, once for all tests of a process."""
-    settings = Settings(secret_key="for tests only", database_url=sqlite_url(served_file))
+    settings = Settings(secret_key=SECRET_KEY, database_url=sqlite_url(served_file))
     command = [sys.executable, "-m", "annotator", "serve"]
     with running(command, served_file.parent / "server.log", settings.to_environment()) as server:
         yield server.address
@@ -77,8 +79,11 @@ def served(served_file: Path) -> Iterator[Database]:
     """The server's database, emptied for this test."""
     database = Database(sqlite_url(served_file))
     with database.transaction() as session:
+        # The log of deeds lets nobody take a line out.
+        session.execute(text("DROP TRIGGER audit_event_stays"))
         for table in reversed(Base.metadata.sorted_tables):
             session.execute(delete(table))
+        session.execute(text(SQLITE_GUARDS[0]))
     yield database
     database.close()
 

@@ -1,15 +1,26 @@
 """What the browser tests share: a judged collection, signing in as a person does, and the addresses of all pages."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
 from playwright.sync_api import Page
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
-from annotator.storage import Database, Role
-from annotator.workflows import documents, guidelines, qrels, qrels_versions, submissions, topic_editing
+from annotator.storage import Database, Role, ScoresShown
+from annotator.workflows import (
+    documents,
+    guidelines,
+    invitations,
+    qrels,
+    qrels_versions,
+    submissions,
+    tokens,
+    topic_editing,
+)
 from annotator.workflows.collection import CollectionChange, change_collection, read_scale
+from annotator.workflows.invitations import InvitationRequest
+from annotator.workflows.tokens import Scope, TokenRequest
 from annotator.workflows.topic_editing import TopicWords
 
 TEXTS = {f"d{index:02}": f"Document {index} tells of cats.\nIt has a second line." for index in range(12)}
@@ -34,6 +45,12 @@ ORGANISERS_PAGES = (
     "/terms",
     "/documents",
     "/documents/missing",
+    "/documents/changed",
+    "/rounds",
+    "/judges/hours",
+    "/judges/hours?by=day&from=2026-01-01",
+    "/audit",
+    "/audit?by=ola&action=pool.build",
     "/search",
     "/search?topic=1&q=cats",
     "/search/document?docno=d01&topic=1&q=cats",
@@ -65,6 +82,8 @@ ORGANISERS_PAGES = (
     "/leaderboard/pair?first=alpha&second=beta",
     "/significance?m=P@5&baseline=alpha",
     "/significance?qrels=1",
+    "/report",
+    "/jobs",
     "/correlation",
     "/correlation?m=P@5&qrels=1",
     "/quality?fewer=1",
@@ -77,6 +96,7 @@ ORGANISERS_PAGES = (
     "/test-questions",
     "/settings/queue",
     "/members",
+    "/invitations",
     "/settings",
 )
 PARTICIPANTS_PAGES = (
@@ -86,6 +106,7 @@ PARTICIPANTS_PAGES = (
     "/runs/receipt?tag=alpha",
     "/terms",
     "/scores?m=AP",
+    "/leaderboard?m=AP&letters=y",
     "/topics",
 )
 JUDGES_PAGES = (
@@ -93,6 +114,10 @@ JUDGES_PAGES = (
     *("/judge/questions/new?topic=1", "/training", "/guidelines"),
 )
 
+OBSERVERS_PAGES = (
+    *("", "/leaderboard?m=AP&letters=y", "/agreement", "/quality", "/quality/leave-out", "/significance", "/report"),
+    *("/correlation", "/leaderboard/run?tag=alpha", "/leaderboard/topics", "/leaderboard/topic?number=1"),
+)
 ADJUDICATORS_PAGES = ("", "/adjudicate", "/adjudicate/topics/1", "/judge/judged", "/judge/put-off", "/judge/questions")
 
 
@@ -120,10 +145,13 @@ def _add(session: Session) -> None:
     member(session, "ola", Role.ORGANISER)
     judge_id = member(session, "jo", Role.JUDGE)
     member(session, "eve", Role.ADJUDICATOR)
+    member(session, "oli", Role.OBSERVER)
+    invitations.invite(session, SLUG, InvitationRequest(Role.JUDGE, note="Kim"), made_by_id=None, at=datetime.now(UTC))
+    tokens.make_token(session, "ola", TokenRequest("script", [Scope.READ]), at=datetime.now(UTC))
     member(session, "pat", Role.PARTICIPANT, team="red")
     kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
     qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
-    submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), early=True)
+    submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
     guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
     guidelines.accept_guidelines(session, SLUG, judge_id, 1)
 

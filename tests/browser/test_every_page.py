@@ -2,7 +2,14 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from browser.pages import ADJUDICATORS_PAGES, JUDGES_PAGES, ORGANISERS_PAGES, PARTICIPANTS_PAGES, sign_in
+from browser.pages import (
+    ADJUDICATORS_PAGES,
+    JUDGES_PAGES,
+    OBSERVERS_PAGES,
+    ORGANISERS_PAGES,
+    PARTICIPANTS_PAGES,
+    sign_in,
+)
 from build import SLUG
 from playwright.sync_api import ConsoleMessage, Page, Request, ViewportSize
 
@@ -68,15 +75,26 @@ def faults_of(page: Page, place: str) -> list[str]:
         (
             "ola",
             [
-                *("/", "/collections", "/people", "/account", "/measures"),
+                *(
+                    "/",
+                    "/collections",
+                    "/people",
+                    "/people/invitations",
+                    "/audit",
+                    "/account",
+                    "/account/tokens",
+                    "/measures",
+                    "/api/v1/",
+                ),
                 *(f"/collections/{SLUG}{path}" for path in ORGANISERS_PAGES),
             ],
         ),
         ("jo", ["/", *(f"/collections/{SLUG}{path}" for path in JUDGES_PAGES)]),
         ("eve", ["/", *(f"/collections/{SLUG}{path}" for path in ADJUDICATORS_PAGES)]),
+        ("oli", ["/", *(f"/collections/{SLUG}{path}" for path in OBSERVERS_PAGES)]),
         ("pat", ["/", *(f"/collections/{SLUG}{path}" for path in PARTICIPANTS_PAGES)]),
     ],
-    ids=["organiser", "judge", "adjudicator", "participant"],
+    ids=["organiser", "judge", "adjudicator", "observer", "participant"],
 )
 def test_every_page_is_accessible_narrow_enough_and_self_contained(
     page: Page, server: str, name: str, paths: list[str]

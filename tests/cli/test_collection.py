@@ -96,8 +96,29 @@ def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
     assert news.refused("collections", "release", "news")[0].startswith("Runs are taken at any time")
     assert news("collections", "release", "news", "--early", "--take-back").exit_code == 2
     assert (
-        news.talk("collections", "release", "news", "--early") == "Participants of news see the scores of their runs.\n"
+        news.talk("collections", "release", "news", "--early")
+        == "Participants of news see the scores of their runs, beside the median and the best of all.\n"
     )
     assert ["scores", "released", "-"] not in news.table("collections", "show", "news")
     assert news.talk("collections", "release", "news", "--take-back") == "Participants of news see no scores.\n"
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")
+
+
+def test_how_much_of_the_scores_is_seen_and_from_when_is_decided(news: CommandLine) -> None:
+    release = ("collections", "release", "news")
+    later = "2999-05-01 09:00 +09:00"
+    assert news.refused(*release, "--from", later, "--show", "own")[0].startswith("Runs are taken at any time")
+    assert (
+        news.talk(*release, "--from", later, "--show", "own", "--early")
+        == "Participants of news see the scores of their runs from 2999-05-01 00:00 UTC on.\n"
+    )
+    # What is not given stays.
+    assert news.talk(*release, "--show", "whole").endswith("names from 2999-05-01 00:00 UTC on.\n")
+    assert ["scores", "shown", "whole"] in news.table("collections", "show", "news")
+    assert (
+        news.talk(*release, "--from", "now", "--early")
+        == "Participants of news see the whole leaderboard with names.\n"
+    )
+    assert news.talk(*release, "--show", "nothing") == "Participants of news see no scores.\n"
+    assert news.refused(*release, "--from", "none")[0].startswith("“none” is not a moment such as")
+    assert news.refused(*release, "--from", "soon")[0].startswith("“soon” is not a moment such as")

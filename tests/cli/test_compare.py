@@ -62,7 +62,7 @@ def test_documents_that_moved_are_listed_by_topic(files: CommandLine) -> None:
 def test_what_it_was_made_from_is_said_on_standard_error(files: CommandLine) -> None:
     assert files.talk(*FILES, "-m", "P@1").splitlines() == [
         "Every difference is alpha less beta.",
-        "Over all topics of qrels, as trec_eval -c: 2.",
+        "Over all topics of qrels, as trec_eval 10 -c: 2.",
         "Judged@10: alpha 0.3333, beta 1.0000.",
         "P@1, randomisation: 2 flips of signs, all there are.",
     ]
@@ -122,6 +122,20 @@ def test_relevance_from_a_grade_on_is_for_files(files: CommandLine) -> None:
     assert row[2:4] == ["0.5000", "0.0000"]
 
 
+def test_files_are_compared_as_trec_eval_9_or_10_orders_them(files: CommandLine) -> None:
+    # In 32 bits both scores are one, so that b, the greater name, comes before a, which is relevant.
+    Path("near.run").write_text("1 Q0 a 1 2.000000001 near\n1 Q0 b 2 2 near\n2 Q0 e 1 1 near\n")
+    near = ("compare", "qrels", "near.run", "beta.run", "-m", "P@1")
+    assert [files.table(*near, "--compat", version)[0][2] for version in ("9", "10")] == ["0.5000", "1.0000"]
+    moved = ("--by", "document", "--topic", "1")
+    ranks = {version: files.table(*near, *moved, "--compat", version) for version in ("9", "10")}
+    assert {version: [row[3] for row in rows if row[1] == "a"] for version, rows in ranks.items()} == {
+        "9": ["2"],
+        "10": ["1"],
+    }
+    assert "as trec_eval 9 -c: 2." in files.talk(*near, "--compat", "9")
+
+
 @pytest.mark.parametrize(
     ("words", "refusal"),
     [
@@ -149,6 +163,7 @@ def test_a_run_that_is_not_stored_is_refused(stored: CommandLine) -> None:
         ("compare", "qrels", "alpha.run"),
         ("compare", "--collection", "news", "alpha"),
         (*STORED, "--relevant-from", "2"),
+        (*STORED, "--compat", "9"),
         (*FILES, "--topic", "1"),
         (*FILES, "--qrels", "1"),
         (*FILES, "--seed", "-1"),

@@ -122,10 +122,10 @@ def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandL
     shown = judged.done("leaderboard", "show", "news", "-m", "P@1")
     assert shown.splitlines()[0].split() == ["RUN", "TEAM", "P@1", "95%", "Judged@1", "MARKS"]
     # alpha begins with a and a, both relevant; beta with d and e: d is unjudged, e relevant. The values of beta, 0 and
-    # 1, have the standard error 1/2, and t of one degree of freedom at 97.5 % is 12.7062.
+    # 1, have the standard error 1/2, and t of one degree of freedom at 97.5 % is 12.7062: that goes beyond 0 and 1.
     assert [line.split() for line in shown.splitlines()[1:3]] == [
         ["alpha", "-", "1.0000", "-", "1.0000", "-"],
-        ["beta", "-", "0.5000", "[-5.8531,6.8531]", "0.5000", "-"],
+        ["beta", "-", "0.5000", "[0.0000,1.0000]", "0.5000", "-"],
     ]
     assert "Qrels: live settled by adjudicated-else-majority, 4 grades, fingerprint " in shown
     assert "95%: by Student's t over topics." in shown
@@ -162,7 +162,7 @@ def test_the_leaderboard_is_set_in_markdown_and_latex(judged: CommandLine) -> No
     lines = judged.done(*words, "markdown").splitlines()
     assert lines[0] == "| RUN | TEAM | P@1 | 95% | Judged@1 | MARKS |"
     assert lines[2] == "| alpha |  | 1.0000 |  | 1.0000 |  |"
-    assert r"beta &  & 0.5000 & [-5.8531,6.8531] & 0.5000 &  \\" in judged.done(*words, "latex").splitlines()
+    assert r"beta &  & 0.5000 & [0.0000,1.0000] & 0.5000 &  \\" in judged.done(*words, "latex").splitlines()
     assert judged(*words, "latex", "--per-topic").exit_code == 2
 
 

@@ -1,5 +1,6 @@
 """`annotator serve`, refused and for real."""
 
+import json
 import signal
 import socket
 import sys
@@ -7,14 +8,13 @@ import time
 from pathlib import Path
 
 import pytest
-from build import PASSWORD
+from build import PASSWORD, SECRET_KEY
 from cli.command_line import CommandLine
-from serving import SECONDS_TO_STOP, Server, running
+from serving import SECONDS_TO_STOP, Server, free_port, running
 
 from annotator.settings import Settings
 
 SERVE = [sys.executable, "-m", "annotator", "serve"]
-SECRET = "for tests only"
 
 
 def test_without_a_secret_key_nothing_is_served(annotator: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_without_a_secret_key_nothing_is_served(annotator: CommandLine, monkeypa
 
 
 def test_a_port_that_is_taken_is_refused(annotator: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET)
+    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
     with socket.socket() as other:
         # granian's workers share their port with anybody who asks for it like this.
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
@@ -35,7 +35,7 @@ def test_a_port_that_is_taken_is_refused(annotator: CommandLine, monkeypatch: py
 
 
 def test_an_address_of_another_machine_is_refused(annotator: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET)
+    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
     [sentence] = annotator.refused("serve", "--host", "192.0.2.1")  # kept for documentation: RFC 5737
     assert sentence.startswith("Nothing can be served at 192.0.2.1, port 8000: ")
 
@@ -43,20 +43,52 @@ def test_an_address_of_another_machine_is_refused(annotator: CommandLine, monkey
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_pages_are_served_until_a_signal(annotator: CommandLine, tmp_path: Path, ending: signal.Signals) -> None:
     annotator.done("users", "add", "jo", given=PASSWORD)
-    settings = Settings(secret_key=SECRET, database_url=annotator.url)
+    settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
     with running(SERVE, tmp_path / "server.log", settings.to_environment()) as server:
         status, page = server.get("/sign-in")
         assert (status, b"<form" in page) == (200, True)
         server.process.send_signal(ending)
         assert server.process.wait(SECONDS_TO_STOP) == 0
-    said = server.log.read_text()
-    assert said.startswith(f"Listening at {server.address}/\n")
-    assert "Traceback" not in said
+    assert server.log.read_text() == f"Listening at {server.address}/\n"
+
+
+def test_health_requests_and_figures_are_told_to_whoever_watches(annotator: CommandLine, tmp_path: Path) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
+    figures = free_port()
+    watched = [*SERVE, "--log-format", "json", "--metrics-port", str(figures), "--no-worker"]
+    with running(watched, tmp_path / "server.log", settings.to_environment()) as server:
+        assert [server.get(path)[0] for path in ("/health", "/ready", "/nowhere")] == [200, 200, 404]
+        text = Server(figures, server.process, server.log).get("/metrics")[1].decode()
+    # Both processes that answered are counted together.
+    assert 'annotator_requests_total{endpoint="health.ready",method="GET",status="200"} 1.0' in text
+    assert 'annotator_request_seconds_count{endpoint="none"} 1.0' in text
+    assert 'annotator_jobs{state="waiting"} 0.0' in text
+    lines = server.log.read_text().splitlines()
+    assert lines.pop(0) == f"Listening at {server.address}/"
+    requests = {line["path"]: line["status"] for line in map(json.loads, lines)}
+    assert requests["/nowhere"] == 404
+
+
+def test_requests_that_have_arrived_are_answered_before_the_server_ends(annotator: CommandLine, tmp_path: Path) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
+    with running([*SERVE, "--no-worker"], tmp_path / "server.log", settings.to_environment()) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS_TO_STOP) as half:
+            # A request is under way: its head is there, and its body comes when the server is already told to end.
+            half.sendall(b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 6\r\n\r\n")
+            time.sleep(0.5)
+            server.process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            half.sendall(b"name=x")
+            answer = half.makefile("rb").readline()
+        assert server.process.wait(SECONDS_TO_STOP) == 0
+    assert answer.startswith(b"HTTP/1.1 ")
 
 
 def test_workers_of_a_server_that_was_killed_end_and_leave_the_port(annotator: CommandLine, tmp_path: Path) -> None:
     annotator.done("users", "add", "jo", given=PASSWORD)
-    settings = Settings(secret_key=SECRET, database_url=annotator.url)
+    settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
     with running(SERVE, tmp_path / "server.log", settings.to_environment()) as server:
         server.process.kill()
         server.process.wait(SECONDS_TO_STOP)

@@ -83,6 +83,17 @@ def test_bars_stand_beside_the_median_and_the_best(
     assert [bar.place for bar in bars] == places
 
 
+def test_values_that_differ_by_rounding_alone_share_a_place() -> None:
+    # As numbers of 64 bits (0.1 + 0.2) + 0.3 is more than (0.3 + 0.2) + 0.1, by the last of its digits.
+    more, same = 0.1 + 0.2 + 0.3, 0.3 + 0.2 + 0.1
+    assert more > same
+    assert [run.place for run in rank_runs(["b", "a", "c"], np.array([more, same, 0.1]), Better.MORE)] == [1, 1, 3]
+    [bar] = topic_bars(["1"], np.array([[more], [same]]), 1, Better.MORE)
+    assert (bar.place, bar.best) == (1, more)
+    hardness = difficulties(["1", "2"], np.array([[more, same]]), Better.MORE)
+    assert [topic.place for topic in hardness] == [1, 1]
+
+
 @pytest.mark.parametrize("better", list(Better))
 def test_without_topics_there_are_no_bars(better: Better) -> None:
     assert topic_bars([], np.zeros((2, 0)), 1, better) == ()

@@ -8,7 +8,7 @@ import pytest
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.leaderboard import BoardRun, BoardValues, Leaderboard, View, judged_beside, make_rows, needed
-from annotator.evaluation.leaderboard_making import Asked, make_leaderboard
+from annotator.evaluation.leaderboard_making import Asked, make_leaderboard, score_board
 from annotator.evaluation.leaderboard_notices import notices
 from annotator.evaluation.leaderboard_table import exact_rows, latex, markdown, readable_rows
 from annotator.evaluation.live_scores import GradedTopic, Grading
@@ -67,12 +67,46 @@ def test_the_best_run_of_a_team_with_several_is_marked() -> None:
 
 
 def test_the_interval_of_a_mean_is_students_over_topics() -> None:
-    [row], *_ = make_rows(values(runs("a"), np.array([0.2, 0.4, 0.6])), View())
+    [row], *_ = make_rows(values(runs("a"), np.array([0.2, 0.4, 0.6]), measure="utility"), View())
     # sd 0.2, standard error 0.2 / sqrt(3); t of 2 degrees at 97.5 % is 4.302653.
     half = 4.302653 * 0.2 / 3**0.5
     [interval] = row.intervals
     assert interval is not None
     assert interval.bounds == pytest.approx((0.4 - half, 0.4 + half), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("measure", "scores", "bounds"),
+    [
+        # sd and half the interval as above: 0.496828; AP is from 0 to 1, DCG from 0 without an upper end.
+        ("AP", (0.2, 0.4, 0.6), (0, 0.896828)),
+        ("AP", (0.4, 0.6, 0.8), (0.103172, 1)),
+        ("DCG", (0.2, 0.4, 0.6), (0, 0.896828)),
+        ("DCG", (0.6, 0.8, 1.0), (0.303172, 1.296828)),
+    ],
+)
+def test_no_interval_goes_beyond_what_a_measure_can_be(
+    measure: str, scores: Sequence[float], bounds: tuple[float, float]
+) -> None:
+    [row], *_ = make_rows(values(runs("a"), np.array(scores), measure=measure), View())
+    [interval] = row.intervals
+    assert interval is not None
+    assert interval.bounds == pytest.approx(bounds, abs=1e-6)
+
+
+def test_runs_that_are_equal_but_for_rounding_share_a_place() -> None:
+    # As numbers of 64 bits (0.1 + 0.2) + 0.3 is more than (0.3 + 0.2) + 0.1, by the last of its digits.
+    up, down = np.array([0.1, 0.2, 0.3]), np.array([0.3, 0.2, 0.1])
+    assert np.mean(up) != np.mean(down)
+    board = values(runs("b blue", "c", "a blue", "d"), up, down, down, up - 0.05, measure="P@10")
+    rows, *_ = make_rows(board, View())
+    assert [(row.tag, row.place) for row in rows] == [("a", 1), ("b", 1), ("c", 1), ("d", 4)]
+    assert [row.tag for row in rows if row.best_of_team] == ["a"]
+
+
+def test_there_are_no_places_where_neither_more_nor_less_is_better() -> None:
+    rows, *_ = make_rows(values(runs("a", "b"), DIFFICULTY, DIFFICULTY + 1, measure="NumRet"), View())
+    assert [row.place for row in rows] == [None, None]
 
 
 def test_the_interval_by_bootstrap_stays_within_the_scores_and_is_the_same_again() -> None:
@@ -162,7 +196,7 @@ def made(view: View, *named: BoardRun) -> Leaderboard:
         source="live",
         policy="majority",
     )
-    return make_leaderboard(asked, topics, lists)
+    return make_leaderboard(asked, topics, score_board(asked, topics, lists))
 
 
 FOUND = [*runs("best|1 red", "other_2 red")]
@@ -184,7 +218,7 @@ def test_exact_rows_have_bounds_p_and_letters_and_name_the_grades() -> None:
     row = dict(zip(map(str, headings), second, strict=True))
     assert (first[0], second[0]) == ("best|1", "other_2")
     # 0.5 and 1: standard error 0.25, t of one degree at 97.5 % is 12.7062.
-    assert [row["AP low"], row["AP high"]] == pytest.approx([0.75 - 12.7062 * 0.25, 0.75 + 12.7062 * 0.25], abs=1e-4)
+    assert [row["AP low"], row["AP high"]] == [0, 1]  # 12.7062 standard errors of 0.25 go beyond
     # The difference is -0.5 and 0, t -1 of one degree: p 1/2.
     assert row["AP p"] == pytest.approx(0.5)
     assert (row["Judged@10"], row["NumRet"], row["fed_pool"], row["best_of_team"]) == (0.75, 4, "yes", "no")
@@ -201,5 +235,5 @@ def test_readable_rows_show_how_far_is_judged_once_for_each_depth() -> None:
 def test_markdown_and_latex_escape_what_would_end_a_cell() -> None:
     board = made(View(), *FOUND)
     assert r"| best\|1 | red | 1.0000 |  | 0.7500 | 4 | ◆ |" in markdown(board).splitlines()
-    assert r"other\_2 & red & 0.7500 & [-2.4266,3.9266] & 0.7500 & 4 &  \\" in latex(board).splitlines()
+    assert r"other\_2 & red & 0.7500 & [0.0000,1.0000] & 0.7500 & 4 &  \\" in latex(board).splitlines()
     assert latex(board).startswith(r"\begin{tabular}{llrrrrr}")

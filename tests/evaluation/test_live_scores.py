@@ -1,5 +1,7 @@
 """Scores kept topic by topic: the same as all at once, and made anew only where something is another."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,8 @@ from annotator.evaluation.live_scores import (
     GradedTopics,
     Grading,
     LiveScores,
+    OneCollection,
+    no_search_for_garbage,
     qrels_bytes,
     score_topics,
     topic_lines,
@@ -53,6 +57,20 @@ def test_every_measure_is_the_same_topic_by_topic_as_all_at_once(
         assert np.array_equal(kept, at_once.values[:, place], equal_nan=True)
 
 
+@given(lists, some.fixed_dictionaries(dict.fromkeys(NUMBERS, grades)), some.integers(1, 2))
+def test_no_value_is_beyond_the_bounds_of_its_measure(
+    ranked: list[list[int]], qrels: dict[int, dict[int, int]], relevant_from: int
+) -> None:
+    run = {topic: np.array(ranked[place], np.int32) for place, topic in enumerate(NUMBERS)}
+    means = [measure for measure in EVERY_MEASURE if not measure.definition.is_count]
+    scored = score_runs([run], qrels, NUMBERS, means, relevant_from, 2)
+    for measure, values in zip(means, scored.values.reshape(-1, len(means)).T, strict=True):
+        least, most = measure.definition.bounds
+        # But for the rounding of sums.
+        assert (least - 1e-9 <= values).all(), measure
+        assert (values <= most + 1e-9).all(), measure
+
+
 def test_only_a_topic_under_another_mark_is_made_anew() -> None:
     kept, asked = GradedTopics(), []
 
@@ -85,10 +103,66 @@ def test_other_runs_leave_nothing_of_the_old_ones() -> None:
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
-    kept = GradedTopics()
+    kept = OneCollection()
     for key in range(100):
-        kept.result(key, object)
+        kept.result(key, "state", object)
     assert list(kept.results) == list(range(76, 100))
+
+
+def test_the_measures_used_last_are_kept_and_no_more_than_64() -> None:
+    measures = parse_measures([f"P@{depth}" for depth in range(1, 101)])
+    topics, of_topics = {1: GradedTopic({1: 1}, b"")}, {1: [np.array([1, 2], np.int32)]}
+    for measure in measures:
+        # The first is asked for each time, and so is never the one used longest ago.
+        score_topics(topics, of_topics, 1, [measures[0], measure], Grading(1, 2))
+    assert set(topics[1].values) == {measures[0], *measures[-63:]}
+    score_topics(topics, of_topics, 1, measures[:70], Grading(1, 2))
+    assert set(topics[1].values) == set(measures[:70])
+
+
+def test_who_asks_for_one_collection_waits_for_nobody_who_asks_for_another() -> None:
+    memory = LiveScores()
+    with memory.of(1, ("alpha",)).lock:
+        assert not memory.lock.locked()
+        assert memory.of(2, ("alpha",)).lock.acquire(blocking=False)
+        assert memory.of(1, ("alpha", "beta")).lock.acquire(blocking=False)
+
+
+def test_while_one_result_is_made_others_are_shown() -> None:
+    kept = OneCollection()
+    kept.result("AP", "state", lambda: "shown")
+    assert kept.result("P@5", "state", lambda: kept.result("AP", "state", lambda: "anew")) == "shown"
+
+
+def test_of_each_thing_asked_for_only_the_latest_state_is_kept() -> None:
+    kept = OneCollection()
+    first = kept.result("AP", "before", lambda: ["made"])
+    assert kept.result("AP", "before", lambda: ["again"]) is first
+    assert kept.result("AP", "after", lambda: ["anew"]) == ["anew"]
+    assert kept.result("AP", "before", lambda: ["once more"]) == ["once more"]
+    assert len(kept.results) == 1
+
+
+def test_while_scores_are_made_nobody_looks_for_garbage_and_afterwards_as_before() -> None:
+    assert gc.isenabled()
+    with no_search_for_garbage():
+        assert not gc.isenabled()
+        with no_search_for_garbage():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ValueError, match="wrong"), no_search_for_garbage():
+        raise ValueError("wrong")
+    assert gc.isenabled()
+
+
+def test_the_search_for_garbage_is_on_again_whoever_leaves_first() -> None:
+    first, second = no_search_for_garbage(), no_search_for_garbage()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    second.__exit__(None, None, None)
+    assert gc.isenabled()
 
 
 @pytest.mark.parametrize("numbers", [["10", "9", "1"], ["10", "T9", "1"], ["01", "1", "2"]])

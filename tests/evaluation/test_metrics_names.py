@@ -326,3 +326,13 @@ def test_any_text_is_a_measure_or_refused(text: str) -> None:
     except InvalidValueError:
         return
     assert parse_measure(str(measure)) == measure
+
+
+def test_a_name_across_lines_is_read_or_refused_like_any_other() -> None:
+    assert [str(measure) for measure in parse_measures(["AP(rel=2\n)@5", "P@5(rel=\n2)"])] == [
+        "AP(rel=2)@5",
+        "P(rel=2)@5",
+    ]
+    for written in ("RBP(p=0.95)\nRBP(p=0.95)", "AP(r\nel)@5", "P@\n5x"):
+        with pytest.raises(InvalidValueError):
+            parse_measures([written])

@@ -201,3 +201,9 @@ def test_an_odd_number_is_taken(number: str) -> None:
     topics = parse_topics("t", f"{number}\ttitle\n".encode(), problems)
     assert topics is not None
     assert topics[0].number == number
+
+
+def test_a_topic_of_sgml_without_any_tag_has_no_number() -> None:
+    problems = Problems()
+    assert parse_topics("t", b"<top>\nspies\n</top>\n", problems) is None
+    assert [str(problem) for problem in problems.first] == ["t:1: The topic has neither number nor title."]

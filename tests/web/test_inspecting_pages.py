@@ -1,6 +1,7 @@
 """The pages that look closer at a run, the topics, a topic and two runs."""
 
 import csv
+import re
 
 import pytest
 from build import SLUG, labels, run, topic_file
@@ -120,6 +121,33 @@ def test_the_grades_of_one_judge_stay_from_page_to_page(visit: Visit, judged: st
     assert f"/collections/{SLUG}/leaderboard/topic?number=1&amp;m=P@1&amp;judge=kim" in answer.text
     assert '<input type="hidden" name="judge" value="kim">' in answer.text
     assert visit("ola").get(f"{judged}/leaderboard/topics?qrels=1").status_code == 404
+
+
+def test_from_the_leaderboard_a_run_is_looked_at_by_the_same_measure_and_grades(
+    visit: Visit, judged: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        labels(session, "kim", "1 0 a 1\n1 0 d 0\n", name="kim.txt")
+    ola = visit("ola")
+    run_of = f"/collections/{SLUG}/leaderboard/run?tag=alpha"
+    by_judge = ola.get(f"{judged}/leaderboard?m=AP&m=P@1&sort=P@1&judge=kim").text
+    assert f'href="{run_of}&amp;judge=kim&amp;m=P@1"' in by_judge
+    assert f'href="{run_of}&amp;m=AP"' in ola.get(f"{judged}/leaderboard?m=AP&m=P@1").text
+    assert ola.post(f"{judged}/qrels/keep").status_code == 303
+    assert f'href="{run_of}&amp;m=AP&amp;qrels=1"' in ola.get(f"{judged}/leaderboard?m=AP&qrels=1").text
+
+
+def test_on_the_leaderboard_equal_runs_share_a_place(visit: Visit, judged: str) -> None:
+    # Both have a, the only document of grade 2, among the first three of topic 1.
+    page = words(visit("ola").get(f"{judged}/leaderboard?m=P(rel=2)@3"))
+    assert re.search(r"\b1 alpha 0\.1667 .*\b1 beta 0\.1667 ", page)
+
+
+def test_a_judged_topic_leads_to_how_runs_do_on_it(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    assert f"/collections/{SLUG}/leaderboard/topic?number=1" in ola.get(f"{judged}/topics/1").text
+    ola.post(f"{judged}/topic/drop", numbers="1", reason="Too broad.")
+    assert f"/collections/{SLUG}/leaderboard/topic?number=1" not in ola.get(f"{judged}/topics/1").text
 
 
 @pytest.mark.parametrize(("page", "query", "table"), EVERY_CSV)

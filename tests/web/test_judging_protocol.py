@@ -511,7 +511,8 @@ def test_no_byte_tells_of_runs_purposes_or_others(visit: Visit, news: str, datab
         assert [one for one in (*secrets, *(f'"{name}"' for name in fields)) if one in told] == [], answer.request.path
     assert set(answers[0].headers.keys()) <= {
         *("Content-Type", "Content-Length", "Vary", "Cache-Control", "Content-Security-Policy", "Set-Cookie"),
-        *("X-Content-Type-Options", "Referrer-Policy"),
+        *("X-Content-Type-Options", "Referrer-Policy", "Permissions-Policy"),
+        *("Cross-Origin-Opener-Policy", "Cross-Origin-Resource-Policy"),
     }
     shapes = {
         tuple(sorted(one)) for answer in answers if answer.is_json for one in answer.get_json().get("documents", [])

@@ -103,7 +103,7 @@ def test_runs_are_sorted_by_link_and_say_by_what(visit: Visit, judged: str) -> N
 
 
 def test_each_run_leads_to_a_page_of_its_own(visit: Visit, judged: str) -> None:
-    assert f'href="{judged}/leaderboard/run?tag=alpha"' in visit("ola").get(f"{judged}/leaderboard").text
+    assert f'href="{judged}/leaderboard/run?tag=alpha&amp;m=AP"' in visit("ola").get(f"{judged}/leaderboard?m=AP").text
 
 
 def test_too_little_judged_is_warned_of_beside_the_score_and_above(
@@ -149,7 +149,11 @@ def test_a_kept_version_is_shown_as_it_was_kept(visit: Visit, judged: str, datab
     ("query", "status", "sentence"),
     [
         ("qrels=7", 404, "There is no version 7 of these qrels."),
-        ("qrels=best", 422, "“best” is no version of the qrels"),
+        ("qrels=best", 422, "“best” is neither the number of a version nor “live”"),
+        ("qrels=999999999999999999999", 404, "There is no version 999999999999999999999 of these qrels."),
+        ("qrels=" + "9" * 5000, 404, "There is no version " + "9" * 40 + "… of these qrels."),
+        ("round=" + "9" * 5000, 422, "is no number of a round"),
+        ("&".join(f"m=P@{depth}" for depth in range(1, 26)), 422, "At most 24 measures are shown at once, not 25"),
         ("interval=guess", 422, "“guess” is no way to an interval"),
         ("baseline=nobody", 404, "The baseline “nobody” is not among the runs compared."),
         ("m=nDGC@10", 422, "the nearest names are: nDCG"),

@@ -13,9 +13,8 @@ from visiting import Visit, Visitor, file, hidden, words
 from werkzeug.test import TestResponse
 
 from annotator.storage import Database, Role, Topic, TopicState
+from annotator.web import later, senders
 from annotator.web import run as run_page
-from annotator.web import runs as runs_page
-from annotator.web import senders
 from annotator.workflows import collection, members, runs, submissions
 from annotator.workflows.submissions import Deadline, SubmissionChange
 
@@ -30,7 +29,7 @@ TOO_LATE = "The deadline has passed: runs were taken, and could be changed, befo
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[datetime]:
     """What the clock of the pages of runs says: its last entry."""
     moments = [EARLY]
-    for module in (run_page, runs_page, senders):
+    for module in (run_page, later, senders):
         monkeypatch.setattr(module, "now", lambda: moments[-1])
     return moments
 

@@ -1,16 +1,24 @@
 """Signing in and out, one's password, and the session between."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
-from build import PASSWORD, SLUG
+from build import PASSWORD, SECRET_KEY, SLUG
 from flask import Flask
 from sqlalchemy import func, select
 from visiting import Visit, hidden, words
 
+from annotator import passwords
 from annotator.app import create_app, wsgi
 from annotator.errors import InvalidValueError
+from annotator.passwords import KNOWN_PASSWORD, hash_known_password
 from annotator.settings import Settings
 from annotator.storage import Assignment, AssignmentState, Database
 from annotator.web.addresses import local_path
+from annotator.web.context import SETTINGS
+from annotator.web.sessions import marks
+from annotator.workflows import accounts
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -99,6 +107,7 @@ def test_a_session_that_names_nobody_is_a_guests(app: Flask, identity: str) -> N
     client = app.test_client()
     with client.session_transaction() as cookie:
         cookie["_user_id"] = identity
+        cookie.update(marks(datetime.now(UTC)))
     assert client.get("/collections").status_code == 303
 
 
@@ -131,7 +140,7 @@ def test_there_is_no_server_without_a_secret_key(sqlite_database: Database, monk
 
 
 def test_a_server_sets_the_application_up_from_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", "a key")
+    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
     monkeypatch.setenv("ANNOTATOR_DATABASE_URL", "sqlite://")
     monkeypatch.setenv("ANNOTATOR_UPLOAD_LIMIT_MB", "3")
     monkeypatch.setenv("ANNOTATOR_SECURE_COOKIES", "1")
@@ -139,3 +148,30 @@ def test_a_server_sets_the_application_up_from_its_environment(monkeypatch: pyte
     assert app.config["MAX_CONTENT_LENGTH"] == 3 << 20
     assert app.config["SESSION_COOKIE_SECURE"] is True
     assert "Secure" in app.test_client().get("/sign-in").headers["Set-Cookie"]
+
+
+def test_the_password_of_the_demonstration_opens_nothing_else(app: Flask, database: Database, visit: Visit) -> None:
+    with database.transaction() as session:
+        accounts.set_password(session, "jo", hash_known_password(KNOWN_PASSWORD))
+    refused = visit(None).post("/sign-in", name="jo", password=KNOWN_PASSWORD)
+    assert refused.status_code == 403
+    assert "Everybody knows this password" in words(refused)
+    present = app.extensions[SETTINGS]
+    app.extensions[SETTINGS] = replace(present, demonstration=True)
+    assert visit(None).post("/sign-in", name="jo", password=KNOWN_PASSWORD).status_code == 303
+    app.extensions[SETTINGS] = present
+
+
+@pytest.mark.parametrize("name", ["jo", "nobody"])
+def test_a_name_that_nobody_has_is_looked_into_as_long(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    looked: list[str] = []
+
+    def check(password_hash: str, _password: str) -> bool:
+        looked.append(password_hash)
+        return False
+
+    monkeypatch.setattr(passwords, "check_password_hash", check)
+    assert visit(None).post("/sign-in", name=name, password="wrong horse").status_code == 422
+    assert len(looked) == 1

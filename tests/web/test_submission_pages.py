@@ -1,5 +1,6 @@
 """Submissions by page: the rules an organiser sets, the terms a participant accepts, the scores they see."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -9,7 +10,7 @@ from visiting import Visit, file, hidden, words
 from annotator.storage import Database
 from annotator.workflows import submissions
 from annotator.workflows.collection import show_collection
-from annotator.workflows.submissions import Deadline, SubmissionChange
+from annotator.workflows.submissions import Deadline, SubmissionChange, take_scores_back
 
 RULES = {"until": "", "terms": "", "most_documents": "1000"}
 
@@ -61,7 +62,7 @@ def test_a_closed_collection_keeps_its_rules_and_still_releases_its_scores(visit
     ola.post(f"{news}/close")
     assert ola.post(f"{news}/submissions", **RULES).status_code == 409
     assert ola.post(f"{news}/submissions/release").status_code == 303
-    assert "see the scores of their own runs, and of no others, since" in words(ola.get(f"{news}/submissions"))
+    assert "Participants see scores since" in words(ola.get(f"{news}/submissions"))
 
 
 def test_a_participant_reads_and_accepts_the_terms_once(visit: Visit, news: str, database: Database) -> None:
@@ -135,19 +136,43 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
     assert "reds" not in words(pat.get(f"{scored}/scores"))
 
 
-def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(visit: Visit, scored: str) -> None:
+def test_the_median_and_the_best_of_few_runs_are_not_told(visit: Visit, scored: str, database: Database) -> None:
+    # Beside red's run there are three of others, of one team; then five of two teams.
+    why = "It takes 5 runs of others in time, of 3 teams at least."
+    for more in ((), ("green", "blue")):
+        with database.transaction() as session:
+            for place, team in enumerate(more):
+                run(session, f"more{place}", {"1": ["d", "a"]}, team=team)
+        assert visit("ola").post(f"{scored}/submissions/release", early="y", moment="now").status_code == 303
+        page = words(visit("pat").get(f"{scored}/scores?m=RR&run=reds"))
+        assert why in page
+        assert "RR of reds by topic Topic reds 1 0.5000" in page
+        assert "Median" not in page
+        head, row = visit("pat").get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text.splitlines()
+        assert head == "run,measure,topic,value,median_and_best"
+        assert row.startswith("reds,RR,1,0.5,")
+        assert why in row
+
+
+def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(
+    visit: Visit, scored: str, database: Database
+) -> None:
     pat = visit("pat")
+    with database.transaction() as session:
+        run(session, "greens", {"1": ["b", "a"]}, team="green")
+        run(session, "greys", {"1": ["a"]}, team="grey")
+        run(session, "reds2", {"1": ["b"]}, team="red")
+        run(session, "reds3", {"1": ["b", "d"]}, team="red")
     assert pat.get(f"{scored}/scores.csv").status_code == 404
     assert visit("ola").post(f"{scored}/submissions/release", early="y").status_code == 303
-    # RR of topic 1: reds b a 1/2, blues a b 1, alpha a b c 1, beta d b a 1/3; between 1/2 and 1 lies 3/4.
+    # RR of topic 1: reds b a 1/2, blues a b 1, alpha a b c 1, beta d b a 1/3, greens 1/2, greys 1, and 0 twice: between
+    # 0 0 1/3 1/2 and 1/2 1 1 1 lies 1/2.
     page = pat.get(f"{scored}/scores?m=RR&run=reds")
-    assert "RR of reds by topic Topic reds Median Best 1 0.5000 0.7500 1.0000" in words(page)
-    assert "the best of all 4 runs uploaded before the release, whose names are not told" in words(page)
-    assert pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text.splitlines()[1:] == [
-        "reds,RR,1,0.5,0.75,1.0"
-    ]
+    assert "RR of reds by topic Topic reds Median Best 1 0.5000 0.5000 1.0000" in words(page)
+    assert "the best of all 8 runs uploaded before the release, whose names are not told" in words(page)
+    assert pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text.splitlines()[1:] == ["reds,RR,1,0.5,0.5,1.0"]
     whole = pat.get(f"{scored}/scores.csv").text
-    assert [line.split(",")[0] for line in whole.splitlines()] == ["run", "reds"]
+    assert [line.split(",")[0] for line in whole.splitlines()] == ["run", "reds", "reds2", "reds3"]
 
 
 def test_a_run_sent_after_the_release_changes_no_median_and_no_best(
@@ -193,6 +218,80 @@ def test_scores_are_released_while_runs_are_taken_only_when_ticked(
     assert "have no scores here: 1." in page
 
 
+def test_a_participant_is_told_what_comes_and_when(visit: Visit, scored: str) -> None:
+    pat, ola = visit("pat"), visit("ola")
+    for shown, sentence in (
+        ("own", "Then you see here the scores of your team's runs uploaded before that."),
+        ("beside", "each topic beside the median and the best of all runs, without names."),
+        ("whole", "Then you see the leaderboard of all runs uploaded before that, with their names"),
+    ):
+        answer = ola.post(f"{scored}/submissions/release", shown=shown, moment="2999-05-01 00:00", early="y")
+        assert answer.status_code == 303
+        page = words(pat.get(f"{scored}/scores"))
+        assert "The scores are not shown yet: they come on 2999-05-01 00:00 UTC" in page
+        assert sentence in page
+        assert "reds" not in page
+        assert pat.get(f"{scored}/scores.csv").status_code == 404
+        assert pat.get(f"{scored}/leaderboard").status_code == 403
+        assert pat.get(f"{scored}/leaderboard.csv").status_code == 403
+    assert "Participants see no scores before 2999-05-01 00:00 UTC" in words(ola.get(f"{scored}/submissions"))
+    assert "Runs are taken also after that moment: these get no scores." in words(ola.get(f"{scored}/submissions"))
+    refused = ola.post(f"{scored}/submissions/release", moment="soon", early="y")
+    assert refused.status_code == 422
+    assert "“soon” is not a moment" in words(refused)
+
+
+def test_own_scores_alone_stand_beside_nothing(visit: Visit, scored: str) -> None:
+    assert visit("ola").post(f"{scored}/submissions/release", shown="own", early="y").status_code == 303
+    pat = visit("pat")
+    page = words(pat.get(f"{scored}/scores?m=RR&run=reds"))
+    assert "RR of reds by topic Topic reds 1 0.5000" in page
+    assert "Median" not in page
+    assert pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text.splitlines() == [
+        "run,measure,topic,value",
+        "reds,RR,1,0.5",
+    ]
+    assert pat.get(f"{scored}/leaderboard").status_code == 403
+
+
+def test_the_whole_leaderboard_has_names_and_neither_judges_nor_late_runs(
+    visit: Visit, scored: str, database: Database
+) -> None:
+    ola, pat = visit("ola"), visit("pat")
+    assert ola.post(f"{scored}/submissions/release", shown="whole", early="y").status_code == 303
+    before = pat.get(f"{scored}/leaderboard?m=RR&letters=y")
+    # By RR: alpha and blues 1, reds 1/2, beta 1/3.
+    tags = re.findall(r'<th scope="row">(?:<a [^>]*>)?(\w+)', before.text)
+    assert tags == ["alpha", "blues", "reds", "beta"]
+    assert "nist" not in before.text
+    assert pat.post(f"{scored}/runs", files=file("oracle.run", run_text("oracle", {"1": ["a"]}))).status_code == 303
+    assert pat.get(f"{scored}/leaderboard?m=RR&letters=y").text == before.text
+    assert "oracle" in ola.get(f"{scored}/leaderboard?m=RR").text
+    # Neither one judge's grades, nor another policy, nor what is known of documents.
+    other = pat.get(f"{scored}/leaderboard?m=RR&letters=y&judge=nist&policy=lowest&qrels=1")
+    assert words(other) == words(before)
+    for address in ("leaderboard/run?tag=reds", "leaderboard/topic?number=1", "significance", "quality", "pool/holes"):
+        assert pat.get(f"{scored}/{address}").status_code == 403
+    rows = pat.get(f"{scored}/leaderboard.csv?m=RR").text.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["run", "alpha", "blues", "reds", "beta"]
+    assert pat.get(f"{scored}/leaderboard?m=nonsense").status_code == 422
+    with database.transaction() as session:
+        take_scores_back(session, SLUG)
+    assert pat.get(f"{scored}/leaderboard").status_code == 403
+
+
+def test_to_store_what_is_seen_again_moves_no_moment(visit: Visit, scored: str, database: Database) -> None:
+    ola = visit("ola")
+    assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
+    with database.reading() as session:
+        first = show_collection(session, SLUG).scores_released_at
+    assert first is not None
+    minute = f"{first:%Y-%m-%d %H:%M} UTC"
+    assert ola.post(f"{scored}/submissions/release", shown="own", moment=minute).status_code == 303
+    with database.reading() as session:
+        assert show_collection(session, SLUG).scores_released_at == first
+
+
 def test_released_scores_without_grades_or_runs_say_so(visit: Visit, news: str, database: Database) -> None:
     visit("ola").post(f"{news}/submissions/release", early="y")
     pat = visit("pat")
@@ -217,3 +316,13 @@ def test_judges_search_where_the_organiser_allows_it(visit: Visit, news: str, da
         assert (' checked id="judges_search"' in ola.get(f"{news}/settings").text) == stored
         with database.reading() as session:
             assert show_collection(session, SLUG).judges_search == stored
+
+
+def test_a_team_whose_only_run_came_too_late_has_a_table_without_rows(
+    visit: Visit, scored: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW - timedelta(days=1), early=True)
+    answer = visit("pat").get(f"{scored}/scores.csv")
+    assert answer.status_code == 200
+    assert len(answer.text.splitlines()) == 1

@@ -1,11 +1,13 @@
 """Accounts: who may sign in, and which sessions end."""
 
+import secrets
+
 import pytest
 from build import NOW, PASSWORD, user
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
-from annotator.passwords import hash_password
+from annotator.passwords import METHOD, NOBODYS_HASH, hash_password, password_matches
 from annotator.storage import Database
 from annotator.workflows import accounts
 
@@ -68,6 +70,38 @@ def test_an_administrator_sets_a_password_without_the_present_one(session: Sessi
 def test_a_password_too_short_or_absurdly_long_is_refused(password: str) -> None:
     with pytest.raises(InvalidValueError, match="between 8 and 256 characters"):
         hash_password(password)
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        "password",
+        "12345678",
+        "qwertyuiop",
+        "demonstration",
+        "annotator1",
+        "P@ssw0rd",
+        "aaaaaaaaaaaa",
+        "20260101",
+        "leaderboard",
+    ],
+)
+def test_a_password_that_is_tried_first_is_refused(password: str) -> None:
+    with pytest.raises(InvalidValueError, match="among the first that are tried"):
+        hash_password(password)
+
+
+def test_a_password_may_have_any_signs_but_not_be_the_name() -> None:
+    for password in ("four words of nothing", "정보검색평가과제", "4bQ9zz81", secrets.token_urlsafe(190)):
+        assert password_matches(hash_password(password, ["jo"]), password)
+    with pytest.raises(InvalidValueError, match="among the first that are tried"):
+        hash_password("ekaterina-x1", ["ekaterina-x"])
+
+
+def test_nobodys_password_takes_as_long_as_anybodys() -> None:
+    assert NOBODYS_HASH.startswith(f"{METHOD}$")
+    assert hash_password("four words of nothing").startswith(f"{METHOD}$")
+    assert not password_matches(None, "nobody's password")
 
 
 def test_a_hash_is_salted_scrypt_and_never_the_password() -> None:

@@ -317,4 +317,4 @@ def test_who_has_to_give_way_each_time_is_told_so(postgres_database: Database, s
     assert len(tries) == 3
     with pytest.raises(OperationalError), postgres_database.transaction() as session:
         # A fault whose words alone have “locked” in them stays one.
-        session.execute(text("DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '53100'; END $$"))
+        session.execute(text("DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '53200'; END $$"))

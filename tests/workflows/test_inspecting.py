@@ -4,6 +4,7 @@ from collections.abc import Callable
 from hashlib import sha256
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, labels, member, news, pooled_news, run, topic_file
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
@@ -22,10 +23,16 @@ JUDGED = "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n"
 
 @pytest.fixture
 def judged(session: Session) -> Session:
+    """A session over two judged runs."""
+    judged_news(session)
+    return session
+
+
+@beginning
+def judged_news(session: Session) -> None:
     """Alpha returned a b c and a, beta d b a and e; by P@1 alpha has 1 and 0, beta 1 and 1."""
     pooled_news(session)
     labels(session, "jo", JUDGED)
-    return session
 
 
 def id_of(session: Session, docno: str) -> int:
@@ -118,6 +125,16 @@ def test_runs_can_be_looked_at_by_a_kept_version_a_judge_or_a_policy(judged: Ses
         ("live", "highest", 5),
     ]
     assert states["kept"].fingerprint == sha256(kept.qrels).hexdigest()[:12]
+
+
+def test_one_judge_named_by_a_policy_is_heard_alone_and_has_nothing_in_dispute(judged: Session) -> None:
+    labels(judged, "kim", "1 0 a 0\n", name="kim.txt")
+    judged.execute(update(Collection).values(leaves_out_disputed=True))
+    for grades in (GradesChosen(judge="kim"), GradesChosen(policy="judge:kim")):
+        state = inspect_run(judged, SLUG, "alpha", grades=grades).choices.state
+        assert (state.grades, state.topics) == (1, 1)
+    with pytest.raises(NotFoundError, match="nobody"):
+        inspect_run(judged, SLUG, "alpha", grades=GradesChosen(policy="judge:nobody"))
 
 
 def test_topics_are_ranked_by_how_hard_they_are(judged: Session) -> None:

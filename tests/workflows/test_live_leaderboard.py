@@ -3,6 +3,7 @@
 import os
 import random
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from beginning import beginning
@@ -10,6 +11,8 @@ from build import NOW, SLUG, labels, member, pooled_news, run
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from annotator.errors import InvalidValueError
+from annotator.evaluation import leaderboard_making, leaderboard_recalling
 from annotator.evaluation.scale import parse_scale
 from annotator.storage import Collection, Database, Topic, User, UserKind
 from annotator.workflows import collection, leaderboard, runs, topic_editing
@@ -150,3 +153,43 @@ def test_one_memory_keeps_policies_judges_and_views_apart(database: Database) ->
         seen = leaderboard.build_leaderboard(session, SLUG, MEASURES, view=by_ap, memory=memory)
         assert seen.sorted_by == "AP"
         assert board(session, memory).sorted_by == "nDCG@10"
+
+
+def test_who_makes_intervals_keeps_nobody_from_scoring(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = LiveScores()
+    held: list[bool] = []
+    make = leaderboard_making.make_leaderboard
+
+    def watched(*given: Any) -> Leaderboard:  # noqa: ANN401 - passed on as it came
+        held.extend(kept.lock.locked() for kept in memory.collections.values())
+        return make(*given)
+
+    monkeypatch.setattr(leaderboard_recalling, "make_leaderboard", watched)
+    with database.transaction() as session:
+        two_judges(session)
+    with database.reading() as session:
+        board(session, memory)
+    assert held == [False]
+
+
+def test_views_and_ways_to_grade_share_one_bound_of_what_is_remembered(database: Database) -> None:
+    memory = LiveScores()
+    with database.transaction() as session:
+        two_judges(session)
+    with database.reading() as session:
+        for seed in range(15):
+            for grades in (LIVE, GradesFrom(judge="jo")):
+                leaderboard.build_leaderboard(session, SLUG, grades=grades, view=View(seed=seed), memory=memory)
+    [kept] = memory.collections.values()
+    assert len(kept.results) == 24
+
+
+def test_of_too_many_measures_none_is_scored(database: Database) -> None:
+    with database.transaction() as session:
+        two_judges(session)
+    with database.reading() as session:
+        assert (
+            len(leaderboard.build_leaderboard(session, SLUG, [f"P@{depth}" for depth in range(1, 25)]).measures) == 24
+        )
+        with pytest.raises(InvalidValueError, match="At most 24 measures are shown at once, not 25"):
+            leaderboard.build_leaderboard(session, SLUG, [f"P@{depth}" for depth in range(1, 26)])

@@ -1,10 +1,14 @@
 """Holes: what is unjudged in the tops of the runs, from what is stored."""
 
 import pytest
-from build import SLUG, labels, news, pool, pooled_news, run, topic_file
+from build import NOW, SLUG, build, labels, news, pool, pooled_news, run, topic_file
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
+from annotator.storage import Pool, Showing
+from annotator.storage.pooled_runs import PoolRequest
+from annotator.workflows.pool_building import choose_filling, store_pool
 from annotator.workflows.pool_holes import Filling, holes_report
 
 
@@ -44,3 +48,15 @@ def test_a_depth_is_a_number_from_1_and_it_takes_a_run(session: Session) -> None
     run(session, "alpha", {"1": ["a"]})
     with pytest.raises(InvalidValueError, match="must be 1 or more, not 0"):
         holes_report(session, SLUG, [0])
+
+
+@pytest.mark.parametrize("showing", Showing)
+def test_what_fills_the_holes_is_shown_in_the_order_of_the_version_before(session: Session, showing: Showing) -> None:
+    news(session)
+    topic_file(session)
+    run(session, "alpha", {"1": ["a", "b", "c"]})
+    build(session, PoolRequest("depth", {"depth": 1}), showing=showing)
+    # What is imported is a version, too, but nobody chose an order for it.
+    labels(session, "jo", "1 0 z 1\n", add_to_pool=True)
+    store_pool(session, SLUG, choose_filling(session, SLUG, 3), built_by_id=None, built_at=NOW)
+    assert list(session.scalars(select(Pool.showing).order_by(Pool.version)))[-1] == showing

@@ -9,8 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.storage import CannotJudge, Document, Topic
+from annotator.storage.changed_texts import reopen_for_text
 from annotator.storage.collection import find_collection
-from annotator.storage.judging import Decision, reopen_for_text
+from annotator.storage.judging import Decision
 from annotator.storage.revisions import revisions
 from annotator.workflows import judging
 from annotator.workflows.recording import Act, record_acts

@@ -7,7 +7,7 @@ from build import NOW, SLUG, member, news
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
-from annotator.storage import Role
+from annotator.storage import Role, ScoresShown
 from annotator.workflows import collection, members, submissions
 from annotator.workflows.submissions import Deadline, SenderState, SubmissionChange
 
@@ -216,6 +216,37 @@ def test_scores_are_released_from_the_deadline_on_or_early_when_it_is_said(sessi
     submissions.take_scores_back(session, SLUG)
     submissions.release_scores(session, SLUG, at=LATER)
     assert collection.show_collection(session, SLUG).scores_released_at == LATER
+
+
+@pytest.mark.usefixtures("pat")
+def test_scores_are_seen_from_their_moment_on_as_far_as_is_decided(session: Session) -> None:
+    def seen(at: datetime) -> ScoresShown:
+        row = collection.show_collection(session, SLUG)
+        return submissions.scores_seen(row.scores_released_at, row.scores_shown, at=at)
+
+    assert seen(LATER) is ScoresShown.NOTHING
+    change(session, until=NOW)
+    submissions.release_scores(session, SLUG, at=NOW, moment=LATER, shown=ScoresShown.OWN)
+    assert seen(LATER - timedelta(microseconds=1)) is ScoresShown.NOTHING
+    assert seen(LATER) is ScoresShown.OWN
+    submissions.release_scores(session, SLUG, at=NOW, shown=ScoresShown.WHOLE)  # and the moment stays
+    assert (seen(NOW), seen(LATER)) == (ScoresShown.NOTHING, ScoresShown.WHOLE)
+    submissions.release_scores(session, SLUG, at=LATER, moment=NOW)  # and how much stays
+    assert seen(NOW) is ScoresShown.WHOLE
+    submissions.release_scores(session, SLUG, at=NOW, shown=ScoresShown.NOTHING)
+    assert seen(LATER) is ScoresShown.NOTHING
+
+
+@pytest.mark.usefixtures("pat")
+def test_scores_to_come_before_the_deadline_are_refused_unless_it_is_said(session: Session) -> None:
+    change(session, until=LATER)
+    with pytest.raises(ConflictError, match="Runs are taken before 2026-03-01 10:00 UTC"):
+        submissions.release_scores(session, SLUG, at=NOW, moment=LATER - timedelta(minutes=1))
+    submissions.release_scores(session, SLUG, at=NOW, moment=LATER)
+    with pytest.raises(InvalidValueError, match="“none” is not a moment"):
+        submissions.read_release_moment("none")
+    assert submissions.read_release_moment(" now ") is None
+    assert submissions.read_release_moment("2026-03-01 19:00 Asia/Seoul") == datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 
 
 def test_who_left_the_team_neither_sends_nor_changes_its_runs(session: Session, pat: int) -> None:

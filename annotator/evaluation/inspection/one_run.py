@@ -10,6 +10,7 @@ from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.interpolated import PrecisionRecallPoints, eleven_points, precision_recall_points
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Compat, Values
+from annotator.evaluation.regraded_runs import ranked_values
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ def topic_bars(topics: Sequence[str], values: Values, run: int, better: Better) 
         return tuple(TopicBar(topic, value, median, None, None, None) for topic, value, median in rows)
     if not topics:
         return ()
-    ordered = sign * values
-    place = 1 + np.count_nonzero(ordered > ordered[run], axis=0)
+    ordered, ranked = sign * values, ranked_values(better, values)
+    place = 1 + np.count_nonzero(ranked > ranked[run], axis=0)
     columns = (values[run], np.median(values, axis=0), sign * ordered.max(axis=0), sign * ordered.min(axis=0), place)
     return tuple(TopicBar(*row) for row in zip(topics, *(column.tolist() for column in columns), strict=True))
 

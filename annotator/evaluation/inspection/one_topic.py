@@ -12,6 +12,7 @@ from annotator.evaluation.collection_figures import Figure, Missing
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.regraded_runs import places, ranked_values
 
 
 @dataclass(frozen=True)
@@ -85,11 +86,10 @@ class FoundDocuments:
 
 def rank_runs(tags: Sequence[str], values: Values, better: Better) -> tuple[RankedRun, ...]:
     """Rank runs by their values for one topic, best first, equals by name."""
-    sign = {Better.MORE: -1.0, Better.LESS: 1.0, Better.NEITHER: 0.0}[better]
-    ordered = sign * values
-    places = (1 + np.searchsorted(np.sort(ordered), ordered)).tolist()
-    rows = sorted(zip(tags, values.tolist(), places, strict=True), key=lambda row: (row[2], natural_order(row[0])))
-    return tuple(RankedRun(tag, value, place if sign else None) for tag, value, place in rows)
+    place_of = places(ranked_values(better, values))
+    rows = sorted(zip(tags, values.tolist(), place_of, strict=True), key=lambda row: (row[2], natural_order(row[0])))
+    is_ranked = better is not Better.NEITHER
+    return tuple(RankedRun(tag, value, place if is_ranked else None) for tag, value, place in rows)
 
 
 def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple[Difficulty, ...]:
@@ -100,7 +100,7 @@ def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple
         return tuple(Difficulty(topic, none, none, none, none, none, none, None) for topic in topics)
     low, lower, median, upper, high = np.percentile(values, (0, 25, 50, 75, 100), axis=0).tolist()
     deviations = map(Figure, values.std(axis=0, ddof=1).tolist()) if runs > 1 else repeat(Figure(None, Missing.ONE_RUN))
-    places = _hardness(median, better)
+    hardness = _hardness(median, better)
     return tuple(
         Difficulty(
             topic,
@@ -110,7 +110,7 @@ def difficulties(topics: Sequence[str], values: Values, better: Better) -> tuple
             deviation,
             Figure(low[at]),
             Figure(high[at]),
-            places[at],
+            hardness[at],
         )
         for at, (topic, deviation) in enumerate(zip(topics, deviations, strict=False))  # one run has no end of these
     )
@@ -153,9 +153,6 @@ def _found(
 
 def _hardness(medians: Sequence[float], better: Better) -> list[int | None]:
     """Place the topics, the one on which runs do worst first."""
-    sign = {Better.MORE: 1.0, Better.LESS: -1.0, Better.NEITHER: 0.0}[better]
-    if not sign:
+    if better is Better.NEITHER:
         return [None] * len(medians)
-    ordered = sign * np.array(medians)
-    places: list[int | None] = (1 + np.searchsorted(np.sort(ordered), ordered)).tolist()
-    return places
+    return list(places(-ranked_values(better, np.array(medians))))

@@ -148,17 +148,23 @@ def settle_said(said: Sequence[SaidOfDocument], rules: Rules) -> dict[int, dict[
 
 
 def state_of(
-    qrels: Mapping[int, Mapping[int, int]], names: Names, source: str, policy: str | None, relevant_from: int
+    qrels: Mapping[int, Mapping[int, int]],
+    names: Names,
+    source: str,
+    policy: str | None,
+    relevant_from: int,
+    *,
+    fingerprint: str | None = None,
 ) -> GradesState:
-    """Say of some grades what they are, with their fingerprint."""
+    """Say of some grades what they are, with the given fingerprint, of the file they were kept as, or their own."""
     lines = [
         (names.topics[topic], names.docnos[document], grade)
         for topic, grades in qrels.items()
         for document, grade in grades.items()
     ]
-    fingerprint = hashlib.sha256(format_qrels(lines)).hexdigest()[:FINGERPRINT_DIGITS]
+    digits = (fingerprint or hashlib.sha256(format_qrels(lines)).hexdigest())[:FINGERPRINT_DIGITS]
     left_out = len(names.topics) - len(qrels)
-    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, fingerprint)
+    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, digits)
 
 
 def score_inspected(

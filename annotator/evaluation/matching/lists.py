@@ -26,8 +26,13 @@ def match_lists(index: QrelsIndex, tag: str, lists: Mapping[str, ParsedList]) ->
 
 def match_parsed(index: QrelsIndex, run: ParsedRun, *, single_precision: bool) -> MatchedRun:
     """Match a run as it was read, with `single_precision` in the order that trec_eval 9 would have it in."""
-    lists = {topic: _in_single(ranked) for topic, ranked in run.lists.items()} if single_precision else run.lists
+    lists = lists_in_single_precision(run) if single_precision else run.lists
     return match_lists(index, run.tag, lists)
+
+
+def lists_in_single_precision(run: ParsedRun) -> dict[str, ParsedList]:
+    """A run's lists by topic, in the order that trec_eval 9 would have them in."""
+    return {topic: _in_single(ranked) for topic, ranked in run.lists.items()}
 
 
 def _in_single(ranked: ParsedList) -> ParsedList:

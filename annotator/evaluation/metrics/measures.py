@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from math import inf
 
 from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
@@ -31,6 +32,7 @@ class Better(StrEnum):
     NEITHER = "neither"  # it says something of the topics, or of the run, that is no merit
 
 
+FROM_ZERO, UNBOUNDED = (0.0, inf), (-inf, inf)
 BINARY: Mapping[str, Value | None] = {"rel": None}
 GRADED: Mapping[str, Value | None] = {"gain": LINEAR}
 
@@ -46,6 +48,7 @@ class Definition:
     needs: tuple[str, ...] = ()  # of these, what must be said
     over_topics: Callable[[Values], Values] = means
     better: Better = Better.MORE
+    bounds: tuple[float, float] = (0.0, 1.0)  # the least and greatest value of a topic, and of a mean; not of counts
 
     @property
     def is_count(self) -> bool:
@@ -115,8 +118,8 @@ class Measure:
 # also say what they are printed as, are in `trec_eval_names`.
 MEASURES = {
     "nDCG": Definition(graded.ndcg, Cutoff.POSSIBLE, takes=GRADED),
-    "DCG": Definition(graded.dcg, Cutoff.POSSIBLE, takes=GRADED),
-    "CG": Definition(graded.cg, Cutoff.POSSIBLE, takes=GRADED),
+    "DCG": Definition(graded.dcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO),
+    "CG": Definition(graded.cg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO),
     "AP": Definition(ranked.average_precision, Cutoff.POSSIBLE, ("map",), takes={**BINARY, "norm": None}),
     "GMAP": Definition(ranked.geometric_average_precision, over_topics=geometric_means),
     "P": Definition(ranked.precision, Cutoff.NEEDED, ("precision",)),
@@ -132,7 +135,7 @@ MEASURES = {
     "GMBpref": Definition(incomplete.geometric_bpref, over_topics=geometric_means),
     "infAP": Definition(incomplete.inferred_average_precision),
     "xinfAP": Definition(sampled.stratified_average_precision, takes={**BINARY, "prior": None}),
-    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED),
+    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO),
     "ERR": Definition(users.expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "nERR": Definition(users.normalised_expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "RBP": Definition(
@@ -157,7 +160,7 @@ MEASURES = {
     "NumRel": Definition(sets.relevant_count, over_topics=totals, better=Better.NEITHER),
     "NumRelRet": Definition(sets.relevant_retrieved_count, over_topics=totals),
     "num_nonrel_judged_ret": Definition(sets.nonrelevant_retrieved_count, over_topics=totals, better=Better.LESS),
-    "utility": Definition(sets.utility),
+    "utility": Definition(sets.utility, bounds=UNBOUNDED),
     "ndcg_rel": Definition(gain_levels.ndcg_at_relevant, takes=GRADED),
     "Rndcg": Definition(gain_levels.ndcg_at_levels, takes=GRADED),
     "G": Definition(gain_levels.g_measure, takes=GRADED),

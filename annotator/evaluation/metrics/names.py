@@ -17,10 +17,10 @@ from annotator.evaluation.metrics.parameters import (
 )
 from annotator.evaluation.metrics.trec_eval_names import measures_of_trec_eval
 
-# A name; what stands in brackets; and a cutoff.
-FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?")
+# A name; what stands in brackets; and a cutoff. Whatever is guessed to be meant is of this form, also across lines.
+FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
 # A cutoff and, out of place, what stands in brackets.
-CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)")
+CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
 # What commas part, but not those in brackets.
 LISTED = re.compile(r"(?:[^,(]|\([^)]*\)?)+")
 # What goes on with a name of trec_eval's behind a comma: 10 as in P.5,10, or 2=9 as in ndcg.1=3,2=9.

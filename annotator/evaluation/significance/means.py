@@ -12,6 +12,7 @@ from annotator.evaluation.significance.results import ALPHA, Figure, Interval, U
 from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
 
 DRAWS = 10_000
+UNBOUNDED = (-np.inf, np.inf)
 MOST_CELLS = 1 << 20  # drawn at a time
 
 
@@ -32,47 +33,70 @@ class RunMean:
 
 
 def run_means(
-    scores: Values, method: IntervalMethod = IntervalMethod.T, *, seed: int = 0, draws: int = DRAWS
+    scores: Values,
+    method: IntervalMethod = IntervalMethod.T,
+    *,
+    bounds: tuple[float, float] = UNBOUNDED,
+    seed: int = 0,
+    draws: int = DRAWS,
 ) -> tuple[RunMean, ...]:
     """Average every run's scores, (runs, topics), NaN where there is none; the seed is for the bootstrap.
 
-    The same topics are drawn for all runs that have scores on the same ones.
+    The same topics are drawn for all runs that have scores on the same ones. No interval goes beyond `bounds`, the
+    least and the greatest score that there can be.
     """
     known = ~np.isnan(scores)
     if known.all():  # as a rule, and then there is nothing to sort out
-        return tuple(_means_of_block(scores, method, seed, draws))
+        return tuple(_means_of_block(scores, method, bounds, seed, draws))
     kinds, kind = np.unique(known, axis=0, return_inverse=True)
     means: list[RunMean | None] = [None] * len(scores)
     for number, topics in enumerate(kinds):
         runs = np.flatnonzero(kind == number)
         block = scores[np.ix_(runs, np.flatnonzero(topics))]
-        for run, mean in zip(runs.tolist(), _means_of_block(block, method, seed, draws), strict=True):
+        for run, mean in zip(runs.tolist(), _means_of_block(block, method, bounds, seed, draws), strict=True):
             means[run] = mean
     return tuple(mean for mean in means if mean is not None)
 
 
-def _means_of_block(scores: Values, method: IntervalMethod, seed: int, draws: int) -> list[RunMean]:
+def mean_intervals(
+    scores: Values, method: IntervalMethod, *, bounds: tuple[float, float], seed: int = 0, draws: int = DRAWS
+) -> list[Interval]:
+    """The interval of every run's mean, as `run_means` has it; scores, (runs, topics), are those of all topics.
+
+    An interval by t is symmetric and may go beyond the least or greatest mean that there can be. It ends there: no mean
+    lies beyond, so what is cut off was no part of the 95 %.
+    """
+    runs, topics = scores.shape
+    if topics == 1:
+        return [Interval(None, Undefined.ONE_TOPIC)] * runs
+    low, high = _ends(scores, method, seed, draws)
+    ends = zip(np.maximum(low, bounds[0]).tolist(), np.minimum(high, bounds[1]).tolist(), strict=True)
+    has_spread = np.ptp(scores, axis=1) > LEAST_SPREAD * np.abs(scores).max(axis=1)
+    nothing = Interval(None, Undefined.NO_SPREAD)
+    return [Interval(pair) if spread else nothing for pair, spread in zip(ends, has_spread.tolist(), strict=True)]
+
+
+def _means_of_block(
+    scores: Values, method: IntervalMethod, bounds: tuple[float, float], seed: int, draws: int
+) -> list[RunMean]:
     runs, topics = scores.shape
     if not topics:
         nothing = RunMean(Figure(None, Undefined.NO_TOPIC), Interval(None, Undefined.NO_TOPIC), 0)
         return [nothing] * runs
-    means = scores.mean(axis=1)
-    intervals = _intervals(scores, means, method, seed, draws)
-    return [RunMean(Figure(mean), interval, topics) for mean, interval in zip(means.tolist(), intervals, strict=True)]
+    means = scores.mean(axis=1).tolist()
+    intervals = mean_intervals(scores, method, bounds=bounds, seed=seed, draws=draws)
+    return [RunMean(Figure(mean), interval, topics) for mean, interval in zip(means, intervals, strict=True)]
 
 
-def _intervals(scores: Values, means: Values, method: IntervalMethod, seed: int, draws: int) -> list[Interval]:
-    runs, topics = scores.shape
-    if topics == 1:
-        return [Interval(None, Undefined.ONE_TOPIC)] * runs
+def _ends(scores: Values, method: IntervalMethod, seed: int, draws: int) -> tuple[Values, Values]:
+    """Where the intervals begin and end, however far."""
+    topics = scores.shape[1]
     if method is IntervalMethod.T:
+        means = scores.mean(axis=1)
         half = stdtrit(topics - 1, 1 - ALPHA / 2) * scores.std(axis=1, ddof=1) / np.sqrt(topics)
-        low, high = means - half, means + half
-    else:
-        low, high = np.percentile(_drawn_means(scores, seed, draws), (50 * ALPHA, 100 - 50 * ALPHA), axis=0)
-    has_spread = np.ptp(scores, axis=1) > LEAST_SPREAD * np.abs(scores).max(axis=1)
-    rows = zip(low.tolist(), high.tolist(), has_spread.tolist(), strict=True)
-    return [Interval((a, b)) if spread else Interval(None, Undefined.NO_SPREAD) for a, b, spread in rows]
+        return means - half, means + half
+    low, high = np.percentile(_drawn_means(scores, seed, draws), (50 * ALPHA, 100 - 50 * ALPHA), axis=0)
+    return low, high
 
 
 def _drawn_means(scores: Values, seed: int, draws: int) -> Values:

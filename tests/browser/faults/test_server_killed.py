@@ -11,6 +11,7 @@ from browser.faults.judge_tab import TALLY, JudgeTab
 from browser.faults.ledger import count_stored, nothing_is_lost
 from browser.faults.length import LENGTH
 from browser.faults.mortal_server import MortalServer
+from build import SECRET_KEY
 from playwright.sync_api import BrowserContext
 
 from annotator.settings import Settings, sqlite_url
@@ -24,7 +25,7 @@ UNDOING = ("u0", "u1", "u2", "ux2")
 def mortal(served: Database, served_file: Path, tmp_path: Path) -> Iterator[MortalServer]:
     """A server over the collection of two topics, that a test may kill."""
     two_topics(served)
-    settings = Settings(secret_key="for tests only", database_url=sqlite_url(served_file))
+    settings = Settings(secret_key=SECRET_KEY, database_url=sqlite_url(served_file))
     server = MortalServer(settings, tmp_path / "server.log")
     server.start()
     yield server

@@ -1,0 +1,56 @@
+"""How far the judges agree."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.door import Call, Gives, Takes, as_json, operation
+from annotator.api.door import resource as resource_of
+from annotator.api.values import Text, one_of
+from annotator.errors import NotAllowedError
+from annotator.storage import Role
+from annotator.web.agreement import memory
+from annotator.web.context import database, the_place
+from annotator.workflows import agreement
+from annotator.workflows.agreement import By, Choice, Weighting
+from annotator.workflows.tokens import Scope
+
+resource = resource_of("agreement", "How far the judges agree.")
+
+
+NAMES_JUDGES = (By.PAIR, By.JUDGE)
+
+
+class AgreementQuery(Schema):
+    """Which part of the report, how differing grades weigh in kappa, and which topics count."""
+
+    by = one_of(By, load_default=By.ALL.value)
+    weights = one_of(Weighting, load_default=Weighting.NONE.value)
+    topics = Text(load_default="", metadata={"description": "Numbers with commas between; empty for all."})
+
+
+class AgreementTable(Schema):
+    """One part of the report, a row an object; what is undefined is null."""
+
+    by = fields.String(required=True)
+    rows = fields.List(fields.Dict, required=True)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/agreement",
+    scopes=[Scope.READ],
+    roles=[Role.ORGANISER, Role.OBSERVER],
+    takes=Takes(query=AgreementQuery),
+    gives=Gives(AgreementTable),
+)
+def show_agreement(call: Call) -> object:
+    """Show how far the judges agree: of all, or by topic or grade; for organisers also by pair and judge."""
+    by = By(call.query["by"])
+    if by in NAMES_JUDGES and not the_place().organises:
+        raise NotAllowedError("Only organisers see the names of judges.")
+    topics = (topic.strip() for topic in call.query["topics"].split(","))
+    choice = Choice(Weighting(call.query["weights"]), tuple(filter(None, topics)))
+    with database().reading() as session:
+        report = agreement.agreement_report(session, call.slug, choice, memory=memory())
+    headings, rows = report.table(by)
+    return as_json({"by": by, "rows": [dict(zip(headings, row, strict=True)) for row in rows]})

@@ -1,0 +1,106 @@
+"""Documents: import texts, say which of the pool have none, show one."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.deeds import note
+from annotator.api.door import Call, Gives, Takes, operation
+from annotator.api.door import resource as resource_of
+from annotator.api.values import Text
+from annotator.files import InputFile
+from annotator.storage import Role
+from annotator.web.context import database, now, settings
+from annotator.workflows import documents, search
+from annotator.workflows.tokens import Scope
+
+resource = resource_of("documents", "The corpus; for organisers.")
+
+OURS = [Role.ORGANISER]
+
+
+class DocumentView(Schema):
+    """A document of the corpus."""
+
+    docno = fields.String(required=True)
+    title = fields.String(required=True)
+    body = fields.String(required=True)
+    url = fields.String(required=True, allow_none=True)
+    language = fields.String(required=True, allow_none=True)
+
+
+class MissingDocument(Schema):
+    """A document of the pool that has no text, with the topics that want it."""
+
+    docno = fields.String(required=True)
+    topics = fields.List(fields.String, required=True)
+
+
+class ImportQuery(Schema):
+    """How a file of documents is to be read."""
+
+    name = Text(load_default="documents", metadata={"description": "The file's name, as problems tell it."})
+    fields_ = Text(
+        load_default="",
+        data_key="fields",
+        metadata={"description": "Other names of JSON fields: OURS=THEIRS, such as “docno=id body=text”."},
+    )
+
+
+class DocumentsImported(Schema):
+    """What an import came to."""
+
+    added = fields.Integer(required=True)
+    filled = fields.Integer(required=True, metadata={"description": "Had no text before."})
+    changed = fields.Integer(required=True)
+    unchanged = fields.Integer(required=True)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/documents",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(query=ImportQuery, file=True),
+    gives=Gives(DocumentsImported),
+)
+def import_documents(call: Call) -> object:
+    """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
+
+    Sending it again changes nothing.
+    """
+    file = InputFile(call.query["name"], call.content)
+    names = documents.parse_fields(call.query["fields_"].split())
+    read = documents.read_documents([file], fields=names, unpacked_limit=settings().unpacked_limit)
+    with database().transaction() as session:
+        stored = documents.import_documents(session, call.slug, read, at=now())
+        note(session, "documents.import", call.slug, subject=file.name, details=vars(stored))
+    return stored
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/missing-documents",
+    scopes=[Scope.READ],
+    roles=OURS,
+    takes=Takes(pages=True),
+    gives=Gives(MissingDocument, many=True),
+)
+def missing_documents(call: Call) -> object:
+    """List the documents of the pool that have no text yet."""
+    with database().reading() as session:
+        return documents.missing_documents(session, call.slug)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/documents/<path:docno>",
+    scopes=[Scope.READ],
+    roles=OURS,
+    gives=Gives(DocumentView),
+)
+def show_document(call: Call) -> object:
+    """Show a document that has a text."""
+    with database().reading() as session:
+        return search.open_document(session, call.slug, call.path["docno"])

@@ -1,0 +1,202 @@
+"""How operations are made: each is a view with its gate, its parameters and its answer, from which OpenAPI is written.
+
+flask-smorest is the one of its kind that is an extension of an ordinary Flask application: APIFlask and flask-openapi3
+are applications of their own, which the pages would have to be moved into.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any
+
+from flask import Response, request
+from flask.typing import ResponseReturnValue
+from flask_smorest import Blueprint, Page
+from marshmallow import Schema
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from annotator.api.access import Gate, let_in
+from annotator.api.problems import of_http, of_refusal, problem
+from annotator.errors import AnnotatorError
+from annotator.storage import Role
+from annotator.web.json_answers import MOST_BYTES
+from annotator.workflows.tokens import Scope
+
+PREFIX = "/api/v1"
+PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
+UNSUPPORTED = 415
+FORM_WITH_FILES = "multipart/form-data"
+FILE_AS_BODY = {
+    "description": "The file itself, byte for byte, plain or gzipped.",
+    "required": True,
+    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """What came with a call: what its address names, its parameters, its JSON, the bytes of its file."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+    content: bytes = b""
+
+    @property
+    def slug(self) -> str:
+        """The collection that it is about."""
+        return self.path["slug"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation by its endpoint, with whom it is for."""
+
+    endpoint: str
+    method: str
+    path: str
+    gate: Gate
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What an operation takes: parameters of the address, JSON, or a file as the body itself; and how long lists go."""
+
+    query: type[Schema] | None = None
+    body: type[Schema] | None = None
+    file: bool = False
+    pages: bool = False
+
+
+@dataclass(frozen=True)
+class Gives:
+    """What an operation answers with: JSON of a schema, or text of the given kinds."""
+
+    schema: type[Schema] | Schema | None = None
+    status: int = 200
+    many: bool = False
+    media: Sequence[str] = ()
+
+
+# By endpoint, for the test of who may what.
+OPERATIONS: dict[str, Operation] = {}
+NOTHING = Takes()
+View = Callable[[Call], object]
+# As flask-smorest calls and decorates it.
+Decorated = Callable[..., Any]
+
+
+class _Parser(FlaskParser):
+    """Reads JSON as webargs does, and refuses what is nested, or has numbers, as nobody writes them."""
+
+    def load_json(self, req: Any, schema: Any) -> Any:  # noqa: ANN401 - the signature is webargs'
+        req.max_content_length = MOST_BYTES
+        try:
+            return super().load_json(req, schema)
+        except (RecursionError, ValueError) as error:
+            return self._handle_invalid_json_error(json.JSONDecodeError(str(error), "", 0), req)
+
+
+def resource(name: str, description: str) -> Blueprint:
+    """The operations on one kind of thing."""
+    # In capitals, so that no blueprint of the pages has the name.
+    blueprint = Blueprint(name.capitalize(), __name__, url_prefix=PREFIX, description=description)
+    blueprint.ARGUMENTS_PARSER = blueprint.PAGINATION_ARGUMENTS_PARSER = _Parser()
+    blueprint.DEFAULT_PAGINATION_PARAMETERS = PAGE_SIZE
+    blueprint.register_error_handler(AnnotatorError, of_refusal)
+    blueprint.register_error_handler(HTTPException, of_http)
+    blueprint.register_error_handler(InternalServerError, of_http)  # which the pages have a handler of their own for
+    return blueprint
+
+
+def operation(
+    blueprint: Blueprint,
+    method: str,
+    path: str,
+    *,
+    scopes: Sequence[Scope] = (),
+    roles: Sequence[Role] | None = None,
+    takes: Takes = NOTHING,
+    gives: Gives,
+) -> Callable[[View], View]:
+    """Make a view an operation of a resource.
+
+    `roles` are those of which the caller needs one in the collection that the address names; none means any member.
+    """
+    gate = Gate(frozenset(scopes), None if roles is None else frozenset(roles))
+
+    def register(view: View) -> View:
+        endpoint = f"{blueprint.name}.{view.__name__}"
+        OPERATIONS[endpoint] = Operation(endpoint, method, PREFIX + path, gate)
+        described = _described(blueprint, takes, gives, _called(view, takes))
+        described = blueprint.doc(operationId=view.__name__, **_gate_told(gate))(described)
+        blueprint.route(path, methods=[method])(_guarded(described, gate, takes))
+        return view
+
+    return register
+
+
+def text(content: bytes | str, media: str) -> Response:
+    """An answer that is no JSON."""
+    return Response(content, mimetype=media)
+
+
+def as_json(content: object) -> Response:
+    """JSON of plain values."""
+    return Response(json.dumps(content, ensure_ascii=False), mimetype="application/json")
+
+
+def _called(view: View, takes: Takes) -> Decorated:
+    """The view as flask-smorest calls it: with what was parsed, in the order of its decorators."""
+    names = [name for name in ("query", "body") if getattr(takes, name) is not None]
+
+    @wraps(view)
+    def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - what the schemas make of it
+        content = request.get_data(cache=False) if takes.file else b""
+        return view(Call(path, **dict(zip(names, parsed, strict=True)), content=content))
+
+    return called
+
+
+def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated) -> Decorated:
+    """The view with what it takes and gives, which is read, written and documented by flask-smorest."""
+    described = blueprint.paginate(Page)(view) if takes.pages else view
+    if gives.schema is not None:
+        schema = gives.schema(many=gives.many) if isinstance(gives.schema, type) else gives.schema
+        described = blueprint.response(gives.status, schema)(described)
+    for media in gives.media:
+        of_text = {"schema": {"type": "string"}, "content_type": media}
+        described = blueprint.alt_response(gives.status, **of_text, success=True)(described)
+    if takes.file:
+        described = blueprint.doc(requestBody=FILE_AS_BODY)(described)
+    if takes.body is not None:
+        described = blueprint.arguments(takes.body, location="json")(described)
+    if takes.query is not None:
+        described = blueprint.arguments(takes.query, location="query")(described)
+    return described
+
+
+def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., ResponseReturnValue]:
+    """The view behind its gate: who may not call it is not told what is wrong with the call."""
+
+    @wraps(view)
+    def guarded(**path: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        refused = let_in(gate, path.get("slug"))
+        if refused is not None:
+            return refused
+        if takes.file and request.mimetype == FORM_WITH_FILES:
+            return problem(UNSUPPORTED, "Send the file itself as the body, not a form that has it.")
+        answer: ResponseReturnValue = view(**path)
+        return answer
+
+    return guarded
+
+
+def _gate_told(gate: Gate) -> dict[str, object]:
+    """The gate in the OpenAPI document."""
+    told: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
+    if gate.roles is not None:
+        told["x-roles"] = sorted(gate.roles) or ["any member"]
+    return told

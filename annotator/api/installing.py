@@ -1,0 +1,79 @@
+"""Hangs the door into the application: the resources, their refusals, the OpenAPI document and the page of it."""
+
+from http import HTTPStatus
+
+from flask import Flask, request
+from flask.typing import ResponseReturnValue
+from flask_smorest import Api, Blueprint
+from flask_wtf import CSRFProtect
+from werkzeug.exceptions import HTTPException
+
+from annotator.api import agreement, audit, collection, documents, judging, page, pool, qrels, runs, scores, topics
+from annotator.api.door import PREFIX
+from annotator.api.problems import MEDIA_TYPE, ProblemDetails, of_http
+from annotator.web.error_pages import show_http_error
+
+RESOURCES: tuple[Blueprint, ...] = (
+    collection.resource,
+    topics.resource,
+    documents.resource,
+    runs.resource,
+    pool.resource,
+    judging.resource,
+    agreement.resource,
+    qrels.resource,
+    scores.resource,
+    audit.resource,
+)
+ROOT = "/api"
+ABOUT = (
+    "What the pages do, for programs: the same rules of who may what, the same checks, the same words. A token says "
+    "who calls; make one on your account's page, or have it made by “annotator tokens add”. Lists come a page at a "
+    "time, with X-Pagination. Whatever is refused is answered by problem details (RFC 9457)."
+)
+
+
+class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
+    """flask-smorest, which would answer every refusal of the pages, too, and not by problem details."""
+
+    ERROR_SCHEMA = ProblemDetails
+
+    def _register_error_handlers(self) -> None:
+        """Leave the pages to themselves."""
+
+    def _register_responses(self) -> None:
+        content = {MEDIA_TYPE: {"schema": ProblemDetails}}
+        for status in HTTPStatus:
+            self.spec.components.response(status.name, {"description": status.phrase, "content": content}, lazy=True)
+        told = {"description": "What is refused, and why", "content": content}
+        self.spec.components.response("DEFAULT_ERROR", told, lazy=True)
+
+
+def install(app: Flask, csrf: CSRFProtect) -> None:
+    """Add the operations to an application that has its pages."""
+    app.config.update(
+        API_TITLE="annotator",
+        API_VERSION="v1",
+        OPENAPI_VERSION="3.1.0",
+        OPENAPI_URL_PREFIX=PREFIX,
+    )
+    token = {"type": "http", "scheme": "bearer", "description": "A token, which begins with “ann_”."}
+    api = _Api(
+        app,
+        spec_kwargs={
+            "info": {"description": ABOUT},
+            "components": {"securitySchemes": {"token": token}},
+            "security": [{"token": []}],
+        },
+    )
+    for resource in RESOURCES:
+        csrf.exempt(resource)
+        api.register_blueprint(resource)
+    app.register_error_handler(HTTPException, _answer_http)
+    app.register_blueprint(page.blueprint)
+
+
+def _answer_http(error: HTTPException) -> ResponseReturnValue:
+    """What is refused before any view is found: of this door as of its operations, of others by a page."""
+    is_ours = request.path.startswith(f"{ROOT}/") and (error.code or 500) >= HTTPStatus.BAD_REQUEST
+    return of_http(error) if is_ours else show_http_error(error)

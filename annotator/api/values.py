@@ -1,0 +1,42 @@
+"""Fields of what programs send: texts and numbers that every database can keep."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate
+
+GREATEST = 2**31 - 1
+
+
+class Text(fields.String):
+    """A text without the characters that some database cannot keep; JSON can escape what no form can send."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:  # noqa: ANN401 - the signature is marshmallow's
+        text: str = super()._deserialize(value, attr, data, **kwargs)
+        if any(sign == "\0" or "\ud800" <= sign <= "\udfff" for sign in text):
+            raise ValidationError("This has a character that cannot be stored: NUL, or half of a surrogate pair.")
+        return text
+
+
+class Moment(fields.Field[datetime]):
+    """A moment as ISO 8601 in UTC."""
+
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - likewise
+        del attr, obj, kwargs
+        return None if value is None else value.astimezone(UTC).isoformat()
+
+
+def counted(least: int = 1, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options
+    """A whole number in an address, where everything is text."""
+    return fields.Integer(validate=validate.Range(least, most), **options)
+
+
+def whole(least: int = 0, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options
+    """A whole number, which neither “1” nor 1.0 nor true is."""
+    return fields.Integer(strict=True, validate=validate.Range(least, most), **options)
+
+
+def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - likewise
+    """One of these texts."""
+    return fields.String(validate=validate.OneOf(list(map(str, values))), **options)

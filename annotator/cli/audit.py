@@ -1,0 +1,64 @@
+"""`annotator audit`: who did what, in a collection or on the whole site."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.installation import Installation, on_installation
+from annotator.cli.tables import Row, show_json, show_table
+from annotator.workflows.audit import Deed, DeedsWanted, deeds_csv, deeds_json, list_deeds
+
+MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"])
+
+
+@click.command
+@click.argument("slug", required=False)
+@click.option("--by", metavar="NAME", help="Only what this account did, or this user of the system by command.")
+@click.option("--action", metavar="ACTION", help="Only this, such as pool.build, or all on one thing, such as pool.")
+@click.option("--since", type=MOMENT, help="Only from this day or moment on, in UTC.")
+@click.option("--until", type=MOMENT, help="Only before this day or moment, in UTC.")
+@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@on_installation
+def command(
+    installation: Installation,
+    slug: str | None,
+    by: str | None,
+    action: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    format_: str,
+) -> None:
+    """List who did what, newest first: in one collection, or on the whole site when none is named.
+
+    Lines are only ever added. What judges judge is not among them: `judgements export` has it.
+    """
+    wanted = DeedsWanted(by, action, _in_utc(since), _in_utc(until))
+    with installation.database.reading() as session:
+        deeds = list_deeds(session, slug, wanted)
+    match format_:
+        case "json":
+            show_json(deeds_json(deeds))
+        case "csv":
+            click.echo(deeds_csv(deeds).encode(), nl=False)
+        case _:
+            show_table(
+                ["AT", "WHO", "BY", "COLLECTION", "ACTION", "OF WHAT", "DETAILS"], [_row(deed) for deed in deeds]
+            )
+            click.echo(f"Deeds: {len(deeds)}.", err=True)
+
+
+def _row(deed: Deed) -> Row:
+    details = "; ".join(f"{name}: {value}" for name, value in deed.details.items())
+    return [
+        deed.at,
+        deed.name or None,
+        deed.door.value,
+        deed.collection,
+        deed.action,
+        deed.subject or None,
+        details or None,
+    ]
+
+
+def _in_utc(moment: datetime | None) -> datetime | None:
+    return moment if moment is None else moment.replace(tzinfo=UTC)

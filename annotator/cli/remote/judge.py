@@ -1,0 +1,130 @@
+"""`annotator --site URL judge`: a judge that is a program draws documents and grades them."""
+
+import hashlib
+import json
+from typing import Any
+
+import click
+
+from annotator.cli.argument_text import FILE
+from annotator.cli.input_files import read_text
+from annotator.cli.remote.site import Site, SiteError, on_site
+from annotator.cli.tables import show_table
+from annotator.errors import InvalidValueError, Problems
+
+AT_ONCE = 100
+
+
+@click.group
+def command() -> None:
+    """Judge on a site: the guidelines, what waits, the next documents, grades."""
+
+
+@command.command("work")
+@click.argument("slug")
+@on_site
+def work(site: Site, slug: str) -> None:
+    """List the topics that have documents for you."""
+    names = ("number", "judged", "waiting", "put_off", "title")
+    show_table(
+        [name.upper().replace("_", " ") for name in names],
+        [[row[name] for name in names] for row in site.get(f"/collections/{slug}/judging")],
+    )
+
+
+@command.command("guidelines")
+@click.argument("slug")
+@click.option("--accept", type=click.IntRange(1), metavar="N", help="You have read version N and go by it.")
+@on_site
+def guidelines(site: Site, slug: str, accept: int | None) -> None:
+    """Print what judges are to go by, and its version; nothing is drawn before the newest is accepted."""
+    path = f"/collections/{slug}/guidelines"
+    if accept is not None:
+        site.post(f"{path}/acceptance", {"number": accept})
+        click.echo(f"Accepted version {accept} of the guidelines.", err=True)
+        return
+    found = site.get(path)
+    click.echo(found["text"].encode())
+    click.echo(f"Version {found['number']} of the guidelines.", err=True)
+
+
+@command.command("next")
+@click.argument("slug")
+@click.argument("topic")
+@on_site
+def draw(site: Site, slug: str, topic: str) -> None:
+    """Draw documents of a topic, at most eight, and print each as a JSON object on a line, with its topic.
+
+    Nothing is printed when nothing waits. Each is yours for 30 minutes from your last call; asking again before
+    judging gives the same.
+    """
+    drawn = site.post(f"/collections/{slug}/judging/documents", {"topic": topic})
+    for document in drawn["documents"]:
+        click.echo(json.dumps({**document, "topic": drawn["topic"]}, ensure_ascii=False).encode())
+
+
+@command.command("grade")
+@click.argument("slug")
+@click.argument("assignment", type=click.IntRange(0))
+@click.argument("grade", type=int)
+@click.option("--note", default="", metavar="TEXT", help="Why, in your words.")
+@on_site
+def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str) -> None:
+    """Grade a document that you drew, by its assignment."""
+    _store(site, slug, [{"assignment": assignment, "grade": grade, "note": note}])
+
+
+@command.command("grade-all")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@on_site
+def grade_all(site: Site, slug: str, file: str) -> None:
+    """Grade documents from JSON lines, such as {"assignment": 7, "grade": 1}; sent again, they are stored once.
+
+    A line may also have "cannot_judge" for a grade, "note", "seconds" and "evidence", and an "id" of its own.
+    """
+    _store(site, slug, _lines(file, read_text(file)))
+
+
+def _lines(name: str, text: str) -> list[dict[str, Any]]:
+    problems, found = Problems(), []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            one = json.loads(line)
+        except (ValueError, RecursionError):
+            one = None
+        if isinstance(one, dict) and "assignment" in one:
+            found.append(one)
+        else:
+            problems.add(name, number, "This is no JSON object with an “assignment”.")
+    problems.refuse_if_any()
+    if not found:
+        raise InvalidValueError("The file “%(file)s” has no judgement.", file=name)
+    return found
+
+
+def _store(site: Site, slug: str, judgements: list[dict[str, Any]]) -> None:
+    """Send them by the hundred; what is refused is told, and the rest is stored."""
+    stored, refused = 0, []
+    for first in range(0, len(judgements), AT_ONCE):
+        some = [{"id": _id_of(one), **one} for one in judgements[first : first + AT_ONCE]]
+        try:
+            answer = site.post(f"/collections/{slug}/judgements", {"judgements": some})
+        except SiteError as refusal:
+            click.echo(f"Judgements stored: {stored}.", err=True)
+            raise refusal from None
+        stored += len(answer["acknowledged"])
+        refused += [f"{one['id']}: {one['detail']}" for one in answer["refused"]]
+    for line in refused:
+        click.echo(line, err=True)
+    click.echo(f"Judgements stored: {stored}.", err=True)
+    if refused:
+        raise SiteError("Judgements refused: %(count)d.", count=len(refused))
+
+
+def _id_of(judgement: dict[str, Any]) -> str:
+    """An id that the same judgement has whenever it is sent, and another one has not."""
+    words = json.dumps(judgement, sort_keys=True).encode()
+    return f"command-{hashlib.sha256(words).hexdigest()[:32]}"

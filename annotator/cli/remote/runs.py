@@ -1,0 +1,137 @@
+"""`annotator --site URL runs`: check and send runs, list them, withdraw them."""
+
+from collections.abc import Sequence
+
+import click
+
+from annotator.cli.argument_text import FILE
+from annotator.cli.input_files import read_files
+from annotator.cli.output_files import write_or_print
+from annotator.cli.progress import watched
+from annotator.cli.remote.site import Site, in_path, on_site
+from annotator.cli.tables import show_table
+from annotator.errors import FileRefusedError, Problems
+
+run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+tag_option = click.option("--tag-from-file", is_flag=True, help="Take the tag from the file's name.")
+replace_option = click.option("--replace", is_flag=True, help="Correct runs of the same tags; older files are kept.")
+
+
+@click.group
+def command() -> None:
+    """Runs on a site: check, upload, list, give back, withdraw."""
+
+
+@command.command("check")
+@click.argument("slug")
+@run_files
+@tag_option
+@replace_option
+@on_site
+def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool) -> None:
+    """Say everything that is wrong or strange about files of runs; the site stores nothing."""
+    _check(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+
+
+@command.command("upload")
+@click.argument("slug")
+@run_files
+@tag_option
+@replace_option
+@click.option("--team", metavar="TEAM", help="Whose runs they are; for organisers, a participant's are their team's.")
+@click.option("--description", metavar="TEXT", help="What the system does.")
+@click.option("--type", "run_type", type=click.Choice(["automatic", "manual"]), help="Whether a person had a hand.")
+@click.option("--priority", type=click.IntRange(1), metavar="N", help="1 is to be pooled first of the team's.")
+@on_site
+def upload(
+    site: Site,
+    slug: str,
+    files: Sequence[str],
+    *,
+    tag_from_file: bool,
+    replace: bool,
+    team: str | None,
+    description: str | None,
+    run_type: str | None,
+    priority: int | None,
+) -> None:
+    """Check all files, and when nothing is wrong with any of them send them, one after the other."""
+    _check(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    receipts = [
+        site.send(
+            f"/collections/{slug}/runs",
+            file,
+            tag_from_file=tag_from_file,
+            replaces=replace,
+            team=team,
+            description=description,
+            type=run_type,
+            priority=priority,
+        )
+        for file in read_files(files)
+    ]
+    show_table(
+        ["TAG", "VERSION", "SENT", "SHA-256"],
+        [[one["tag"], one["version"], one["uploaded_at"], one["checksum"]] for one in receipts],
+    )
+    click.echo(f"Runs uploaded: {len(receipts)}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@on_site
+def show_all(site: Site, slug: str, *, every: bool) -> None:
+    """List the runs in force that you may see."""
+    rows = site.every(f"/collections/{slug}/runs", every=every)
+    names = ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority", "warnings", "uploaded_at")
+    headings = [name.upper().replace("UPLOADED_AT", "SENT") for name in names]
+    show_table(
+        [*headings, "DESCRIPTION"], [[*(row[name] or None for name in names), row["description"]] for row in rows]
+    )
+
+
+@command.command("withdraw")
+@click.argument("slug")
+@click.argument("tag")
+@on_site
+def withdraw(site: Site, slug: str, tag: str) -> None:
+    """Neither pool nor score a run any more; what it gave to the pool stays there."""
+    site.delete(f"/collections/{slug}/runs/{in_path(tag)}")
+    click.echo(f"Withdrew the run {tag}.", err=True)
+
+
+@command.command("export")
+@click.argument("slug")
+@click.argument("tag")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="Not the newest file: the Nth.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_site
+def export(site: Site, slug: str, tag: str, version: int | None, output: str | None) -> None:
+    """Give a run's file back, byte for byte as it was sent."""
+    write_or_print(output, site.content(f"/collections/{slug}/run-files/{in_path(tag)}", version=version))
+
+
+def _check(site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, replaces: bool) -> None:
+    """Show what every file would become; `FileRefusedError` with all that is wrong with any of them."""
+    problems, checked = Problems(), []
+    with watched(read_files(paths)) as files:
+        for file in files:
+            try:
+                found = site.send(
+                    f"/collections/{slug}/run-checks", file, tag_from_file=tag_from_file, replaces=replaces
+                )
+            except FileRefusedError as refusal:
+                for one in refusal.problems:
+                    problems.add(one.file, one.line, one.sentence.template, **one.sentence.values)
+            else:
+                checked.append((file.name, found))
+    if checked:
+        show_table(
+            ["TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE"],
+            [[one["tag"], one["topics"], one["retrieved"], len(one["warnings"]), name] for name, one in checked],
+        )
+    for name, one in checked:
+        for warning in one["warnings"]:
+            click.echo(f"{name}: warning: {warning}", err=True)
+    problems.refuse_if_any()

@@ -1,0 +1,149 @@
+"""A site elsewhere: its address and a token, and what it refuses told as commands tell it."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import quote
+
+import click
+import httpx
+
+from annotator.cli.argument_text import refuse_what_is_no_text
+from annotator.cli.remote.given import GIVEN, SiteGiven
+from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problems, Sentence
+from annotator.files import InputFile
+
+ROOT = "/api/v1"
+PROBLEM = "application/problem+json"
+FIRST_ERROR = 400
+SECONDS = 600.0  # a large run is read before it is answered
+TRIES = 3
+PAGE = 1_000
+NO_LINE = "%(said)s"
+
+Options = ParamSpec("Options")
+
+
+class SiteError(AnnotatorError):
+    """The site cannot be reached, or refused what was asked."""
+
+
+class Site:
+    """Calls one site; whatever it refuses is raised in its own words."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        """Call by this client, whose base is the root of the API."""
+        self._client = client
+
+    def get(self, path: str, **query: object) -> Any:  # noqa: ANN401 - JSON
+        """What the site has there, as JSON."""
+        return self._call("GET", path, query).json()
+
+    def every(self, path: str, **query: object) -> list[Any]:
+        """A list from its first page to its last."""
+        return [row for page in self._pages(path, query) for row in page]
+
+    def content(self, path: str, **query: object) -> bytes:
+        """What the site has there, byte for byte."""
+        return self._call("GET", path, query).content
+
+    def post(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+        """Send JSON; the answer, as JSON."""
+        return self._call("POST", path, {}, json=body).json()
+
+    def send(self, path: str, file: InputFile, **query: object) -> Any:  # noqa: ANN401 - JSON
+        """Send a file as it is; the answer, as JSON."""
+        headers = {"Content-Type": "application/octet-stream"}
+        named = {"name": file.name, **query}
+        return self._call("POST", path, named, content=file.content, headers=headers).json()
+
+    def delete(self, path: str) -> Any:  # noqa: ANN401 - JSON
+        """Take something away; the answer, as JSON."""
+        return self._call("DELETE", path, {}).json()
+
+    def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[list[Any]]:
+        page = 1
+        while True:
+            rows: list[Any] = self.get(path, **query, page=page, page_size=PAGE)
+            yield rows
+            if len(rows) < PAGE:
+                return
+            page += 1
+
+    def _call(self, method: str, path: str, query: Mapping[str, object], **more: Any) -> httpx.Response:  # noqa: ANN401 - httpx's own
+        asked = [(name, text) for name, value in query.items() for text in _written(value)]
+        try:
+            answer = self._client.request(method, path, params=tuple(asked), **more)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise SiteError(
+                "The site %(site)s cannot be reached: %(reason)s.", site=str(self._client.base_url), reason=error
+            ) from error
+        if not answer.is_success:
+            raise _refusal(answer)
+        return answer
+
+
+def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Options, None]:
+    """Hand the site to a command as its first argument, and hang up behind it."""
+
+    @wraps(command)
+    def with_site(*args: Options.args, **options: Options.kwargs) -> None:
+        context = click.get_current_context()
+        refuse_what_is_no_text(context)
+        command(Site(context.with_resource(_client(context.meta[GIVEN]))), *args, **options)
+
+    return with_site
+
+
+def in_path(text: str) -> str:
+    """A tag or docno as it stands in an address, where a slash of its own is no border."""
+    return quote(text, safe="")
+
+
+def _client(given: SiteGiven) -> httpx.Client:
+    if not given.token:
+        raise InvalidValueError(
+            "The site wants a token: give --token or ANNOTATOR_TOKEN. It is made on your account's page there."
+        )
+    if not given.address.startswith(("https://", "http://")):
+        raise InvalidValueError("“%(address)s” is no address of a site: https://…", address=given.address)
+    return httpx.Client(
+        base_url=given.address.rstrip("/") + ROOT,
+        headers={"Authorization": f"Bearer {given.token}"},
+        timeout=SECONDS,
+        transport=httpx.HTTPTransport(retries=TRIES),
+    )
+
+
+def _written(value: object) -> Iterator[str]:
+    """A value as it stands in an address: not at all, once, or several times."""
+    if isinstance(value, list | tuple):
+        yield from map(str, value)
+    elif value is not None:
+        yield str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _refusal(answer: httpx.Response) -> AnnotatorError:
+    if not answer.headers.get("Content-Type", "").startswith(PROBLEM):
+        return SiteError(
+            "%(address)s answered with status %(status)d and is perhaps no annotator.",
+            address=str(answer.url.copy_with(query=None)),
+            status=answer.status_code,
+        )
+    told = answer.json()
+    if "problems" not in told:
+        return SiteError(NO_LINE, said=_said(told))
+    problems = Problems()
+    for one in told["problems"]:
+        problems.add(one["file"], one["line"], NO_LINE, said=one["detail"])
+    return FileRefusedError(problems, Sentence(NO_LINE, {"said": told["detail"]}))
+
+
+def _said(told: Mapping[str, Any]) -> str:
+    """The sentence, with what is wrong with each field."""
+    fields = [
+        f"{name}: {' '.join(wrong) if isinstance(wrong, list) else wrong}"
+        for part in (told.get("errors") or {}).values()
+        for name, wrong in (part.items() if isinstance(part, dict) else [])
+    ]
+    return " ".join([told["detail"], *fields])

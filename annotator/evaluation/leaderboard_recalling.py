@@ -1,0 +1,88 @@
+"""How a leaderboard comes from what is remembered: what changed is graded and scored anew, then all is put together."""
+
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+
+from annotator.errors import ConflictError, Sentence
+from annotator.evaluation.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard_making import Asked, make_leaderboard, score_board
+from annotator.evaluation.live_scores import GradedTopic, OneCollection
+from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.single_precision import RankedDocuments
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
+
+    name: str
+    policy: str | None
+    key: Hashable
+    marks: Mapping[int, Hashable]
+    make: Callable[[Collection[int], dict[int, str]], Mapping[int, GradedTopic]]  # with the docnos that are known
+    fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
+    said: tuple[Sentence, ...] = ()  # what whoever asked should know
+
+
+def within(scope: RoundScope | None, source: Source) -> Source:
+    """What is left of these grades to score a round against."""
+    if scope is None:
+        return source
+    name = f"{source.name}, {scope.name}"
+    return replace(
+        source,
+        name=name,
+        make=lambda stale, docnos: scope.grades_left(source.make(stale, docnos)),
+        fingerprint=None if scope.residual and scope.kept else source.fingerprint,
+    )
+
+
+def recalled(
+    kept: OneCollection,
+    asked: Asked,
+    source: Source,
+    scope: RoundScope | None,
+    load: Callable[[Collection[int]], Mapping[int, list[RankedDocuments]]],
+) -> Leaderboard:
+    """Make it, but for what was made before; who makes rows, intervals and letters keeps nobody waiting."""
+    key = (source.key, asked.grading)
+    with kept.lock:
+        graded = kept.grading(key).refresh(source.marks, lambda stale: source.make(stale, kept.docnos))
+    if not any(topic.judged for topic in graded.values()):
+        raise _nothing_judged(scope)
+    if not asked.runs:
+        raise ConflictError("There is no run to score yet.")
+
+    def make() -> Leaderboard:
+        with kept.lock:
+            kept.complete_lists([topic for topic in graded if graded[topic].grades], load)
+            values = score_board(asked, graded, kept.lists)
+        board = make_leaderboard(asked, graded, values)
+        return board if scope is None else replace(board, notices=(scope.sentence, *board.notices))
+
+    return kept.result((key, asked.what), tuple(source.marks.items()), make)
+
+
+def said_of_version(
+    number: int, policy: str, *, asked_policy: str | None, asked_judge: str | None
+) -> tuple[Sentence, ...]:
+    """That a judge or another policy changes nothing beside a version."""
+    beside = asked_judge if asked_judge is not None else asked_policy
+    if beside is None or (asked_judge is None and asked_policy == policy):
+        return ()
+    return (
+        Sentence(
+            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: “%(beside)s”, which was asked "
+            "for beside it, changes nothing.",
+            {"number": number, "policy": policy, "beside": beside},
+        ),
+    )
+
+
+def _nothing_judged(scope: RoundScope | None) -> ConflictError:
+    if scope is None or not scope.residual or not scope.kept:
+        return ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    return ConflictError(
+        "Nothing is judged yet beside what was judged before round %(number)d, so there is nothing to score against.",
+        number=scope.number,
+    )

@@ -1,0 +1,170 @@
+"""Charts as geometry: where marks, ticks and names stand, in pixels; the template draws them as inline SVG."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+WIDTH = 600
+ROW = 20  # pixels from one row to the next
+TOP, BOTTOM, RIGHT = 24, 46, 24
+LETTER = 6.6  # pixels, about, of a letter of a name
+LONGEST_NAME = 34  # letters
+PLOT_HEIGHT = 240
+LEFT_OF_LINES = 62
+WANTED_TICKS = 5
+DASHES = ("", "7 4", "2 4")  # lines are told apart without colour
+ENOUGH_POINTS_TO_MARK = 40  # more would only blot the line
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on an axis, and what is written there."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True)
+class RowMark:
+    """One name with its value, and where its interval begins and ends, if it has one."""
+
+    name: str
+    y: float
+    x: float
+    ends: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class RowChart:
+    """Names one below the other, each with a value on one scale: as a bar from nothing, or a point in its interval."""
+
+    title: str
+    axis: str
+    names: str  # what the names are of
+    bars: bool
+    rows: tuple[RowMark, ...]
+    ticks: tuple[Tick, ...]
+    left: float
+    height: float
+    width: float = WIDTH
+
+    @property
+    def foot(self) -> float:
+        """Where the axis lies."""
+        return self.height - BOTTOM
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: its points as SVG has them, and whether each is marked, too."""
+
+    name: str
+    points: tuple[tuple[float, float], ...]
+    dash: str
+    marked: bool
+
+
+@dataclass(frozen=True)
+class LineChart:
+    """Values over a scale, in one line or several."""
+
+    title: str
+    across: str
+    up: str
+    lines: tuple[Line, ...]
+    ticks_across: tuple[Tick, ...]
+    ticks_up: tuple[Tick, ...]
+    left: float = LEFT_OF_LINES
+    height: float = PLOT_HEIGHT + TOP + BOTTOM
+    width: float = WIDTH
+
+    @property
+    def foot(self) -> float:
+        """Where the lower axis lies."""
+        return self.height - BOTTOM
+
+
+def row_chart(
+    title: str,
+    axis: str,
+    names: str,
+    rows: Sequence[tuple[str, float | None, tuple[float, float] | None]],
+    *,
+    bars: bool = False,
+) -> RowChart | None:
+    """A chart of names, values and intervals; who has no value is left out, and without any there is no chart."""
+    known = [(name, value, ends) for name, value, ends in rows if value is not None]
+    if not known:
+        return None
+    edges = [0.0, *(edge for _, value, ends in known for edge in (value, *(ends or ())))]
+    values = _ticks(min(edges), max(edges))
+    left = 16 + LETTER * max(len(_short(name)) for name, _, _ in known)
+    scale = _Scale(values[0], values[-1], left, WIDTH - RIGHT)
+    return RowChart(
+        *(title, axis, names, bars),
+        tuple(
+            RowMark(
+                *(_short(name), TOP + ROW * (place + 0.5), scale.at(value)),
+                None if ends is None else (scale.at(ends[0]), scale.at(ends[1])),
+            )
+            for place, (name, value, ends) in enumerate(known)
+        ),
+        tuple(Tick(scale.at(value), f"{value:g}") for value in values),
+        left,
+        TOP + ROW * len(known) + BOTTOM,
+    )
+
+
+def line_chart(
+    title: str, across: str, up: str, lines: Sequence[tuple[str, Sequence[tuple[float, float | None]]]]
+) -> LineChart | None:
+    """A chart of lines by name, each of points (across, up); what has no value is left out."""
+    known = [(name, [(x, y) for x, y in points if y is not None]) for name, points in lines]
+    known = [(name, points) for name, points in known if points]
+    if not known:
+        return None
+    xs, ys = ([point[axis] for _, points in known for point in points] for axis in (0, 1))
+    steps_across, steps_up = _ticks(min(0.0, *xs), max(xs)), _ticks(min(0.0, *ys), max(ys))
+    scale_across = _Scale(steps_across[0], steps_across[-1], LEFT_OF_LINES, WIDTH - RIGHT)
+    scale_up = _Scale(steps_up[0], steps_up[-1], TOP + PLOT_HEIGHT, TOP)
+    return LineChart(
+        *(title, across, up),
+        tuple(
+            Line(
+                *(name, tuple((scale_across.at(x), scale_up.at(y)) for x, y in points)),
+                *(DASHES[place % len(DASHES)], place == 0 and len(points) <= ENOUGH_POINTS_TO_MARK),
+            )
+            for place, (name, points) in enumerate(known)
+        ),
+        tuple(Tick(scale_across.at(value), f"{value:g}") for value in steps_across),
+        tuple(Tick(scale_up.at(value), f"{value:g}") for value in steps_up),
+    )
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Values from `least` to `most` laid out from one pixel to another."""
+
+    least: float
+    most: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """The pixel of a value, to a hundredth, so that the same numbers give the same bytes everywhere."""
+        return round(self.start + (value - self.least) / (self.most - self.least) * (self.end - self.start), 2)
+
+
+def _ticks(least: float, most: float) -> list[float]:
+    """Round values at even steps that hold both ends between them."""
+    if least == most:
+        most = least + 1
+    rough = (most - least) / WANTED_TICKS
+    size = 10.0 ** floor(log10(rough))
+    step = next(size * times for times in (1, 2, 5, 10) if size * times >= rough * (1 - 1e-9))
+    first, last = floor(least / step + 1e-9), ceil(most / step - 1e-9)
+    return [round(place * step, 10) for place in range(first, last + 1)]
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -1,0 +1,121 @@
+"""Documents whose text changed since they were judged: which they are, and how they are judged anew."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import and_, or_, select, update
+from sqlalchemy.orm import Session
+
+from annotator.storage.accounts import User
+from annotator.storage.collection import ACCEPTED, Topic
+from annotator.storage.documents import Document, chunks
+from annotator.storage.duplicates import SHOWN, forget_loaded
+from annotator.storage.judging import BESIDES, LEASE, Assignment, AssignmentState, CannotJudge, Judgement, Purpose
+from annotator.storage.opinions import MACHINES
+from annotator.storage.pools import PoolItem
+from annotator.storage.revisions import raise_revisions
+
+
+class OldJudgement(NamedTuple):
+    """A judgement that counts and was made of a text that is another now; the reason is why there is no grade."""
+
+    id: int
+    pool_item_id: int
+    document_id: int
+    topic: str
+    docno: str
+    judge: str
+    grade: int | None
+    cannot_judge: str | None
+    judged_at: datetime
+    text_changed_at: datetime
+
+
+def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJudgement]:
+    """Those of accepted topics, by topic id and docno, in the order in which they were made.
+
+    What a judge drew before the change and judged within a lease after it is among them: the old text was still on
+    their screen, or may have been. What was carried over goes with the judgement that it repeats.
+    """
+    since = Document.text_changed_at
+    # No database adds to a moment as the other one does, so the last half hour is looked at here.
+    rows = session.execute(
+        select(
+            *(Judgement.id, Judgement.pool_item_id, Document.id, Topic.number, Document.docno, User.name),
+            *(Judgement.grade, Judgement.cannot_judge, Judgement.judged_at, since, Assignment.drawn_at),
+        )
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(
+            *(Document.collection_id == collection_id, since.is_not(None), ACCEPTED, Judgement.current, SHOWN),
+            or_(Judgement.judged_at < since, Assignment.drawn_at < since),
+        )
+        .order_by(Topic.id, Document.docno, Judgement.id)
+    )
+    return [OldJudgement._make(row[:-1]) for row in rows if row.judged_at < row.text_changed_at + LEASE]
+
+
+def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> None:
+    """Let these judgements, and what was carried over from them, count no more, and their items be drawn again.
+
+    They stay in the history.
+    """
+    for some in chunks(list(judgement_ids)):
+        concerned = and_(Judgement.current, or_(Judgement.id.in_(some), Judgement.carried_from_id.in_(some)))
+        rows = session.execute(
+            select(
+                Judgement.id, Judgement.assignment_id, Judgement.pool_item_id, Judgement.judge_id, Assignment.purpose
+            )
+            .join(Assignment, Assignment.id == Judgement.assignment_id)
+            .where(concerned)
+            .order_by(Judgement.pool_item_id)
+        ).all()
+        # In one order for everybody, as those who judge.
+        raise_revisions(session, {row.pool_item_id for row in rows})
+        _retire(session, [row.id for row in rows], [row.assignment_id for row in rows])
+        machines = set(session.scalars(MACHINES))
+        for row in rows:
+            _put_back(session, row.pool_item_id, at, takes_place=_takes_place(row.purpose, row.judge_id, machines))
+    forget_loaded(session)
+
+
+def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
+    """Put back into the queue what could not be judged for want of a text; what was said stays in the history."""
+    without_text = (
+        select(Judgement)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
+    )
+    reopened: list[int] = []
+    machines = set(session.scalars(MACHINES))
+    for chunk in chunks(list(document_ids)):
+        for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
+            judgement.current = False
+            assignment = session.get_one(Assignment, judgement.assignment_id)
+            assignment.state = AssignmentState.RETURNED
+            takes_place = _takes_place(assignment.purpose, judgement.judge_id, machines)
+            session.get_one(PoolItem, judgement.pool_item_id).taken -= takes_place
+            reopened.append(judgement.pool_item_id)
+    if reopened:
+        raise_revisions(session, reopened)
+
+
+def _retire(session: Session, judgements: Sequence[int], assignments: Sequence[int]) -> None:
+    for some in chunks(list(judgements)):
+        session.execute(update(Judgement).where(Judgement.id.in_(some)).values(current=False))
+    for some in chunks(list(assignments)):
+        session.execute(update(Assignment).where(Assignment.id.in_(some)).values(state=AssignmentState.RETURNED))
+
+
+def _takes_place(purpose: str, judge_id: int, machines: set[int]) -> bool:
+    """Whether it was one of the judgements that its item wants."""
+    return purpose not in {*BESIDES, Purpose.CARRIED} and judge_id not in machines
+
+
+def _put_back(session: Session, item_id: int, at: datetime, *, takes_place: bool) -> None:
+    values = {"requeued_at": at, "taken": PoolItem.taken - 1} if takes_place else {"requeued_at": at}
+    session.execute(update(PoolItem).where(PoolItem.id == item_id).values(values))

@@ -1,0 +1,94 @@
+"""What must never be found in a database, each with the statement that counts it; the same words for both databases."""
+
+# Places of people: what an item counts as taken. Second showings, decisions and what is carried over take none, nor do
+# machines.
+_PLACES = """
+    WITH given AS (SELECT assignment.pool_item_id, count(*) AS places
+    FROM assignment JOIN "user" ON "user".id = assignment.judge_id
+    WHERE assignment.state <> 'returned' AND assignment.purpose NOT IN ('re-shown', 'adjudication', 'carried')
+        AND "user".kind = 'person'
+    GROUP BY assignment.pool_item_id)
+"""
+
+CHECKS = {
+    "Documents whose count of judges is wrong": _PLACES  # noqa: S608 - our own words
+    + """
+        SELECT count(*) FROM pool_item LEFT JOIN given ON given.pool_item_id = pool_item.id
+        WHERE pool_item.taken <> coalesce(given.places, 0)
+    """,
+    "Assignments that are done without a judgement": """
+        SELECT count(*) FROM assignment
+        WHERE state = 'done' AND id NOT IN (SELECT assignment_id FROM judgement)
+    """,
+    "Assignments that are judged and still in somebody's hands": """
+        SELECT count(*) FROM assignment
+        WHERE state IN ('live', 'later') AND id IN (SELECT assignment_id FROM judgement)
+    """,
+    "Judgements that are not of their assignment": """
+        SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
+        WHERE assignment.pool_item_id <> judgement.pool_item_id OR assignment.judge_id <> judgement.judge_id
+    """,
+    "Judgements that count although their document was given back": """
+        SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
+        WHERE judgement.current AND assignment.state = 'returned' AND NOT EXISTS (
+            SELECT 1 FROM assignment AS other
+            WHERE other.pool_item_id = judgement.pool_item_id AND other.judge_id = judgement.judge_id
+                AND other.state <> 'returned'
+        )
+    """,
+    "Judgements that count although a later one took their place": """
+        SELECT count(*) FROM judgement
+        WHERE current AND id IN (SELECT replaces_id FROM judgement WHERE replaces_id IS NOT NULL)
+    """,
+    "Judgements with the id of another": "SELECT count(*) - count(DISTINCT client_id) FROM judgement",
+    "Judgements with neither a grade nor a reason, or with both": """
+        SELECT count(*) FROM judgement WHERE (grade IS NULL) = (cannot_judge IS NULL)
+    """,
+    "Judgements with a grade that is none of the scale": """
+        SELECT count(*) FROM judgement
+        JOIN pool_item ON pool_item.id = judgement.pool_item_id
+        JOIN topic ON topic.id = pool_item.topic_id
+        WHERE judgement.grade IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM grade WHERE grade.collection_id = topic.collection_id AND grade.value = judgement.grade
+        )
+    """,
+    # Each judgement raises it at most once, and whoever raised it has judged.
+    "Revisions of topics that no judgement explains": """
+        SELECT count(*) FROM topic_revision LEFT JOIN (
+            SELECT pool_item.topic_id, judgement.judge_id, count(*) AS said
+            FROM judgement JOIN pool_item ON pool_item.id = judgement.pool_item_id
+            GROUP BY pool_item.topic_id, judgement.judge_id
+        ) AS given ON given.topic_id = topic_revision.topic_id AND given.judge_id = topic_revision.judge_id
+        WHERE topic_revision.revision < 1
+            OR (topic_revision.judge_id <> 0 AND topic_revision.revision > coalesce(given.said, 0))
+    """,
+    "Pooled documents of another collection than their topic": """
+        SELECT count(*) FROM pool_item
+        JOIN topic ON topic.id = pool_item.topic_id JOIN document ON document.id = pool_item.document_id
+        WHERE topic.collection_id <> document.collection_id
+    """,
+    # Four bytes a document, eight a score.
+    "Ranked lists with another number of scores than of documents": """
+        SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)
+    """,
+}
+
+# The index of words keeps what it indexes in a table of its own there.
+OF_SQLITE = {
+    "Documents that the search does not find, or that are not there": """
+        SELECT abs((SELECT count(*) FROM document_words) - (SELECT count(*) FROM document_words_index_docsize))
+    """,
+}
+
+# What was judged by more people than want it: innocent when fewer are wanted than before, or when a file of labels came
+# on top. Late judgements and what everybody sees are left out.
+REMARKS = {
+    "Documents judged by more than are wanted now": _PLACES  # noqa: S608 - our own words
+    + """
+        SELECT count(*) FROM pool_item JOIN given ON given.pool_item_id = pool_item.id
+        LEFT JOIN (
+            SELECT pool_item_id, count(DISTINCT assignment_id) AS late FROM judgement WHERE late GROUP BY pool_item_id
+        ) AS came ON came.pool_item_id = pool_item.id
+        WHERE NOT pool_item.for_everyone AND given.places - coalesce(came.late, 0) > pool_item.judgements_wanted
+    """,
+}

@@ -1,0 +1,46 @@
+"""What keeps a transaction from being stored and passes: others who write, and a disk that is full or fails."""
+
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from annotator.errors import BusyError
+
+# PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
+GAVE_WAY = frozenset({"40001", "40P01"})
+# The lower byte of SQLite's codes says what happened, the others how.
+PRIMARY_CODE = 0xFF
+# PostgreSQL's states are texts, SQLite's codes are numbers.
+NO_ROOM = frozenset({"53100", sqlite3.SQLITE_FULL})
+ONLY_READ = frozenset({"25006", sqlite3.SQLITE_READONLY})
+DISK_FAILS = frozenset({"58030", sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
+
+
+def refuse_for_now(error: DBAPIError) -> None:
+    """Raise `BusyError` for what passes by itself, or when somebody has looked after the server; else do nothing."""
+    if gave_way(error):
+        raise BusyError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
+    code = _code(error)
+    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
+    if code in NO_ROOM:
+        raise BusyError(
+            "The server has no room left. Nothing was stored: tell the organisers, and try later."
+        ) from error
+    if code in ONLY_READ:
+        raise BusyError(
+            "The database can only be read. Nothing was stored: tell the organisers, and try later."
+        ) from error
+    if code in DISK_FAILS:
+        raise BusyError("The server's disk fails. Nothing was stored: tell the organisers, and try later.") from error
+
+
+def gave_way(error: BaseException | None) -> bool:
+    """Whether PostgreSQL ended this transaction for another's sake, so that it may be done once more."""
+    return isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in GAVE_WAY
+
+
+def _code(error: DBAPIError) -> str | int | None:
+    state: str | None = getattr(error.orig, "sqlstate", None)
+    code: int | None = getattr(error.orig, "sqlite_errorcode", None)
+    return state if code is None else code & PRIMARY_CODE

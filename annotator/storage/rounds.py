@@ -1,0 +1,112 @@
+"""Rounds of runs on the same topics, as TREC-COVID had them; most collections have none."""
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, UniqueConstraint, func, or_, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.storage.collection import Topic
+from annotator.storage.columns import Base
+from annotator.storage.documents import Document
+from annotator.storage.pools import PoolItem
+from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.runs import Run
+
+
+class Round(Base):
+    """One round of a collection; when it is closed, the settled grades of that moment are kept as its record."""
+
+    __tablename__ = "round"
+    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    # From 1 in each collection.
+    number: Mapped[int]
+    name: Mapped[str]
+    opened_at: Mapped[datetime]
+    closed_at: Mapped[datetime | None]
+    # Set when it is closed.
+    qrels_version_id: Mapped[int | None] = mapped_column(ForeignKey("qrels_version.id"))
+
+
+def rounds_of(session: Session, collection_id: int) -> list[Round]:
+    """Every round, oldest first; none where nobody has opened or closed one."""
+    return list(session.scalars(select(Round).where(Round.collection_id == collection_id).order_by(Round.number)))
+
+
+def find_round(session: Session, collection_id: int, number: int) -> Round:
+    """The round of that number; `NotFoundError` when there is none."""
+    for one in rounds_of(session, collection_id):
+        if one.number == number:
+            return one
+    raise NotFoundError("There is no round %(number)d in this collection.", number=number)
+
+
+def round_of_new_runs(session: Session, collection_id: int, number: int | None) -> int | None:
+    """The id of the round that runs belong to which come now: the given one, else the one that is open.
+
+    None where there are no rounds; `ConflictError` where none is open, `NotFoundError` for one there is not.
+    """
+    if number is not None:
+        return find_round(session, collection_id, number).id
+    rounds = rounds_of(session, collection_id)
+    if rounds and rounds[-1].closed_at is not None:
+        raise ConflictError(
+            "Round %(number)d is closed and the next one is not open, so no runs are taken now.",
+            number=rounds[-1].number,
+        )
+    return rounds[-1].id if rounds else None
+
+
+def kept_before(session: Session, collection_id: int, number: int) -> tuple[int, ...]:
+    """The numbers of the qrels that were kept when the rounds before this one were closed."""
+    rows = session.scalars(
+        select(QrelsVersion.number)
+        .join(Round, Round.qrels_version_id == QrelsVersion.id)
+        .where(Round.collection_id == collection_id, Round.number < number)
+        .order_by(Round.number)
+    )
+    return tuple(rows)
+
+
+def judged_before(session: Session, collection_id: int, number: int) -> dict[int, dict[int, str]]:
+    """Topic id → {document id: docno} of what the kept qrels of the rounds before this one have a grade for.
+
+    A document that was put back since, because its text had changed, is not among them: it is judged anew.
+    """
+    still_stands = or_(
+        PoolItem.requeued_at.is_(None), PoolItem.id.is_(None), PoolItem.requeued_at <= QrelsVersion.made_at
+    )
+    rows = session.execute(
+        select(QrelsGrade.topic_id, QrelsGrade.document_id, Document.docno)
+        .join(Round, Round.qrels_version_id == QrelsGrade.qrels_version_id)
+        .join(QrelsVersion, QrelsVersion.id == QrelsGrade.qrels_version_id)
+        .join(Document, Document.id == QrelsGrade.document_id)
+        .outerjoin(
+            PoolItem,
+            (PoolItem.topic_id == QrelsGrade.topic_id) & (PoolItem.document_id == QrelsGrade.document_id),
+        )
+        .where(Round.collection_id == collection_id, Round.number < number, QrelsGrade.grade >= 0, still_stands)
+    )
+    judged: dict[int, dict[int, str]] = {}
+    for topic, document, docno in rows:
+        judged.setdefault(topic, {})[document] = docno
+    return judged
+
+
+def runs_of_round(session: Session, collection_id: int, number: int) -> frozenset[int]:
+    """The ids of its runs, whether they are in force or not."""
+    of_round = (Round.collection_id == collection_id) & (Round.number == number)
+    return frozenset(session.scalars(select(Run.id).join(Round, Round.id == Run.round_id).where(of_round)))
+
+
+def requeued_so_far(session: Session, collection_id: int) -> tuple[int, datetime | None]:
+    """How many pooled documents were put back to be judged anew, and when last: `judged_before` depends on it."""
+    count, last = session.execute(
+        select(func.count(PoolItem.id), func.max(PoolItem.requeued_at))
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, PoolItem.requeued_at.is_not(None))
+    ).one()
+    return count, last

@@ -1,0 +1,32 @@
+"""Whether the server lives, and whether it can do its work; for whoever keeps it running."""
+
+from flask import Blueprint
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import ConflictError
+from annotator.storage.schema import newest_version, version_of
+from annotator.web.context import database
+from annotator.web.downloads import PLAIN
+
+blueprint = Blueprint("health", __name__)
+
+UNAVAILABLE = 503
+HEADERS = {"Content-Type": f"{PLAIN}; charset=utf-8"}
+
+
+@blueprint.get("/health")
+def alive() -> ResponseReturnValue:
+    """A process answers; nothing else is asked."""
+    return "alive\n", HEADERS
+
+
+@blueprint.get("/ready")
+def ready() -> ResponseReturnValue:
+    """The database opens, and its tables are of this version."""
+    try:
+        present = version_of(database())
+    except ConflictError:
+        return "the database does not open\n", UNAVAILABLE, HEADERS
+    if present != newest_version():
+        return "the tables are of another version: run “annotator database upgrade”\n", UNAVAILABLE, HEADERS
+    return "ready\n", HEADERS

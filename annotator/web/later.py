@@ -1,0 +1,183 @@
+"""What takes long is answered by a worker: requests kept as jobs, and the same views answering them there."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import wraps
+from typing import Any
+
+from flask import current_app, make_response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import generate_csrf
+from werkzeug.datastructures import FileStorage
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.files import InputFile
+from annotator.settings import MEBIBYTE
+from annotator.web.addresses import here, local_path
+from annotator.web.context import database, now, the_person, the_place
+from annotator.web.language import chosen_language
+from annotator.workflows import jobs
+
+# In the environment of a request that a worker answers.
+WORK = "annotator.work"
+# Files that weigh more are left to the worker: so much is read and stored in about a second.
+HEAVIEST_AT_ONCE = MEBIBYTE
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WEIGHT = 6  # how much more a gzipped file may be, about
+# A report over more ranked lists is left to the worker.
+MOST_LISTS_AT_ONCE = 2_000
+TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
+# Stands in a page that a worker made until somebody reads it, whose own token then takes its place.
+READERS_TOKEN = "the-token-of-whoever-reads-this"  # noqa: S105 - no secret
+
+View = Callable[..., ResponseReturnValue]
+# The endpoints whose pages a worker makes, by the names of their views.
+LONG_PAGES: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the worker tells the view that answers a job: when it was asked for, and whom to tell of progress."""
+
+    asked_at: datetime
+    tell: Callable[[int, int], None]  # steps done, of how many
+
+
+class Watched(list[InputFile]):
+    """Files that tell when one has been read and the next is asked for."""
+
+    def __init__(self, files: Sequence[InputFile], tell: Callable[[int, int], None]) -> None:
+        """Keep whom to tell: the last step, after all files are read, is to store them."""
+        super().__init__(files)
+        self._tell = tell
+
+    def __iter__(self) -> Iterator[InputFile]:
+        """Go through the files once."""
+        for done, file in enumerate(super().__iter__()):
+            self._tell(done, len(self) + 1)
+            yield file
+        self._tell(len(self), len(self) + 1)
+
+
+def work() -> Work | None:
+    """The job that this request answers; None when a reader waits for the answer."""
+    found: Work | None = request.environ.get(WORK)
+    return found
+
+
+def arrived_at() -> datetime:
+    """When somebody sent what is answered now, perhaps by a worker and later."""
+    at_work = work()
+    return now() if at_work is None else at_work.asked_at
+
+
+def long_form(view: View) -> View:
+    """A view, within `collection_page`, whose form is left to the worker when its files are large."""
+
+    @wraps(view)
+    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        if work() is not None or sum(map(_weight, request.files.values())) <= HEAVIEST_AT_ONCE:
+            return view(slug, **values)
+        id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
+        return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+
+    return guarded
+
+
+def long_page(view: View) -> View:
+    """A page, within `collection_page`, that is left to the worker when the collection is large.
+
+    The reader is then asked whether to have it made, and finds it at the same address with `?job=` behind it.
+    """
+    LONG_PAGES.add(f"{view.__module__.rpartition('.')[2]}.{view.__name__}")
+
+    @wraps(view)
+    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        if work() is not None:
+            return view(slug, **values)
+        if id_ := request.args.get("job", type=int):
+            return kept_answer(slug, id_)
+        with database().reading() as session:
+            is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
+            last = jobs.last_answer(session, slug, by_id=the_person().id, target=here()) if is_long else None
+        return render_template("jobs/offer.html", target=here(), last=last) if is_long else view(slug, **values)
+
+    return guarded
+
+
+def ask_for_page(slug: str, target: str) -> int:
+    """Have a long page of this collection made, and return the job's id; `InvalidValueError` when it is none."""
+    if not _is_long_page(slug, target):
+        raise InvalidValueError("“%(page)s” is no page that takes long to make.", page=target)
+    return _ask(slug, target, None)
+
+
+def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
+    """What the worker answered to whoever asks, as they would have got it themselves.
+
+    Raises `NotFoundError` when it was somebody else who asked, or they may do less here by now.
+    """
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=the_person().id)
+        if not the_place().roles.issuperset(job.parameters["roles"]):
+            raise NotFoundError("There is no such job.")
+        content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
+    if job.result["type"].startswith("text/html"):
+        content = content.replace(READERS_TOKEN.encode(), generate_csrf().encode())
+    answer = make_response(content, job.result["status"])
+    answer.headers["Content-Type"] = job.result["type"]
+    if job.result["file"]:
+        answer.headers["Content-Disposition"] = job.result["file"]
+    return answer
+
+
+def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
+    """Keep this request, or that of another page when there are no fields, as a job."""
+    is_form = fields is not None
+    files = list(request.files.items(multi=True)) if is_form else []
+    contents = [file.read() for _, file in files]
+    parameters = {
+        "method": "POST" if is_form else "GET",
+        "target": target,
+        "site": request.host_url,
+        "back": request.referrer,
+        "language": chosen_language(),
+        "generation": the_person().generation,
+        "roles": sorted(the_place().roles),
+        "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
+        "files": [
+            [name, file.filename, file.content_type, len(content)]
+            for (name, file), content in zip(files, contents, strict=True)
+        ],
+    }
+    kind, content, at = _endpoint(target, "POST" if is_form else "GET"), b"".join(contents), now()
+    with database().transaction() as session:
+        return jobs.ask_job(
+            session, slug, kind=kind, parameters=parameters, content=content, by_id=the_person().id, at=at
+        )
+
+
+def _endpoint(target: str, method: str) -> str:
+    adapter = current_app.url_map.bind("")
+    return str(adapter.match(target.partition("?")[0], method=method)[0])
+
+
+def _is_long_page(slug: str, target: str) -> bool:
+    if local_path(target) is None:
+        return False
+    try:
+        endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method="GET")
+    except (HTTPException, RequestRedirect):
+        return False
+    return endpoint in LONG_PAGES and values.get("slug") == slug
+
+
+def _weight(file: FileStorage) -> int:
+    """The bytes of a file, unpacked, about."""
+    is_packed = file.stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    size = file.stream.seek(0, 2)
+    file.stream.seek(0)
+    return size * GZIP_WEIGHT if is_packed else size

@@ -1,0 +1,118 @@
+"""One job answered: the request that was kept, given to the pages' own view, which stores and ends the job at once."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+
+from flask import Flask, g, session
+from sqlalchemy.orm import Session
+from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.test import EnvironBuilder
+from werkzeug.wrappers import Response
+
+from annotator.app import create_app
+from annotator.errors import BusyError
+from annotator.settings import Settings
+from annotator.storage import Database, JobState
+from annotator.web.access import enter
+from annotator.web.language import COOKIE
+from annotator.web.later import READERS_TOKEN, TOKEN_FIELD, WORK, Work
+from annotator.workflows.accounts import Person, load_person
+from annotator.workflows.jobs import Outcome, TakenJob, confirm_job
+
+SIGNED_OUT = "signed out"
+FAULT = "fault"
+
+
+class AnsweringDatabase(Database):
+    """Ends a job in the very transaction that stores what it is about; who lost the job stores nothing."""
+
+    taken: TakenJob | None = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Session]:
+        """A session that writes; raises `JobLostError` at its end when the job is another worker's by now."""
+        with super().transaction() as writing:
+            yield writing
+            if self.taken is not None:
+                confirm_job(writing, self.taken, now=datetime.now(UTC))
+
+
+class Answering:
+    """The pages as the worker has them."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make the application; its own forms were checked when they came, with the token they came with."""
+        self.database = AnsweringDatabase(settings.database_url)
+        self.pages: Flask = create_app(settings, self.database)
+        self.pages.config.update(WTF_CSRF_ENABLED=False)
+
+    def answer(self, taken: TakenJob, tell: Callable[[int, int], None]) -> Outcome:
+        """Let the view answer, and say what came of it.
+
+        Raises `BusyError` for what may go through later, `JobLostError`, and whatever the view does not expect.
+        """
+        with self.database.reading() as reading:
+            person = load_person(reading, taken.asked_by_id or 0, int(taken.parameters["generation"]))
+        if person is None:
+            return Outcome(JobState.FAILED, {"reason": SIGNED_OUT})
+        # What only reads may write nothing of its own, such as a choice of documents, as the job's end.
+        self.database.taken = taken if taken.parameters["method"] == "POST" else None
+        environ = _environ(taken, tell)
+        try:
+            return self._answered(environ, person)
+        finally:
+            self.database.taken = None
+            environ["wsgi.input"].close()  # a file, when it is large
+
+    def _answered(self, environ: dict[str, Any], person: Person) -> Outcome:
+        with self.pages.request_context(environ):
+            enter(person)
+            setattr(g, TOKEN_FIELD, READERS_TOKEN)
+            response = self.pages.full_dispatch_request()
+            response.direct_passthrough = False  # as of a file, whose bytes are to be kept
+            said = [message for _, message in session.pop("_flashes", [])]
+            return _outcome(response, response.get_data(), said)
+
+
+def _environ(taken: TakenJob, tell: Callable[[int, int], None]) -> dict[str, Any]:
+    asked = taken.parameters
+    path, _, query = str(asked["target"]).partition("?")
+    data: MultiDict[str, Any] = MultiDict([(name, value) for name, value in asked["fields"]])
+    begin = 0
+    for name, file_name, kind, size in asked["files"]:
+        content = BytesIO(taken.content[begin : begin + size])
+        data.add(name, FileStorage(content, file_name, name, kind))
+        begin += size
+    headers = [("Cookie", f"{COOKIE}={asked['language']}")]
+    if asked["back"]:
+        headers.append(("Referer", asked["back"]))
+    is_form = asked["method"] == "POST"
+    builder = EnvironBuilder(
+        path,
+        asked["site"],
+        query,
+        method=asked["method"],
+        data=data if is_form else None,
+        headers=headers,
+        content_type="multipart/form-data" if is_form else None,
+    )
+    return {**builder.get_environ(), WORK: Work(taken.asked_at, tell)}
+
+
+def _outcome(response: Response, body: bytes, said: list[str]) -> Outcome:
+    status = response.status_code
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        raise BusyError("The database is busy with a large import. Nothing was stored: try again.")
+    result = {
+        "status": status,
+        "location": response.location,
+        "said": said,
+        "type": response.headers.get("Content-Type", ""),
+        "file": response.headers.get("Content-Disposition"),
+    }
+    state = JobState.DONE if status < HTTPStatus.BAD_REQUEST else JobState.FAILED
+    return Outcome(state, result, None if response.location else body)

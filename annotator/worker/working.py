@@ -1,0 +1,164 @@
+"""The worker: takes jobs while there are any, says that it is alive, and leaves a job to the next one when it ends."""
+
+import logging
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from types import FrameType
+
+from sqlalchemy.exc import DBAPIError
+
+from annotator.errors import BusyError
+from annotator.logs import write_log
+from annotator.settings import Settings
+from annotator.storage import Database, JobState
+from annotator.worker.answering import FAULT, Answering
+from annotator.workflows import jobs
+from annotator.workflows.jobs import JobLostError, Outcome, TakenJob
+
+SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_BETWEEN_SIGNS = 5.0  # of life
+SECONDS_AFTER_TROUBLE = 5.0
+BETWEEN_CLEANINGS = timedelta(hours=1)
+LOG = logging.getLogger("annotator.worker")
+
+
+class _Ending(BaseException):
+    """The worker is to end, wherever it is."""
+
+
+class Worker:
+    """Works on the jobs of a database until it is told to end."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Make the pages it answers with."""
+        self._answering = Answering(settings)
+        # Another engine than the pages': signs of life are no part of what is stored.
+        self._database = Database(settings.database_url)
+        self._taken: TakenJob | None = None
+        self._cleaned_at: datetime | None = None
+
+    def work(self, *, only_what_waits: bool = False) -> None:
+        """Work until nothing waits, or for good; whatever ends it, what is in hand goes back."""
+        try:
+            while True:
+                if not self._worked():
+                    if only_what_waits:
+                        return
+                    time.sleep(SECONDS_BETWEEN_LOOKS)
+        finally:
+            self._put_back()
+            self._answering.database.close()
+            self._database.close()
+
+    def _worked(self) -> bool:
+        """Do one job; False when there is none."""
+        try:
+            self._clean()
+            self._taken = self._take()
+            if self._taken is None:
+                return False
+            with self._alive(self._taken):
+                self._do(self._taken)
+            self._taken = None
+        except (BusyError, DBAPIError) as trouble:
+            # Without the statement, whose values may be secrets.
+            LOG.error("The worker cannot use the database: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
+            self._put_back()
+            time.sleep(SECONDS_AFTER_TROUBLE)
+        return True
+
+    def _take(self) -> TakenJob | None:
+        with self._database.reading() as session:
+            if not jobs.has_due(session, now=_now()):
+                return None
+        with self._database.transaction() as session:
+            return jobs.take_job(session, now=_now())
+
+    def _do(self, taken: TakenJob) -> None:
+        with suppress(JobLostError):
+            outcome = self._outcome(taken)
+            with self._database.transaction() as session:
+                jobs.finish_job(session, taken, outcome, now=_now())
+
+    def _outcome(self, taken: TakenJob) -> Outcome:
+        try:
+            return self._answering.answer(taken, lambda done, steps: self._tell(taken, done, steps))
+        except (JobLostError, BusyError, DBAPIError):
+            raise
+        except Exception:
+            # A fault in one job is no reason to leave the others.
+            LOG.exception("The worker failed at job %d.", taken.id)
+            return Outcome(JobState.FAILED, {"reason": FAULT})
+
+    def _tell(self, taken: TakenJob, done: int, steps: int) -> None:
+        with self._database.transaction() as session:
+            jobs.note_progress(session, taken, now=_now(), done=done, steps=steps)
+
+    @contextmanager
+    def _alive(self, taken: TakenJob) -> Iterator[None]:
+        """Say again and again that somebody is at work, in a thread, while the block lasts."""
+        ended = threading.Event()
+
+        def say_so() -> None:
+            while not ended.wait(SECONDS_BETWEEN_SIGNS):
+                # Busy is, on SQLite, also this worker itself while it stores; and who lost the job learns of it later.
+                with suppress(BusyError, DBAPIError, JobLostError), self._database.transaction() as session:
+                    jobs.keep_alive(session, taken, now=_now())
+
+        signs = threading.Thread(target=say_so, daemon=True)
+        signs.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            signs.join()
+
+    def _put_back(self) -> None:
+        if self._taken is not None:
+            with suppress(BusyError, DBAPIError, JobLostError), self._database.transaction() as session:
+                jobs.put_back(session, self._taken)
+            self._taken = None
+
+    def _clean(self) -> None:
+        now = _now()
+        if self._cleaned_at is None or abs(now - self._cleaned_at) > BETWEEN_CLEANINGS:
+            with self._database.transaction() as session:
+                jobs.forget_answers(session, now=now)
+            self._cleaned_at = now
+
+
+def work_until_told(settings: Settings, *, only_what_waits: bool = False, parent: int | None = None) -> None:
+    """Be a worker until SIGTERM or SIGINT, until nothing waits, or until the server that began this has gone.
+
+    It is no nicer than the pages: while it stores, on SQLite, they wait for it, so that it must not wait for them.
+    """
+    try:
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(ending, _end)
+        write_log(settings.log_format)
+        if parent is not None:
+            threading.Thread(target=_end_without, args=(parent,), daemon=True).start()
+        Worker(settings).work(only_what_waits=only_what_waits)
+    except _Ending:
+        return
+
+
+def _end_without(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _end(_signal: int, _frame: FrameType | None) -> None:
+    for ending in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(ending, signal.SIG_IGN)  # once is enough
+    raise _Ending
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,71 @@
+"""Forgetting a person: their account becomes nobody's, and what they judged stays under a name that tells nothing."""
+
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError
+from annotator.evaluation.pseudonyms import policy_without_names, without_names
+from annotator.storage import (
+    ApiToken,
+    Assignment,
+    AuditEvent,
+    Collection,
+    Invitation,
+    Job,
+    Membership,
+    QrelsVersion,
+    Topic,
+    User,
+    UserKind,
+)
+from annotator.storage.accounts import find_user
+from annotator.storage.audit import FORGOTTEN
+from annotator.storage.judging import give_back
+
+
+def forget_user(session: Session, name: str) -> str:
+    """Delete what is known of a person, and return the name under which their judgements stay.
+
+    The account can no longer be signed in to and has no roles; what it held goes back to the queue. What the person
+    wrote into notes and questions stays as it is. Raises `NotFoundError` for an unknown name, and `ConflictError` for
+    a machine and for who has been forgotten already.
+    """
+    user = find_user(session, name)
+    if user.kind == UserKind.MACHINE:
+        raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
+    if name.startswith(FORGOTTEN):
+        raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)
+    other = f"{FORGOTTEN}{user.id}"
+    _take_everything_back(session, user.id)
+    _rename_elsewhere(session, user, other)
+    user.name, user.name_key, user.password_hash, user.administrator = other, other, None, False
+    user.sign_in_generation += 1
+    return other
+
+
+def _take_everything_back(session: Session, user_id: int) -> None:
+    """Roles, links, tokens, topics to judge, and what waits to be done."""
+    give_back(session, Assignment.judge_id == user_id)
+    session.execute(delete(Membership).where(Membership.user_id == user_id))
+    session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
+    session.execute(delete(Job).where(Job.asked_by_id == user_id))
+    session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
+    session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
+
+
+def _rename_elsewhere(session: Session, user: User, other: str) -> None:
+    """The name where it stands as text: in the log of deeds, in policies and in what kept qrels say of themselves."""
+    names = {user.name: other}
+    by_them = AuditEvent.user_id == user.id
+    session.execute(update(AuditEvent).where(by_them).values(name=other))
+    of_them = AuditEvent.action.startswith("users.") | AuditEvent.action.startswith("members.")
+    of_them |= AuditEvent.action.startswith("invitations.")
+    of_them |= AuditEvent.action.in_(["judgements.import", "topics.assign"])
+    session.execute(update(AuditEvent).where(of_them, AuditEvent.subject == user.name).values(subject=other))
+    for collection in session.scalars(select(Collection)):
+        collection.consensus_policy = policy_without_names(collection.consensus_policy, names)
+    for kept in session.scalars(select(QrelsVersion)):
+        kept.policy = policy_without_names(kept.policy, names)
+        manifest = without_names(kept.manifest, names)
+        if manifest != kept.manifest and isinstance(manifest, dict):
+            kept.manifest = manifest

@@ -1,0 +1,278 @@
+"""Invitations: links that let somebody in once, to an account, a role, or a new password."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session, aliased
+
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.evaluation.free_text import check_free_text
+from annotator.passwords import new_secret, secret_fingerprint
+from annotator.storage import Collection, Invitation, Membership, Role, User
+from annotator.storage.accounts import (
+    Person,
+    find_or_add_team,
+    find_user,
+    give_role,
+    new_user,
+    person_of,
+    replace_password,
+)
+from annotator.storage.collection import find_collection, lock_collection
+from annotator.storage.tokens import revoke_all
+
+USUAL_DAYS = 14
+MOST_DAYS = 90
+# A link to a new password opens an account that exists already.
+DAYS_FOR_PASSWORD = 2
+LONGEST_NOTE = 200
+
+
+class InvitationState(StrEnum):
+    """What has become of a link."""
+
+    OPEN = "open"
+    USED = "used"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True)
+class InvitationRequest:
+    """Whom to invite, and to what; without a role the link leads to an account alone."""
+
+    role: Role | None = None
+    team: str | None = None
+    note: str = ""
+    days: int = USUAL_DAYS
+
+
+@dataclass(frozen=True)
+class InvitationRow:
+    """A link as lists show it: everything but the secret. `account` is whose password it gives anew."""
+
+    id: int
+    note: str
+    role: Role | None
+    team: str | None
+    account: str | None
+    made_by: str | None
+    made_at: datetime
+    expires_at: datetime
+    used_by: str | None
+    used_at: datetime | None
+    state: InvitationState
+
+
+@dataclass(frozen=True)
+class OpenInvitation:
+    """What a link offers to whoever opens it; with `account` it is a new password for that one."""
+
+    slug: str | None
+    title: str | None
+    role: Role | None
+    team: str | None
+    account: str | None
+
+
+def invite(
+    session: Session, slug: str | None, wanted: InvitationRequest, *, made_by_id: int | None, at: datetime
+) -> str:
+    """Make a link to a role in the collection and return its secret, which is stored nowhere.
+
+    Without a slug it leads to an account without a role. Raises `InvalidValueError` for what no role fits.
+    """
+    if not 1 <= wanted.days <= MOST_DAYS:
+        raise InvalidValueError("The number of days is between 1 and %(most)d.", most=MOST_DAYS)
+    check_free_text(wanted.note, LONGEST_NOTE)
+    if (wanted.role == Role.PARTICIPANT) != bool(wanted.team):
+        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
+    collection_id = None if slug is None else lock_collection(session, slug).id
+    if collection_id is not None and wanted.team:
+        find_or_add_team(session, collection_id, wanted.team)
+    secret = new_secret()
+    session.add(
+        Invitation(
+            fingerprint=secret_fingerprint(secret),
+            note=wanted.note.strip(),
+            collection_id=collection_id,
+            role=wanted.role,
+            team=wanted.team,
+            made_by_id=made_by_id,
+            made_at=at,
+            expires_at=at + timedelta(days=wanted.days),
+        )
+    )
+    return secret
+
+
+def invite_to_password(session: Session, slug: str | None, name: str, *, made_by_id: int | None, at: datetime) -> str:
+    """Make a link to a new password for an account and return its secret; earlier ones for it end.
+
+    An organiser may do so for members of the collection who have nothing elsewhere: whoever opens the link acts as that
+    person. Raises `NotAllowedError` for others, which an administrator alone may, without a slug.
+    """
+    user = find_user(session, name)
+    collection_id = None
+    if slug is not None:
+        collection_id = find_collection(session, slug).id
+        _refuse_if_elsewhere(session, collection_id, user)
+    _withdraw_password_links(session, user.id, at)
+    secret = new_secret()
+    session.add(
+        Invitation(
+            fingerprint=secret_fingerprint(secret),
+            note="",
+            collection_id=collection_id,
+            user_id=user.id,
+            made_by_id=made_by_id,
+            made_at=at,
+            expires_at=at + timedelta(days=DAYS_FOR_PASSWORD),
+        )
+    )
+    return secret
+
+
+def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:
+    """The links of a collection, or those of no collection; the latest first."""
+    account, maker, taker = aliased(User), aliased(User), aliased(User)
+    place = None if slug is None else find_collection(session, slug).id
+    rows = session.execute(
+        select(Invitation, account.name, maker.name, taker.name)
+        .outerjoin(account, account.id == Invitation.user_id)
+        .outerjoin(maker, maker.id == Invitation.made_by_id)
+        .outerjoin(taker, taker.id == Invitation.used_by_id)
+        .where(Invitation.collection_id.is_(None) if place is None else Invitation.collection_id == place)
+        .order_by(Invitation.id.desc())
+    )
+    return [
+        InvitationRow(
+            link.id,
+            link.note,
+            Role(link.role) if link.role else None,
+            link.team,
+            of_account,
+            made_by,
+            link.made_at,
+            link.expires_at,
+            used_by,
+            link.used_at,
+            _state(link, now),
+        )
+        for link, of_account, made_by, used_by in rows
+    ]
+
+
+def withdraw_invitation(session: Session, slug: str | None, number: int, *, at: datetime) -> None:
+    """End a link of the collection; one that was used or has ended stays as it is.
+
+    Raises `NotFoundError` when there is none of that number.
+    """
+    place = None if slug is None else find_collection(session, slug).id
+    link = session.get(Invitation, number)
+    if link is None or link.collection_id != place:
+        raise NotFoundError("There is no invitation %(number)d.", number=number)
+    if link.used_at is None:
+        link.withdrawn_at = link.withdrawn_at or at
+
+
+def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvitation:
+    """What the link of this secret offers; `NotFoundError` when it is unknown or was used, withdrawn or has expired."""
+    link = _open_link(session, secret, now, locks=False)
+    collection = session.get(Collection, link.collection_id) if link.collection_id else None
+    account = session.get(User, link.user_id) if link.user_id else None
+    return OpenInvitation(
+        collection.slug if collection else None,
+        collection.title if collection else None,
+        Role(link.role) if link.role else None,
+        link.team,
+        account.name if account else None,
+    )
+
+
+def accept_with_new_account(session: Session, secret: str, name: str, password_hash: str, *, at: datetime) -> Person:
+    """Make an account of that name with the role the link gives; the link is used then.
+
+    Raises what `open_invitation` and `new_user` raise.
+    """
+    link = _open_link(session, secret, at)
+    _refuse_if_for_password(link)
+    user = new_user(session, name, password_hash=password_hash, administrator=False, added_at=at)
+    _take(session, link, user, at)
+    return person_of(user)
+
+
+def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> None:
+    """Give the role the link gives to an account that exists; `ConflictError` when it has that role already."""
+    link = _open_link(session, secret, at)
+    _refuse_if_for_password(link)
+    if link.role is None:
+        raise ConflictError("This invitation is to an account, and you have one.")
+    _take(session, link, session.get_one(User, user_id), at)
+
+
+def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
+    """Give the account of the link a new password; every session of it ends, and its tokens do."""
+    link = _open_link(session, secret, at)
+    if link.user_id is None:
+        raise NotFoundError("This link is no link to a new password.")
+    user = session.get_one(User, link.user_id)
+    _take(session, link, user, at)
+    replace_password(user, new_hash)
+    revoke_all(session, user.id, at=at)
+    return person_of(user)
+
+
+def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = True) -> Invitation:
+    found = select(Invitation).where(Invitation.fingerprint == secret_fingerprint(secret))
+    # On PostgreSQL two who use it at once take turns.
+    link = session.scalar(found.with_for_update() if locks else found)
+    if link is None or _state(link, now) is not InvitationState.OPEN:
+        raise NotFoundError(
+            "This link is not valid: it was used already, was withdrawn, or has expired. Ask whoever sent it for "
+            "another."
+        )
+    return link
+
+
+def _take(session: Session, link: Invitation, user: User, at: datetime) -> None:
+    if link.collection_id is not None and link.role is not None:
+        give_role(session, link.collection_id, user, Role(link.role), team=link.team, added_at=at)
+    link.used_at, link.used_by_id = at, user.id
+
+
+def _refuse_if_elsewhere(session: Session, collection_id: int, user: User) -> None:
+    """Refuse an organiser a link to an account by which they would reach more than they organise."""
+    memberships = select(Membership.collection_id).where(Membership.user_id == user.id).distinct()
+    places = set(session.scalars(memberships))
+    if collection_id not in places:
+        raise NotFoundError("“%(name)s” is no member of this collection.", name=user.name)
+    if user.administrator or places != {collection_id}:
+        raise NotAllowedError(
+            "“%(name)s” is an administrator or takes part in other collections, too: an administrator alone may give "
+            "them a new password.",
+            name=user.name,
+        )
+
+
+def _withdraw_password_links(session: Session, user_id: int, at: datetime) -> None:
+    ended = update(Invitation).where(
+        Invitation.user_id == user_id, Invitation.used_at.is_(None), Invitation.withdrawn_at.is_(None)
+    )
+    session.execute(ended.values(withdrawn_at=at))
+
+
+def _refuse_if_for_password(link: Invitation) -> None:
+    if link.user_id is not None:
+        raise NotFoundError("This link is no invitation: it gives an account a new password.")
+
+
+def _state(link: Invitation, now: datetime) -> InvitationState:
+    if link.used_at is not None:
+        return InvitationState.USED
+    if link.withdrawn_at is not None:
+        return InvitationState.WITHDRAWN
+    return InvitationState.OPEN if now < link.expires_at else InvitationState.EXPIRED

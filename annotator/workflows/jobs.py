@@ -1,0 +1,256 @@
+"""Jobs: ask for one, see how far it is, call it off; and for who works on them, take one and say what came of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
+from annotator.storage.collection import find_collection
+from annotator.storage.jobs import is_due, next_due
+
+# After so many workers ended in the middle of it, the job itself is taken to be the reason.
+MOST_ATTEMPTS = 3
+# Each may hold files as large as an upload may be.
+MOST_UNFINISHED = 5
+ANSWERS_KEPT = timedelta(days=7)
+UNFINISHED = (JobState.WAITING, JobState.RUNNING)
+FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+class JobLostError(Exception):
+    """The job is somebody else's by now, or was called off: what was to be stored for it must not be."""
+
+
+@dataclass(frozen=True)
+class TakenJob:
+    """A job in a worker's hands; the attempt tells it from an earlier worker's."""
+
+    id: int
+    attempt: int
+    collection_id: int | None
+    asked_by_id: int | None
+    asked_at: datetime
+    parameters: Mapping[str, Any]
+    content: bytes
+
+
+@dataclass(frozen=True)
+class JobView:
+    """A job as its page shows it; `before` counts those that are to be done first."""
+
+    id: int
+    kind: str
+    state: JobState
+    asked_by: str | None
+    asked_at: datetime
+    steps_done: int
+    steps: int
+    started_at: datetime | None
+    finished_at: datetime | None
+    result: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    before: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing will happen to it any more."""
+        return self.state in FINISHED
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a job: its last state, what to tell of it, and the answer itself."""
+
+    state: JobState
+    result: dict[str, Any] = field(default_factory=dict)
+    output: bytes | None = None
+
+
+def ask_job(
+    session: Session,
+    slug: str,
+    *,
+    kind: str,
+    parameters: Mapping[str, Any],
+    content: bytes = b"",
+    by_id: int,
+    at: datetime,
+) -> int:
+    """Ask for work of a kind to be done for a collection, and return the job's id.
+
+    Raises `ConflictError` when this person waits for much already.
+    """
+    waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, Job.state.in_(UNFINISHED)))
+    if waiting == MOST_UNFINISHED:
+        raise ConflictError("You are waiting for %(count)d jobs already. Send this when they are done.", count=waiting)
+    job = Job(kind=kind, collection_id=find_collection(session, slug).id, asked_by_id=by_id, asked_at=at)
+    job.parameters, job.input, job.state, job.result = dict(parameters), content, JobState.WAITING, {}
+    session.add(job)
+    session.flush()
+    return job.id
+
+
+def list_jobs(session: Session, slug: str, *, by_id: int | None = None) -> list[JobView]:
+    """The jobs of a collection, newest first; with `by_id` those that this person asked for."""
+    rows = session.execute(
+        select(Job, User.name)
+        .outerjoin(User, User.id == Job.asked_by_id)
+        .where(Job.collection_id == find_collection(session, slug).id, *_asked_by(by_id))
+        .order_by(Job.id.desc())
+    )
+    return [_view(job, name) for job, name in rows]
+
+
+def show_job(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> JobView:
+    """One job; `NotFoundError` when the collection has none of that id, or somebody else than `by_id` asked for it."""
+    job = _found(session, slug, id_, by_id)
+    name = session.scalar(select(User.name).where(User.id == job.asked_by_id))
+    before = session.scalar(select(func.count()).where(Job.state.in_(UNFINISHED), Job.id < job.id)) or 0
+    return _view(job, name, before)
+
+
+def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> bytes:
+    """What a finished job answers with; raises what `show_job` does, and when nothing is kept of it."""
+    _found(session, slug, id_, by_id)
+    output = session.scalar(select(Job.output).where(Job.id == id_))
+    if output is None:
+        raise NotFoundError("Nothing is kept of what came of this. Ask for it again.")
+    return output
+
+
+def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobView | None:
+    """The newest job that answers what this person asks for at this address, None when there is none."""
+    views = list_jobs(session, slug, by_id=by_id)
+    asked = (view for view in views if view.parameters.get("target") == target and view.state == JobState.DONE)
+    return next(asked, None)
+
+
+def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
+    """Call a job off: nothing will be stored for it. `ConflictError` when it has finished."""
+    job = _found(session, slug, id_, by_id)
+    if job.state in FINISHED:
+        raise ConflictError("This has finished already: it cannot be called off any more.")
+    job.state, job.finished_at, job.input = JobState.CANCELLED, at, None
+
+
+def has_due(session: Session, *, now: datetime) -> bool:
+    """Whether anything is to be begun; looking costs no lock."""
+    return session.scalar(select(Job.id).where(is_due(now)).limit(1)) is not None
+
+
+def take_job(session: Session, *, now: datetime) -> TakenJob | None:
+    """Take the oldest job that waits, or whose worker fell silent; None when there is none.
+
+    One that ended its workers again and again fails instead.
+    """
+    job = next_due(session, now)
+    while job is not None and job.attempts >= MOST_ATTEMPTS:
+        job.state, job.finished_at, job.input = JobState.FAILED, now, None
+        session.flush()
+        job = next_due(session, now)
+    if job is None:
+        return None
+    job.state, job.attempts, job.alive_at = JobState.RUNNING, job.attempts + 1, now
+    job.started_at, job.steps_done, job.steps = now, 0, 0
+    return TakenJob(
+        id=job.id,
+        attempt=job.attempts,
+        collection_id=job.collection_id,
+        asked_by_id=job.asked_by_id,
+        asked_at=job.asked_at,
+        parameters=job.parameters,
+        content=job.input or b"",
+    )
+
+
+def note_progress(session: Session, taken: TakenJob, *, now: datetime, done: int, steps: int) -> None:
+    """Say how far a job is; raises `JobLostError`."""
+    _change(session, taken, alive_at=now, steps_done=done, steps=steps)
+
+
+def keep_alive(session: Session, taken: TakenJob, *, now: datetime) -> None:
+    """Say that somebody is at work on a job; raises `JobLostError`."""
+    _change(session, taken, alive_at=now)
+
+
+def confirm_job(session: Session, taken: TakenJob, *, now: datetime) -> None:
+    """Call a job done in the very transaction that stores what it is about, so that it is stored once.
+
+    Raises `JobLostError`, which undoes that transaction.
+    """
+    _change(session, taken, state=JobState.DONE, finished_at=now)
+
+
+def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: datetime) -> None:
+    """Keep what came of a job; what was sent with it goes. Raises `JobLostError`."""
+    _change(
+        session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output, input=None
+    )
+
+
+def put_back(session: Session, taken: TakenJob) -> None:
+    """Leave a job to the next worker, unless it is done; raises `JobLostError`."""
+    _change(session, taken, only=(JobState.RUNNING,), state=JobState.WAITING, alive_at=None)
+
+
+def forget_answers(session: Session, *, now: datetime) -> None:
+    """Delete what came of jobs long ago, which has been read or never will be."""
+    session.execute(delete(Job).where(Job.state.in_(FINISHED), Job.finished_at < now - ANSWERS_KEPT))
+
+
+def count_jobs(session: Session) -> dict[JobState, int]:
+    """How many jobs there are in each state, of all collections."""
+    rows = session.execute(select(Job.state, func.count()).group_by(Job.state))
+    return dict.fromkeys(JobState, 0) | {JobState(state): count for state, count in rows}
+
+
+def count_ranked_lists(session: Session, slug: str) -> int:
+    """How many ranked lists the runs in force have: what most reports take their time by."""
+    found = find_collection(session, slug)
+    lists = select(func.count()).select_from(RankedList).join(Run, Run.id == RankedList.run_id)
+    return session.scalar(lists.where(Run.collection_id == found.id, IN_FORCE)) or 0
+
+
+def _found(session: Session, slug: str, id_: int, by_id: int | None) -> Job:
+    collection = find_collection(session, slug)
+    job = session.scalar(select(Job).where(Job.id == id_, Job.collection_id == collection.id, *_asked_by(by_id)))
+    if job is None:
+        raise NotFoundError("There is no such job.")
+    return job
+
+
+def _asked_by(by_id: int | None) -> list[Any]:
+    return [] if by_id is None else [Job.asked_by_id == by_id]
+
+
+def _view(job: Job, asked_by: str | None, before: int = 0) -> JobView:
+    return JobView(
+        id=job.id,
+        kind=job.kind,
+        state=JobState(job.state),
+        asked_by=asked_by,
+        asked_at=job.asked_at,
+        steps_done=job.steps_done,
+        steps=job.steps,
+        started_at=job.started_at,
+        finished_at=job.finished_at,
+        result=job.result,
+        parameters=job.parameters,
+        before=before,
+    )
+
+
+def _change(session: Session, taken: TakenJob, *, only: tuple[JobState, ...] = (), **values: object) -> None:
+    """Change a job that is still this worker's: running, or done by the worker's own transaction."""
+    states = only or (JobState.RUNNING, JobState.DONE)
+    changed = session.execute(
+        update(Job).where(Job.id == taken.id, Job.attempts == taken.attempt, Job.state.in_(states)).values(**values),
+        execution_options={"synchronize_session": False},
+    )
+    if isinstance(changed, CursorResult) and changed.rowcount != 1:
+        raise JobLostError

@@ -1,0 +1,183 @@
+"""Topics, documents, pool, agreement, qrels and scores by program: equal to what pages and commands give."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from build import NOW, SLUG, labels, member
+from calling import NEWS, Caller
+from sqlalchemy import select
+
+from annotator.storage import AuditEvent, Database, Role, ScoresShown
+from annotator.workflows import collection, leaderboard, leaderboard_text, qrels, submissions
+from annotator.workflows.collection import CollectionChange
+
+GRADES = {
+    "ann": "1 0 a 1\n1 0 b 0\n1 0 d 2\n2 0 a 1\n2 0 e 0\n",
+    "ben": "1 0 a 1\n1 0 b 1\n1 0 d 2\n2 0 a 0\n2 0 e 0\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def judged(news: None, database: Database) -> None:
+    """Everything judged, by two."""
+    del news
+    with database.transaction() as session:
+        for name, text in GRADES.items():
+            labels(session, name, text)
+
+
+def test_topics_are_listed_and_imported_once(program: Caller) -> None:
+    ola = program("ola")
+    assert [one["number"] for one in ola.get(f"{NEWS}/topics").json] == ["1", "2"]
+    assert ola.send(f"{NEWS}/topics", "3\tthird\n").json == {"added": 1, "changed": 0, "unchanged": 0}
+    assert ola.send(f"{NEWS}/topics", "3\tthird\n").json == {"added": 0, "changed": 0, "unchanged": 1}
+    refused = ola.send(f"{NEWS}/topics", "4\n", name="topics.tsv")
+    assert (refused.status_code, refused.json["problems"][0]["file"]) == (422, "topics.tsv")
+
+
+def test_participants_see_no_draft(program: Caller) -> None:
+    program("ola").send(f"{NEWS}/topics", "3\tthird\n", draft=True)
+    assert [one["number"] for one in program("pat").get(f"{NEWS}/topics").json] == ["1", "2"]
+    assert [one["state"] for one in program("ola").get(f"{NEWS}/topics").json] == ["accepted", "accepted", "draft"]
+
+
+def test_documents_are_imported_once_and_shown(program: Caller) -> None:
+    ola = program("ola")
+    line = json.dumps({"id": "f/1", "text": "Text of f."})
+    answer = ola.send(f"{NEWS}/documents", line, name="documents.jsonl", fields="docno=id body=text")
+    assert answer.json == {"added": 1, "filled": 0, "changed": 0, "unchanged": 0}
+    assert ola.get(f"{NEWS}/documents/f/1").json["body"] == "Text of f."
+    assert ola.get(f"{NEWS}/documents/none").status_code == 404
+    assert ola.get(f"{NEWS}/missing-documents").json == []
+    assert ola.send(f"{NEWS}/documents", line, fields="docno").status_code == 422
+
+
+def test_a_pool_is_planned_and_built_and_the_same_again_is_no_new_version(program: Caller) -> None:
+    ola = program("ola")
+    wanted = {"strategy": "depth", "parameters": {"depth": 1}}
+    plan = ola.post(f"{NEWS}/pool/plan", {**wanted, "hours": 1.5}).json
+    assert (plan["strategy"], plan["grows"], plan["hours"]) == ("depth", "depth", 1.5)
+    assert plan["amounts"][plan["asked"]] == 1
+    built = ola.post(f"{NEWS}/pool", wanted).json
+    assert (built["version"], built["is_new"], built["added"], built["already_pooled"]) == (1, False, 0, 4)
+    ola.send(f"{NEWS}/runs", "1 Q0 f 1 2.0 new\n2 Q0 a 1 2.0 new\n")
+    grown = ola.post(f"{NEWS}/pool", {**wanted, "runs": ["new"], "seed": 7}).json
+    assert (grown["version"], grown["is_new"], grown["added"]) == (2, True, 1)
+    assert [one["version"] for one in ola.get(f"{NEWS}/pool").json["versions"]] == [1, 2]
+    assert ola.get(f"{NEWS}/pool/documents", version=1).text == "1 a\n1 b\n1 c\n1 d\n2 a\n2 e\n"
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"strategy": "none"},
+        {"parameters": {"depth": "deep"}},
+        {"parameters": {"width": 1}},
+        {"parameters": {"depth": [1]}},
+        {"parameters": {"depth": 1}, "runs": "alpha"},
+        {"parameters": {"depth": 1}, "seed": -1},
+        {"parameters": {"depth": 1}, "depth_of": {"alpha": 0}},
+        {"parameters": {"\ud800": 1}},
+    ],
+)
+def test_a_pool_that_cannot_be_is_a_problem(program: Caller, wanted: dict[str, Any]) -> None:
+    ola = program("ola")
+    assert ola.post(f"{NEWS}/pool", wanted).status_code == 422
+    assert ola.post(f"{NEWS}/pool/plan", wanted).status_code == 422
+    assert len(ola.get(f"{NEWS}/pool").json["versions"]) == 1
+
+
+def test_agreement_is_told_by_part(program: Caller) -> None:
+    [row] = program("ola").get(f"{NEWS}/agreement", by="pair").json["rows"]
+    assert {"ann", "ben"} <= set(map(str, row.values()))
+    assert [row["topic"] for row in program("ola").get(f"{NEWS}/agreement", by="topic").json["rows"]] == ["1", "2"]
+    assert program("ola").get(f"{NEWS}/agreement", by="moon").status_code == 422
+    assert program("ola").get(f"{NEWS}/agreement", topics="9").status_code == 404
+
+
+def test_qrels_and_manifest_are_those_of_the_command(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    with database.reading() as session:
+        made = qrels.export_qrels(session, SLUG, made_at=NOW)
+    answer = ola.get(f"{NEWS}/qrels")
+    assert answer.mimetype == "text/plain"
+    assert answer.data == made.qrels
+    assert ola.get(f"{NEWS}/qrels/manifest").json["sha256"] == json.loads(made.manifest)["sha256"]
+    assert ola.get(f"{NEWS}/qrels", judge="ben").data != made.qrels
+    assert ola.get(f"{NEWS}/qrels", judge="nobody").status_code == 404
+    assert ola.get(f"{NEWS}/qrels", policy="by dice").status_code == 422
+
+
+def test_a_version_is_kept_and_had_again(program: Caller) -> None:
+    ola = program("ola")
+    before = ola.get(f"{NEWS}/qrels").data
+    assert ola.post(f"{NEWS}/qrels/versions", {}).json["number"] == 1
+    assert ola.get(f"{NEWS}/qrels", version=1).data == before
+    assert [one["number"] for one in ola.get(f"{NEWS}/qrels/versions").json] == [1]
+    assert ola.get(f"{NEWS}/qrels", version=2).status_code == 404
+    assert ola.get(f"{NEWS}/qrels", version=1, judge="ann").status_code == 422
+
+
+def test_the_leaderboard_is_that_of_the_command(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    with database.reading() as session:
+        board = leaderboard.build_leaderboard(session, SLUG, ["AP", "P@1"])
+    assert ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"]).json == json.loads(
+        json.dumps(leaderboard_text.as_json(board, per_topic=False))
+    )
+    answer = ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"], format="csv")
+    assert answer.mimetype == "text/csv"
+    assert answer.text == leaderboard_text.leaderboard_csv(board)
+    assert "by_topic" in ola.get(f"{NEWS}/leaderboard", per_topic=True).json["rows"][0]
+    assert ola.get(f"{NEWS}/leaderboard", m="none").status_code == 422
+    assert ola.get(f"{NEWS}/leaderboard", baseline="none").status_code == 404
+
+
+def test_observers_read_results_and_no_name_of_a_judge(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+        collection.change_collection(session, SLUG, CollectionChange(consensus_policy="judge:ben"))
+    obi = program("obi")
+    for path in (f"{NEWS}/leaderboard", f"{NEWS}/qrels", f"{NEWS}/agreement", NEWS):
+        answer = obi.get(path)
+        assert answer.status_code == 200
+        assert not re.search(r"\b(ann|ben)\b", answer.text)
+    assert not re.search(r"\b(ann|ben)\b", obi.get(f"{NEWS}/leaderboard", format="csv").text)
+    assert obi.get(f"{NEWS}/agreement", by="pair").status_code == 403
+    assert obi.get(f"{NEWS}/agreement", by="judge").status_code == 403
+    assert obi.get(f"{NEWS}/qrels", judge="ben").status_code == 403
+    assert obi.get(f"{NEWS}/leaderboard", judge="ben").status_code == 403
+
+
+def test_participants_see_of_scores_what_is_released(program: Caller, database: Database) -> None:
+    pat = program("pat")
+    pat.send(f"{NEWS}/runs", "1 Q0 a 1 2.0 ours\n2 Q0 a 1 2.0 ours\n")
+    assert pat.get(f"{NEWS}/leaderboard").status_code == 403
+    assert pat.get(f"{NEWS}/scores").status_code == 404
+    release(database, ScoresShown.OWN)
+    assert pat.get(f"{NEWS}/leaderboard").status_code == 403
+    assert [row["tag"] for row in pat.get(f"{NEWS}/scores").json["rows"]] == ["ours"]
+    release(database, ScoresShown.WHOLE)
+    assert {row["tag"] for row in pat.get(f"{NEWS}/leaderboard").json["rows"]} == {"alpha", "beta", "ours"}
+    assert pat.get(f"{NEWS}/leaderboard", judge="ann").status_code == 403
+    assert pat.get(f"{NEWS}/scores", format="csv").text.count("\n") == 2
+
+
+def release(database: Database, shown: ScoresShown) -> None:
+    at = datetime.now(UTC) - timedelta(seconds=1)
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=at, moment=at + timedelta(seconds=1), shown=shown, early=True)
+
+
+def test_what_a_program_does_is_in_the_audit_log(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    ola.send(f"{NEWS}/topics", "3\tthird\n")
+    ola.post(f"{NEWS}/qrels/versions", {})
+    ola.get(f"{NEWS}/qrels")
+    with database.reading() as session:
+        events = session.scalars(select(AuditEvent).order_by(AuditEvent.id)).all()
+        told = [(one.action, one.name, one.door) for one in events if one.door == "api"]
+    assert told == [(action, "ola", "api") for action in ("topics.import", "qrels.keep", "qrels.export")]

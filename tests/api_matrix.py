@@ -1,0 +1,71 @@
+"""Which operation of the API opens for whom, and with which scopes: a row for every one."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from calling import NEWS
+
+PEOPLE = ("participant", "judge", "adjudicator", "observer", "organiser", "administrator")
+MEMBERS = dict.fromkeys(PEOPLE, 200)
+ORGANISERS = {"organiser": 200, "administrator": 200}
+ORGANISERS_FORM = {"organiser": 422, "administrator": 422}
+SENDERS = {"participant": 200, **ORGANISERS}
+READ, READ_OR_RUNS = frozenset({"read"}), frozenset({"read", "runs"})
+RUNS, JUDGE, ORGANISE = frozenset({"runs"}), frozenset({"judge"}), frozenset({"organise"})
+ANY = frozenset({"read", "runs", "judge", "organise"})
+
+
+@dataclass(frozen=True)
+class Row:
+    """How an operation is called, the status for those it opens for (403 for other members), and its scopes.
+
+    A body that is empty where something is needed gets 422, which says that the gate was open.
+    """
+
+    method: str
+    path: str
+    opens: Mapping[str, int]
+    scopes: frozenset[str]
+    body: Mapping[str, object] | None = field(default=None)
+
+
+# The judge has the assignment 1; the participant's team has the run alpha.
+MATRIX = {
+    "Collections.list_collections": Row("GET", "/api/v1/collections", MEMBERS, ANY),
+    "Collections.show_collection": Row("GET", NEWS, MEMBERS, ANY),
+    "Collections.show_guidelines": Row("GET", f"{NEWS}/guidelines", MEMBERS, ANY),
+    "Collections.accept_guidelines": Row("POST", f"{NEWS}/guidelines/acceptance", {"judge": 422}, JUDGE, {}),
+    "Topics.list_topics": Row("GET", f"{NEWS}/topics", SENDERS, READ_OR_RUNS),
+    "Topics.import_topics": Row("POST", f"{NEWS}/topics", ORGANISERS_FORM, ORGANISE),
+    "Documents.import_documents": Row("POST", f"{NEWS}/documents", ORGANISERS_FORM, ORGANISE),
+    "Documents.missing_documents": Row("GET", f"{NEWS}/missing-documents", ORGANISERS, READ),
+    "Documents.show_document": Row("GET", f"{NEWS}/documents/a", ORGANISERS, READ),
+    "Runs.list_runs": Row("GET", f"{NEWS}/runs", SENDERS, READ_OR_RUNS),
+    "Runs.check_run": Row("POST", f"{NEWS}/run-checks", dict.fromkeys(SENDERS, 422), RUNS),
+    "Runs.upload_run": Row("POST", f"{NEWS}/runs", dict.fromkeys(SENDERS, 422), RUNS),
+    "Runs.show_run": Row("GET", f"{NEWS}/runs/alpha", SENDERS, READ_OR_RUNS),
+    # The participant comes first.
+    "Runs.withdraw_run": Row(
+        "DELETE", f"{NEWS}/runs/alpha", {"participant": 200, "organiser": 409, "administrator": 409}, RUNS
+    ),
+    "Runs.run_file": Row("GET", f"{NEWS}/run-files/alpha", SENDERS, READ_OR_RUNS),
+    "Pool.show_pool": Row("GET", f"{NEWS}/pool", ORGANISERS, READ),
+    "Pool.pooled_documents": Row("GET", f"{NEWS}/pool/documents", ORGANISERS, READ),
+    "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),
+    "Pool.build_pool": Row("POST", f"{NEWS}/pool", ORGANISERS_FORM, ORGANISE, {}),
+    "Judging.list_work": Row("GET", f"{NEWS}/judging", {"judge": 200}, JUDGE),
+    "Judging.draw_documents": Row("POST", f"{NEWS}/judging/documents", {"judge": 422}, JUDGE, {}),
+    "Judging.judge": Row("POST", f"{NEWS}/judgements", {"judge": 422}, JUDGE, {}),
+    "Judging.export_judgements": Row("GET", f"{NEWS}/judgements", ORGANISERS, READ),
+    "Agreement.show_agreement": Row("GET", f"{NEWS}/agreement", {"observer": 200, **ORGANISERS}, READ),
+    "Qrels.export": Row("GET", f"{NEWS}/qrels", {"observer": 200, **ORGANISERS}, READ),
+    "Qrels.manifest": Row("GET", f"{NEWS}/qrels/manifest", ORGANISERS, READ),
+    "Qrels.list_versions": Row("GET", f"{NEWS}/qrels/versions", ORGANISERS, READ),
+    "Qrels.keep": Row("POST", f"{NEWS}/qrels/versions", {"organiser": 201, "administrator": 201}, ORGANISE, {}),
+    "Scores.show_leaderboard": Row("GET", f"{NEWS}/leaderboard", {"observer": 200, **ORGANISERS}, READ),
+    # The scores are not released.
+    "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 404}, READ_OR_RUNS),
+    "Audit.list_deeds": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
+}
+# What needs nothing but a token.
+FREE = {"Collections.show_token": "/api/v1/token"}

@@ -1,0 +1,175 @@
+"""Backups that were opened before they count, restoring, and checking, by command."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from build import labels, pooled_news
+from cli.command_line import CommandLine
+from sqlalchemy import text
+
+from annotator.settings import sqlite_url
+from annotator.storage import Database
+
+
+@pytest.fixture
+def judged(annotator: CommandLine, sqlite_database: Database) -> CommandLine:
+    """The command line over a pool of two topics, with three judgements."""
+    with sqlite_database.transaction() as session:
+        pooled_news(session)
+        labels(session, "strict", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+    sqlite_database.close()
+    return annotator
+
+
+def file_of(database: Database) -> Path:
+    return Path(str(database.engine.url.database))
+
+
+def qrels(path: str) -> str:
+    return CommandLine(sqlite_url(Path(path))).done("qrels", "export", "news")
+
+
+def test_a_backup_is_a_database_with_everything_in_one_file(judged: CommandLine, sqlite_database: Database) -> None:
+    said = judged.talk("database", "backup", "copy.sqlite")
+    assert said == "copy.sqlite has 3 judgements; it was opened, checked, and is in order.\n"
+    assert {path.name for path in Path().iterdir()} == {"copy.sqlite"}
+    with closing(sqlite3.connect("file:copy.sqlite?immutable=1", uri=True)) as copy:
+        assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+        assert copy.execute("SELECT count(*) FROM judgement").fetchone() == (3,)
+    assert qrels("copy.sqlite") == judged.done("qrels", "export", "news")
+    sqlite_database.close()
+
+
+def test_a_backup_has_the_state_at_its_beginning_and_keeps_no_writer_waiting(
+    judged: CommandLine, sqlite_database: Database
+) -> None:
+    with sqlite_database.transaction() as session:
+        # Nobody sees it yet, and the backup does not wait for it.
+        labels(session, "strict", "1 0 c 2\n")
+        judged.done("database", "backup", "copy.sqlite")
+    assert len(qrels("copy.sqlite").splitlines()) == 3
+    assert len(judged.done("qrels", "export", "news").splitlines()) == 4
+
+
+def test_a_backup_replaces_no_file(judged: CommandLine, sqlite_database: Database) -> None:
+    Path("copy.sqlite").write_text("mine")
+    wanted = "“copy.sqlite” is there already, and a backup replaces nothing: give another name."
+    assert judged.refused("database", "backup", "copy.sqlite") == [wanted]
+    assert Path("copy.sqlite").read_text() == "mine"
+    itself = str(file_of(sqlite_database))
+    assert "is there already" in judged.refused("database", "backup", itself)[0]
+
+
+def test_a_backup_that_cannot_be_written_leaves_nothing(judged: CommandLine) -> None:
+    (said,) = judged.refused("database", "backup", "nowhere/copy.sqlite")
+    assert said.startswith("“nowhere/copy.sqlite” cannot be written: ")
+    assert list(Path().iterdir()) == []
+
+
+def test_a_backup_of_a_database_that_is_not_in_order_is_none(judged: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE pool_item SET taken = taken + 1 WHERE id = 1"))
+    sqlite_database.close()
+    (said,) = judged.refused("database", "backup", "copy.sqlite")
+    assert said == "The copy is not in order: Documents whose count of judges is wrong: 1"
+    assert list(Path().iterdir()) == []
+
+
+def test_a_backup_is_restored_where_no_database_is(judged: CommandLine) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    new = CommandLine(sqlite_url(Path("new.sqlite")))
+    assert new.talk("database", "restore", "copy.sqlite") == "The database is that of copy.sqlite.\n"
+    assert qrels("new.sqlite") == judged.done("qrels", "export", "news")
+
+
+def test_a_database_that_is_there_is_replaced_on_request_and_kept(
+    judged: CommandLine, sqlite_database: Database
+) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    with sqlite_database.transaction() as session:
+        labels(session, "strict", "1 0 c 2\n")
+    sqlite_database.close()
+    (refused,) = judged.refused("database", "restore", "copy.sqlite")
+    assert refused.endswith("--replace puts it aside and takes its place.")
+    lines = judged.talk("database", "restore", "--replace", "copy.sqlite").splitlines()
+    assert len(judged.done("qrels", "export", "news").splitlines()) == 3
+    kept = lines[1].removeprefix("The one before it is kept as ").removesuffix(".")
+    assert len(qrels(kept).splitlines()) == 4
+
+
+def test_nothing_is_restored_under_a_server_that_runs(judged: CommandLine, sqlite_database: Database) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    with sqlite_database.reading() as session:
+        session.execute(text("SELECT count(*) FROM judgement"))
+        refused = judged.refused("database", "restore", "--replace", "copy.sqlite")
+    assert refused == ["The database is in use: stop the server first."]
+
+
+@pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(8176)])
+def test_what_is_no_backup_is_not_restored(judged: CommandLine, content: bytes) -> None:
+    Path("bad.sqlite").write_bytes(content)
+    before = judged.done("qrels", "export", "news")
+    judged.refused("database", "restore", "--replace", "bad.sqlite")
+    judged.refused("database", "restore", "--replace", "missing.sqlite")
+    assert judged.done("qrels", "export", "news") == before
+    assert {path.name for path in Path().iterdir()} == {"bad.sqlite"}
+
+
+def test_a_torn_backup_is_not_restored(judged: CommandLine) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    whole = Path("copy.sqlite").read_bytes()
+    Path("torn.sqlite").write_bytes(whole[: len(whole) // 2])
+    judged.refused("database", "restore", "--replace", "torn.sqlite")
+    assert len(judged.done("qrels", "export", "news").splitlines()) == 3
+
+
+def test_of_postgresql_the_tools_are_named(shared_postgres: Database) -> None:
+    postgres = CommandLine(shared_postgres.engine.url.render_as_string(hide_password=False))
+    assert "pg_dump --format=custom" in postgres.refused("database", "backup", "copy.dump")[0]
+    assert "pg_restore --clean" in postgres.refused("database", "restore", "copy.dump")[0]
+
+
+def test_checking_lists_what_was_looked_for(judged: CommandLine) -> None:
+    result = judged("database", "check")
+    assert result.exit_code == 0
+    assert {line.split()[-1] for line in result.stdout.splitlines()[1:]} == {"0"}
+    assert result.stderr.startswith("In order: 3 judgements, tables of version ")
+
+
+def test_checking_refuses_what_is_not_in_order(judged: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE assignment SET judge_id = judge_id, state = 'live' WHERE id = 1"))
+    sqlite_database.close()
+    result = judged("database", "check")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "The database is not in order. Assignments that are judged and still in somebody's hands: 1.\n"
+    )
+
+
+def test_what_may_be_innocent_is_refused_strictly_only(judged: CommandLine) -> None:
+    judged.done("judgements", "import", "news", "-", "--judge", "other", given="1 0 a 1\n")
+    assert judged("database", "check").exit_code == 0
+    (said,) = judged("database", "check", "--strict").stderr.splitlines()
+    assert said == "The database is not in order. Documents judged by more than are wanted now: 1."
+
+
+def test_every_acknowledged_judgement_is_asked_for(judged: CommandLine, sqlite_database: Database) -> None:
+    with sqlite_database.reading() as session:
+        stored = session.scalars(text("SELECT client_id FROM judgement")).all()
+    sqlite_database.close()
+    Path("log").write_text("\n".join(stored))
+    assert "Each of 3 acknowledged judgements is there once." in judged.talk(
+        "database", "check", "--acknowledged", "log"
+    )
+    result = judged("database", "check", "--acknowledged", "-", given="\n".join([*stored, "lost-1", "lost-2"]))
+    assert result.exit_code == 1
+    assert result.stderr == "Acknowledged judgements that are not stored exactly once: 2 (lost-1, lost-2).\n"
+
+
+def test_an_empty_file_is_not_in_order(annotator: CommandLine) -> None:
+    nothing = CommandLine(sqlite_url(Path("nothing.sqlite")))
+    assert nothing.refused("database", "check") == ["The database has no tables: nothing was ever stored in it."]
+    assert annotator("database", "check").exit_code == 0

@@ -1,0 +1,81 @@
+"""`annotator rounds`, the round of a run, a pool and a leaderboard, and documents with another text than was judged."""
+
+import csv
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine, write_run
+
+
+@pytest.fixture
+def second(pooled: CommandLine) -> CommandLine:
+    """Round 1 judged a and b of topic 1; round 2 is open and has gamma, which finds a b d c."""
+    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    assert pooled.talk("rounds", "show", "news").startswith("This collection has no rounds")
+    closed = pooled.talk("rounds", "close", "news")
+    assert closed.endswith("Closed round 1; its grades are kept as version 1 of the qrels.\n")
+    write_run("gamma", ["1 a", "1 b", "1 d", "1 c"])
+    refusal = "Round 1 is closed and the next one is not open, so no runs are taken now."
+    assert pooled.refused("runs", "import", "news", "gamma.run") == [refusal]
+    assert pooled.talk("rounds", "open", "news", "--name", "second") == "Opened round 2.\n"
+    pooled.done("runs", "import", "news", "gamma.run")
+    pooled.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 c 1\n1 0 d 0\n")
+    return pooled
+
+
+def scores(command_line: CommandLine, *words: str) -> dict[str, float]:
+    """AP by run."""
+    shown = json.loads(command_line.done("leaderboard", "show", "news", "-m", "AP", "--format", "json", *words))
+    return {row["tag"]: row["values"]["AP"] for row in shown["rows"]}
+
+
+def test_rounds_are_closed_opened_and_shown(second: CommandLine) -> None:
+    first, later = second.table("rounds", "show", "news")
+    assert (first[0], first[-3:]) == ("1", ["1", "2", "0"])
+    assert (later[0], later[1], later[-2:]) == ("2", "second", ["1", "2"])
+    assert second.refused("rounds", "open", "news") == ["Round 2 is open. Close it first."]
+
+
+def test_a_leaderboard_of_a_round_is_residual_or_whole_and_says_so(second: CommandLine) -> None:
+    # Residual: d c, of which c is relevant. Whole: a b d c, of which a and c are.
+    assert scores(second, "--round", "2") == {"gamma": 0.5}
+    assert scores(second, "--round", "2", "--whole") == {"gamma": 0.75}
+    assert len(scores(second)) == 3
+    shown = second.done("leaderboard", "show", "news", "--round", "2", "--residual")
+    assert "Qrels: live, round 2, residual settled by" in shown
+    assert "on the residual collection: 2 documents of topics" in shown
+    lines = list(
+        csv.DictReader(StringIO(second.done("leaderboard", "show", "news", "--round", "2", "--format", "csv")))
+    )
+    assert [line["qrels"] for line in lines] == ["live, round 2, residual"]
+    assert second.refused("leaderboard", "show", "news", "--round", "7") == ["There is no round 7 in this collection."]
+    assert second("leaderboard", "show", "news", "--whole").exit_code == 2
+
+
+def test_runs_and_pools_are_of_the_round_that_is_named(second: CommandLine) -> None:
+    write_run("late", ["1 e"])
+    second.done("runs", "import", "news", "late.run", "--round", "1")
+    assert ["round", "1"] in second.table("runs", "show", "news", "late")
+    assert second.refused("pool", "build", "news", "--depth", "1", "--runs", "late")[0].startswith("No run of this")
+    assert "0 added" in second.talk("pool", "build", "news", "--depth", "2")
+    assert "1 added" in second.talk("pool", "build", "news", "--depth", "1", "--round", "1")
+
+
+def test_changed_documents_are_listed_judged_anew_or_let_stand(second: CommandLine) -> None:
+    Path("new.tsv").write_text("a\tA\tnew text\nc\tC\tnew text of c\n")
+    second.done("documents", "import", "news", "new.tsv")
+    Path("newer.tsv").write_text("a\tA\tnewer text\nc\tC\tnewer text of c\n")
+    second.done("documents", "import", "news", "newer.tsv")
+    listed = second.table("documents", "changed", "news")
+    assert [line[:2] for line in listed] == [["1", "a"], ["1", "c"]]
+    lines = list(csv.DictReader(StringIO(second.done("documents", "changed", "news", "--format", "csv"))))
+    assert [(line["document"], line["judge"], line["grade"]) for line in lines] == [("a", "jo", "2"), ("c", "kim", "1")]
+    told = second.talk("documents", "changed", "news", "a", "--requeue")
+    assert told == "Documents of topics put back to be judged anew: 1.\n"
+    assert second.done("qrels", "export", "news") == "1 0 b 0\n1 0 c 1\n1 0 d 0\n"
+    assert second.talk("documents", "changed", "news", "--let-stand").endswith("whose grades stand: 1.\n")
+    assert second.table("documents", "changed", "news") == []
+    assert second.refused("documents", "changed", "news", "c", "--requeue")[0].startswith("Document c is not among")
+    assert second("documents", "changed", "news", "c").exit_code == 2

@@ -1,0 +1,102 @@
+"""Whatever is out of order in a database is found, and counted under its own words."""
+
+import pytest
+from build import labels, pooled_news
+from sqlalchemy import text
+
+from annotator.storage import Database
+from annotator.storage.checking import examine, missing_judgements
+
+FAULTS = {
+    "UPDATE pool_item SET taken = 5 WHERE id IN (1, 2)": ("Documents whose count of judges is wrong", 2),
+    "DELETE FROM judgement WHERE id = 1": ("Assignments that are done without a judgement", 1),
+    "UPDATE assignment SET state = 'later' WHERE id = 1": (
+        "Assignments that are judged and still in somebody's hands",
+        1,
+    ),
+    "UPDATE judgement SET assignment_id = 2 WHERE id = 1": ("Judgements that are not of their assignment", 1),
+    "UPDATE assignment SET state = 'returned' WHERE id = 1": (
+        "Judgements that count although their document was given back",
+        1,
+    ),
+    "UPDATE judgement SET replaces_id = 2 WHERE id = 1": (
+        "Judgements that count although a later one took their place",
+        1,
+    ),
+    "UPDATE judgement SET grade = NULL": ("Judgements with neither a grade nor a reason, or with both", 3),
+    "UPDATE judgement SET cannot_judge = 'other' WHERE id = 2": (
+        "Judgements with neither a grade nor a reason, or with both",
+        1,
+    ),
+    "UPDATE judgement SET grade = 7 WHERE id = 1": ("Judgements with a grade that is none of the scale", 1),
+    "INSERT INTO topic_revision VALUES (1, 1, 99)": ("Revisions of topics that no judgement explains", 1),
+    "UPDATE topic_revision SET revision = 0 WHERE topic_id = 1": ("Revisions of topics that no judgement explains", 1),
+    "UPDATE ranked_list SET scores = documents": ("Ranked lists with another number of scores than of documents", 4),
+    "UPDATE run_file SET content = documents FROM ranked_list WHERE ranked_list.run_id = run_file.run_id": (
+        "Runs whose file is not the one that was sent",
+        2,
+    ),
+    "UPDATE run SET checksum = 'other' WHERE tag = 'alpha'": ("Runs whose file is not the one that was sent", 1),
+}
+
+
+def filled(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        labels(session, "strict", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+
+
+def test_nothing_is_found_where_all_is_in_order(database: Database) -> None:
+    filled(database)
+    examination = examine(database)
+    assert (examination.wrong, examination.remarks, examination.judgements) == ([], [], 3)
+    assert len({one.what for one in examination.findings}) == len(examination.findings) >= 15
+
+
+@pytest.mark.parametrize("statement", FAULTS)
+def test_what_is_wrong_is_found(database: Database, statement: str) -> None:
+    filled(database)
+    with database.transaction() as session:
+        session.execute(text(statement))
+    assert FAULTS[statement] in [(one.what, one.count) for one in examine(database).wrong]
+
+
+def test_rows_without_the_rows_they_refer_to_are_found(database: Database) -> None:
+    filled(database)
+    # As when rows are loaded by hand, with the links unchecked.
+    off = "PRAGMA foreign_keys=OFF" if database.is_sqlite else "SET session_replication_role = replica"
+    on = "PRAGMA foreign_keys=ON" if database.is_sqlite else "SET session_replication_role = origin"
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for statement in (off, "DELETE FROM run_file", "DELETE FROM run WHERE tag = 'alpha'", on):
+            connection.execute(text(statement))
+    found = {one.what: one.count for one in examine(database).wrong}
+    # Two lists, three contributions to topic 1 and one to topic 2, and the version of the pool.
+    assert found["Rows that refer to rows that are not there"] == 7
+    with database.transaction() as session:
+        session.execute(text("DELETE FROM contribution"))
+        session.execute(text("DELETE FROM ranked_list"))
+        session.execute(text("DELETE FROM pool_run"))
+
+
+def test_documents_that_the_search_does_not_know_are_found(sqlite_database: Database) -> None:
+    filled(sqlite_database)
+    with sqlite_database.transaction() as session:
+        session.execute(text("DELETE FROM document_words_index_docsize WHERE id = 1"))
+    (found,) = examine(sqlite_database).wrong
+    assert str(found) == "Documents that the search does not find, or that are not there: 1"
+
+
+def test_acknowledged_judgements_that_are_not_there_are_named(database: Database) -> None:
+    filled(database)
+    with database.reading() as session:
+        stored = list(session.scalars(text("SELECT client_id FROM judgement")))
+    assert missing_judgements(database, stored) == []
+    assert missing_judgements(database, [*stored, "gone"]) == ["gone"]
+
+
+def test_of_an_older_version_the_file_and_the_links_are_looked_at(sqlite_database: Database) -> None:
+    filled(sqlite_database)
+    with sqlite_database.transaction() as session:
+        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    examination = examine(sqlite_database)
+    assert (examination.version, examination.is_of_this_program, len(examination.findings)) == ("0001", False, 2)

@@ -1,0 +1,112 @@
+"""The pages of rounds, the leaderboard of one round, and of documents that changed since they were judged."""
+
+import csv
+from io import StringIO
+
+import pytest
+from build import labels, run
+from visiting import Visit, file, words
+
+from annotator.storage import Database
+
+
+@pytest.fixture
+def judged(news: str, database: Database) -> str:
+    """Topic 1: a is highly relevant, b is not."""
+    with database.transaction() as session:
+        labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+    return news
+
+
+def test_rounds_are_closed_and_opened_by_page(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    assert "This collection has no rounds" in words(ola.get(f"{judged}/rounds"))
+    assert "What was judged before the round" not in words(ola.get(f"{judged}/leaderboard"))
+    answer = ola.post(f"{judged}/rounds/close")
+    assert (answer.status_code, answer.location) == (303, f"{judged}/rounds")
+    assert "Round 1 is closed; its grades are kept as version 1 of the qrels." in words(ola.get(f"{judged}/rounds"))
+    assert ola.post(f"{judged}/rounds/close").status_code == 409
+    refused = ola.post(f"{judged}/rounds/open", name="x" * 101)
+    assert refused.status_code == 422
+    assert ola.post(f"{judged}/rounds/open", name="second").status_code == 303
+    page = words(ola.get(f"{judged}/rounds"))
+    assert "Round 2 is open" in page
+    assert "Close round 2" in page
+    lines = list(csv.DictReader(StringIO(ola.get(f"{judged}/rounds.csv").text)))
+    assert [(line["round"], line["name"], line["qrels_version"], line["runs"]) for line in lines] == [
+        ("1", "", "1", "2"),
+        ("2", "second", "", "0"),
+    ]
+
+
+def test_a_round_cannot_be_closed_before_anything_is_judged(visit: Visit, news: str) -> None:
+    answer = visit("ola").post(f"{news}/rounds/close")
+    assert answer.status_code == 409
+    assert "nothing to keep" in words(answer)
+    assert "This collection has no rounds" in words(answer)
+
+
+def test_the_leaderboard_of_a_round_names_what_it_was_scored_against(
+    visit: Visit, judged: str, database: Database
+) -> None:
+    ola = visit("ola")
+    ola.post(f"{judged}/rounds/close")
+    ola.post(f"{judged}/rounds/open")
+    with database.transaction() as session:
+        run(session, "gamma", {"1": ["a", "b", "d", "c"]})
+        labels(session, "kim", "1 0 c 1\n1 0 d 0\n")
+    residual = ola.get(f"{judged}/leaderboard?round=2&m=AP")
+    assert "on the residual collection: 2 documents of topics" in words(residual)
+    assert "0.5000" in words(residual)
+    assert "round=2" in residual.text.split("leaderboard.csv?")[1].split('"')[0]
+    whole = words(ola.get(f"{judged}/leaderboard?round=2&residual=n&m=AP"))
+    assert "against all that is judged" in whole
+    assert "0.7500" in whole
+    (line,) = csv.DictReader(StringIO(ola.get(f"{judged}/leaderboard.csv?round=2&residual=n&m=AP").text))
+    assert (line["run"], line["qrels"]) == ("gamma", "live, round 2, whole")
+    assert ola.get(f"{judged}/leaderboard?round=9").status_code == 404
+    assert ola.get(f"{judged}/leaderboard?round=two").status_code == 422
+    assert "round 2" in words(ola.get(f"{judged}/runs"))
+    pool = ola.get(f"{judged}/pool")
+    assert "of the newest round, number 2" in words(pool)
+    assert 'value="gamma"' in pool.text
+    assert 'value="alpha"' not in pool.text
+
+
+def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    assert "No judged document has another text" in words(ola.get(f"{judged}/documents/changed"))
+    ola.post(f"{judged}/documents", files=file("d.tsv", "a\tA\tnew text of a\nb\tB\tnew text of b\n"))
+    page = words(ola.get(f"{judged}/documents/changed"))
+    assert "jo: grade 2" in page
+    assert "jo: grade 0" in page
+    lines = list(csv.DictReader(StringIO(ola.get(f"{judged}/documents/changed.csv").text)))
+    assert [(line["document"], line["judge"], line["grade"]) for line in lines] == [("a", "jo", "2"), ("b", "jo", "0")]
+    assert ola.post(f"{judged}/documents/changed", act="requeue", docnos=["a"]).status_code == 303
+    assert "Put back to be judged anew: 1." in words(ola.get(f"{judged}/documents/changed"))
+    assert ola.get(f"{judged}/qrels/file").text == "1 0 b 0\n"
+    assert ola.post(f"{judged}/documents/changed", act="let-stand", docnos=["b"]).status_code == 303
+    assert "No judged document has another text" in words(ola.get(f"{judged}/documents/changed"))
+    gone = ola.post(f"{judged}/documents/changed", act="requeue", docnos=["b"])
+    assert gone.status_code == 422
+    assert "Document b is not among those" in words(gone)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "significance?round=2",
+        "correlation?round=2",
+        "quality?round=2",
+        "leaderboard/run?tag=alpha&round=2",
+        "leaderboard/pair?first=alpha&second=beta&round=2",
+        "leaderboard/topic?number=1&round=2",
+        "leaderboard/topics?round=2",
+    ],
+)
+def test_pages_that_know_no_rounds_say_so_where_there_are_some(visit: Visit, judged: str, page: str) -> None:
+    ola = visit("ola")
+    sentence = "This page scores the runs of every round, whole"
+    assert sentence not in words(ola.get(f"{judged}/{page}"))
+    ola.post(f"{judged}/rounds/close")
+    assert sentence in words(ola.get(f"{judged}/{page}"))

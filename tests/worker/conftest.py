@@ -1,0 +1,39 @@
+"""Fixtures of the worker's tests: a collection whose files and reports are all left to the worker."""
+
+import pytest
+from build import member, pooled_news, user
+from flask import Flask
+from kept import Kept
+from visiting import Visitor, application
+from worker.at_work import Visit
+
+from annotator.storage import Database, Role
+from annotator.web import later
+
+
+@pytest.fixture
+def news(database: Database, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Database:
+    """A pooled collection where every file and every report is left to the worker."""
+    monkeypatch.setattr(later, "HEAVIEST_AT_ONCE", 0)
+    monkeypatch.setattr(later, "MOST_LISTS_AT_ONCE", 0)
+    kept.fill(database, fill)
+    return database
+
+
+def fill(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "pat", Role.PARTICIPANT, team="red")
+        member(session, "jo", Role.JUDGE)
+        user(session, "ada", administrator=True)
+
+
+@pytest.fixture
+def app(news: Database) -> Flask:
+    return application(news)
+
+
+@pytest.fixture
+def visit(app: Flask, news: Database) -> Visit:
+    return lambda name: Visitor(app, news, name)

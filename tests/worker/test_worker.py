@@ -1,0 +1,169 @@
+"""Jobs: large imports and long pages are answered by the worker, once, whatever happens to it."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from build import NOW, SLUG
+from flask import Flask
+from sqlalchemy import select, update
+from visiting import file, words
+from worker.at_work import GOOD, N, Visit, job_of, runs_called, state, work
+
+from annotator.storage import Database, Job, JobState, Role, Run, User
+from annotator.web import later
+from annotator.web.jobs import KINDS
+from annotator.workflows import members, topics
+
+
+def test_a_large_file_is_imported_by_the_worker_and_its_page_leads_on(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
+    waiting = ola.get(page)
+    assert "Waiting for its turn." in words(waiting)
+    assert '<noscript><meta http-equiv="refresh"' in waiting.text
+    assert ola.get(f"{page}.json").json == {"state": "waiting", "done": 0, "steps": 0, "before": 0}
+    assert runs_called(news, "gamma") == 0
+    work(news)
+    done = ola.get(page)
+    assert (done.status_code, "/runs/receipt?at=" in done.location) == (303, True)
+    assert "gamma" in words(ola.get(done.location))
+    assert f"{page}" in ola.get(f"{N}/jobs").text
+    assert runs_called(news, "gamma") == 1
+    with news.reading() as session:
+        # It arrived when it was sent, and what was sent is kept as the run's file alone.
+        assert (
+            session.scalars(select(Run.uploaded_at).where(Run.tag == "gamma")).one()
+            == session.scalars(select(Job.asked_at)).one()
+        )
+        assert session.scalars(select(Job.input)).one() is None
+
+
+def test_what_a_form_says_when_it_is_done_stands_on_the_page(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/topics", files=file("more.tsv", "3\tthird\n"), draft="y"))
+    work(news)
+    assert "Topics added: 1, reworded: 0, unchanged: 0." in words(ola.get(page))
+
+
+@pytest.mark.parametrize("path", ["runs", "runs/check", "documents", "topics"])
+def test_what_is_wrong_with_a_file_is_told_as_on_the_page_of_the_form(visit: Visit, news: Database, path: str) -> None:
+    ola = visit("ola")
+    bad = b"1 Q0\n{\n" if path != "topics" else b"1\n"
+    page = job_of(ola.post(f"{N}/{path}", files=file("bad.file", bad)))
+    work(news)
+    answer = ola.get(ola.get(page).location)
+    later.HEAVIEST_AT_ONCE = 1 << 20
+    at_once = ola.post(f"{N}/{path}", files=file("bad.file", bad))
+    assert (answer.status_code, words(answer)) == (at_once.status_code, words(at_once))
+    assert "bad.file:1" in words(answer)
+    assert later.READERS_TOKEN not in answer.text
+    assert state(news) == [JobState.FAILED]
+
+
+def test_labels_are_imported_by_the_worker(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/judgements", file=file("q.txt", "1 0 a 1\n"), judge="nist"))
+    work(news)
+    assert "Labels added: 1," in words(ola.get(page))
+
+
+def test_a_participants_upload_counts_as_of_when_it_was_sent(visit: Visit, news: Database) -> None:
+    pat = visit("pat")
+    page = job_of(pat.post(f"{N}/runs", files=file("gamma.run", GOOD)))
+    with news.transaction() as session:
+        session.execute(update(Job).values(asked_at=datetime(2026, 1, 1, tzinfo=UTC)))
+    visit("ola").post(f"{N}/submissions", until="2026-02-01 00:00", most_documents="1000")
+    work(news)
+    assert "gamma" in words(pat.get(pat.get(page).location))
+
+
+def test_who_lost_the_right_meanwhile_stores_nothing(visit: Visit, news: Database) -> None:
+    pat = visit("pat")
+    page = job_of(pat.post(f"{N}/runs", files=file("gamma.run", GOOD)))
+    with news.transaction() as session:
+        session.execute(update(User).where(User.name == "pat").values(sign_in_generation=9))
+    work(news)
+    assert "signed out everywhere" in words(visit("pat").get(page))
+    assert runs_called(news, "gamma") == 0
+
+
+def test_jobs_are_seen_by_who_asked_and_by_organisers_and_answers_by_who_asked(visit: Visit, news: Database) -> None:
+    pat, ola, jo = visit("pat"), visit("ola"), visit("jo")
+    page = job_of(pat.post(f"{N}/runs", files=file("bad.run", "x\n")))
+    work(news)
+    answer = pat.get(page).location
+    assert (pat.get(answer).status_code, ola.get(answer).status_code, jo.get(answer).status_code) == (422, 404, 404)
+    assert (ola.get(page).status_code, jo.get(page).status_code) == (200, 404)
+    assert "Import of runs" in words(ola.get(f"{N}/jobs"))
+    assert "There are none." in words(jo.get(f"{N}/jobs"))
+
+
+def test_who_may_do_less_by_now_does_not_read_what_they_asked_for_before(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/runs", files=file("bad.run", "x\n")))
+    work(news)
+    answer = ola.get(page).location
+    assert ola.get(answer).status_code == 422
+    with news.transaction() as session:
+        members.add_member(session, SLUG, "ola", Role.JUDGE, added_at=NOW)
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    assert ola.get(answer).status_code == 404
+
+
+def test_a_fault_in_a_job_is_told_and_the_next_is_done(
+    visit: Visit, news: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ola = visit("ola")
+    pages = [job_of(ola.post(f"{N}/topics", files=file("t.tsv", f"{number}\tnew\n"))) for number in (8, 9)]
+    stored, faults = topics.import_topics, iter([ZeroDivisionError("a fault")])
+
+    def first_fails(*given: Any, **named: Any) -> object:  # noqa: ANN401 - passed on
+        for fault in faults:
+            raise fault
+        return stored(*given, **named)
+
+    monkeypatch.setattr(topics, "import_topics", first_fails)
+    work(news)
+    assert "ZeroDivisionError: a fault" in caplog.text
+    assert "This is our fault, not yours." in words(ola.get(pages[0]))
+    assert "Topics added: 1," in words(ola.get(pages[1]))
+
+
+def test_a_long_page_is_offered_made_by_the_worker_and_read_at_its_own_address(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    visit("ola").post(f"{N}/judgements", file=file("q.txt", "1 0 a 1\n1 0 d 0\n"), judge="nist")
+    work(news)
+    asked = f"{N}/significance?m=AP"
+    assert "This takes a while" in words(ola.get(asked))
+    page = job_of(ola.post(f"{N}/jobs", page=asked))
+    work(news)
+    shown = ola.get(page).location
+    assert shown == f"{asked}&job={page.rpartition('/')[2]}"
+    found = ola.get(shown)
+    later.MOST_LISTS_AT_ONCE = 1000
+    assert words(found) == words(ola.get(asked))
+    assert later.READERS_TOKEN not in found.text
+    later.MOST_LISTS_AT_ONCE = 0
+    assert "As it was computed last" in words(ola.get(asked))
+
+
+def test_a_file_is_made_and_downloaded(visit: Visit, news: Database) -> None:
+    ola = visit("ola")
+    visit("ola").post(f"{N}/judgements", file=file("q.txt", "1 0 a 1\n1 0 d 0\n"), judge="nist")
+    page = job_of(ola.post(f"{N}/jobs", page=f"{N}/report.html"))
+    work(news)
+    assert "Download the file" in words(ola.get(page))
+    answer = ola.get(f"{page}/answer")
+    assert answer.headers["Content-Disposition"] == f"attachment; filename={SLUG}-report.html"
+    assert answer.text.startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("page", ["", "/", f"{N}/runs", "/collections/other/report.html", "//elsewhere/report.html"])
+def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: str) -> None:
+    assert visit("ola").post(f"{N}/jobs", page=page).status_code == 422
+
+
+def test_every_long_page_has_a_name_as_a_job(app: Flask) -> None:
+    assert set(KINDS) >= later.LONG_PAGES
+    assert set(app.view_functions) >= set(KINDS)

@@ -1,0 +1,187 @@
+"""Documents whose text changed since they were judged: who is told, what is judged anew, what the scores then say."""
+
+from datetime import datetime, timedelta
+
+import pytest
+from build import LIMIT, NOW, SLUG, labels, member, pooled_news, run
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError
+from annotator.files import InputFile
+from annotator.storage import Document, Judgement, PoolItem, UserKind
+from annotator.storage.accounts import find_user
+from annotator.storage.judging import Decision
+from annotator.workflows import changed_documents, documents, judging, leaderboard, qrels, qrels_versions, rounds
+from annotator.workflows.leaderboard import GradesFrom, LiveScores
+from annotator.workflows.recording import Act, record_acts
+
+CHANGED = NOW + timedelta(days=1)
+DAY = timedelta(days=1)
+
+
+def rewrite(session: Session, *docnos: str, text: str = "quite another text", at: datetime = CHANGED) -> None:
+    """Import these documents with another text."""
+    lines = "".join(f"{docno}\tTitle of {docno}\t{text} of {docno}\n" for docno in docnos)
+    read = documents.read_documents([InputFile("new.tsv", lines.encode())], fields={}, unpacked_limit=LIMIT)
+    documents.import_documents(session, SLUG, read, at=at)
+
+
+def same(session: Session, text: str, *, at: datetime) -> None:
+    """Import a and b with one and the same text."""
+    lines = "".join(f"{docno}\tTitle\t{text}\n" for docno in "ab")
+    read = documents.read_documents([InputFile("same.tsv", lines.encode())], fields={}, unpacked_limit=LIMIT)
+    documents.import_documents(session, SLUG, read, at=at)
+
+
+def say(session: Session, judge: int, grade: int, *, drawn: datetime, at: datetime) -> str:
+    """Judge the next document of topic 1; its docno."""
+    task = judging.next_task(session, SLUG, "1", judge, now=drawn)
+    assert task is not None
+    act = Act(f"{judge}-{task.assignment_id}", task.assignment_id, Decision(grade))
+    record_acts(session, SLUG, judge, [act], received_at=at)
+    last = select(Document.docno).join(PoolItem, PoolItem.document_id == Document.id)
+    last = last.join(Judgement, Judgement.pool_item_id == PoolItem.id).order_by(Judgement.id.desc()).limit(1)
+    return session.scalars(last).one()
+
+
+def listed(session: Session) -> list[tuple[str, list[tuple[str, str, int | None]]]]:
+    return [
+        (one.docno, [(said.topic, said.judge, said.grade) for said in one.judgements])
+        for one in changed_documents.changed_documents(session, SLUG)
+    ]
+
+
+def grades(session: Session) -> str:
+    return qrels.export_qrels(session, SLUG, made_at=NOW).qrels.decode()
+
+
+def test_a_judged_document_with_another_text_is_listed_with_who_said_what(session: Session) -> None:
+    pooled_news(session, judgements_wanted=2)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n2 0 a 1\n")
+    labels(session, "kim", "1 0 a 1\n", name="kim")
+    rewrite(session, "a", "c")
+    assert listed(session) == [("a", [("1", "jo", 2), ("1", "kim", 1), ("2", "jo", 1)])]
+    text = changed_documents.changed_csv(changed_documents.changed_documents(session, SLUG))
+    assert text.splitlines()[0] == ",".join(changed_documents.HEADINGS)
+    assert text.splitlines()[1].startswith("1,a,2026-03-02T09:00:00+00:00,jo,2,,2026-03-01")
+
+
+def test_the_same_text_again_or_another_address_changes_nothing(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n")
+    same = '{"docno": "a", "title": "Title of a", "body": "Text of a.", "url": "https://a.org/"}\n'
+    read = documents.read_documents([InputFile("a.jsonl", same.encode())], fields={}, unpacked_limit=LIMIT)
+    documents.import_documents(session, SLUG, read, at=CHANGED)
+    assert listed(session) == []
+
+
+def test_what_is_put_back_counts_no_more_stays_known_and_is_judged_anew(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    docnos = [say(session, judge, 1, drawn=NOW, at=NOW) for _ in range(4)]
+    assert judging.next_task(session, SLUG, "1", judge, now=NOW) is None
+    rewrite(session, docnos[2])
+    assert grades(session).count("\n") == 4
+    memory = LiveScores()
+    before = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
+    assert changed_documents.requeue_changed(session, SLUG, at=CHANGED) == 1
+    assert docnos[2] not in grades(session)
+    after = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
+    assert (before.grades, after.grades) == (4, 3)
+    assert listed(session) == []
+    history = session.execute(select(Judgement.grade, Judgement.current).order_by(Judgement.id)).all()
+    assert sorted((grade, bool(current)) for grade, current in history) == [(1, False)] + [(1, True)] * 3
+    task = judging.next_task(session, SLUG, "1", judge, now=CHANGED)
+    assert task is not None
+    assert task.body is not None
+    assert "quite another text" in task.body
+    assert say(session, judge, 2, drawn=CHANGED, at=CHANGED) == docnos[2]
+    assert f"1 0 {docnos[2]} 2" in grades(session)
+    assert listed(session) == []
+    assert all(item.taken == 1 for item in session.scalars(select(PoolItem).where(PoolItem.topic_id == 1)))
+
+
+def test_only_the_named_ones_are_put_back_and_unknown_ones_refused(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n2 0 a 1\n")
+    rewrite(session, "a", "b")
+    with pytest.raises(NotFoundError, match="Document c is not among those"):
+        changed_documents.requeue_changed(session, SLUG, ["a", "c"], at=CHANGED)
+    assert changed_documents.requeue_changed(session, SLUG, ["a"], at=CHANGED) == 2
+    assert grades(session) == "1 0 b 0\n"
+    assert changed_documents.let_changed_stand(session, SLUG) == 1
+    assert grades(session) == "1 0 b 0\n"
+    assert listed(session) == []
+
+
+@pytest.mark.parametrize(
+    ("drawn", "judged", "listed_count"),
+    [
+        (timedelta(0), timedelta(0), 1),
+        (DAY - timedelta(minutes=5), DAY + timedelta(minutes=5), 1),  # the old text was on the screen
+        (DAY - timedelta(minutes=5), DAY + timedelta(hours=2), 0),
+        (DAY + timedelta(minutes=1), DAY + timedelta(minutes=2), 0),
+    ],
+)
+def test_what_was_drawn_before_the_change_and_judged_soon_after_is_listed(
+    session: Session, drawn: timedelta, judged: timedelta, listed_count: int
+) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    docno = say(session, judge, 1, drawn=NOW + drawn, at=NOW + judged)
+    rewrite(session, docno)
+    assert len(listed(session)) == listed_count
+
+
+def test_grades_carried_over_go_with_those_they_repeat(session: Session) -> None:
+    pooled_news(session)
+    same(session, "text", at=NOW - DAY)
+    labels(session, "jo", "1 0 a 2\n")
+    assert grades(session) == "1 0 a 2\n1 0 b 2\n"
+    same(session, "new text", at=CHANGED)
+    assert listed(session) == [("a", [("1", "jo", 2)])]
+    assert changed_documents.requeue_changed(session, SLUG, at=CHANGED) == 1
+    assert grades(session) == ""
+    labels(session, "jo", "1 0 a 1\n", name="again")
+    assert grades(session) == "1 0 a 1\n1 0 b 1\n"
+
+
+def test_labels_of_a_machine_take_no_place_and_leave_none(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "bot", "1 0 a 2\n")
+    find_user(session, "bot").kind = UserKind.MACHINE
+    session.execute(update(PoolItem).values(taken=0))
+    rewrite(session, "a")
+    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    assert {item.taken for item in session.scalars(select(PoolItem))} == {0}
+
+
+def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+    made = qrels.export_qrels(session, SLUG, made_at=NOW)
+    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    rounds.close_round(session, SLUG, version=1, at=NOW)
+    rounds.open_round(session, SLUG, at=NOW)
+    run(session, "gamma", {"1": ["b", "a", "c"]})
+    labels(session, "kim", "1 0 c 1\n", name="kim")
+    memory = LiveScores()
+    second = GradesFrom(round=2, residual=True)
+
+    def ap() -> float:
+        board = leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=second, memory=memory)
+        return board.rows[0].values[0]
+
+    assert ap() == 1  # c alone is left, and relevant
+    rewrite(session, "a")
+    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    assert ap() == 0.5  # a is back in the run, before c, and unjudged
+    labels(session, "kim", "1 0 a 1\n", name="again")
+    assert ap() == 1  # a and c, both relevant
+    made = qrels.export_qrels(session, SLUG, made_at=CHANGED + DAY)
+    qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=CHANGED + DAY)
+    rounds.close_round(session, SLUG, version=2, at=CHANGED + DAY)
+    rounds.open_round(session, SLUG, at=CHANGED + DAY)
+    # b, judged in round 1, and a and c, in round 2: the old grade of a is in version 1 and the new one in version 2.
+    assert [one.judged_before for one in rounds.list_rounds(session, SLUG)] == [0, 1, 3]
