@@ -8,6 +8,7 @@ import selectors
 import socket
 import time
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from random import Random
@@ -17,6 +18,7 @@ from urllib.parse import urlencode
 HOST = "127.0.0.1"
 OK, SEE_OTHER = 200, 303
 SECONDS_TO_ANSWER = 30
+A_FORM = "application/x-www-form-urlencoded"
 AT_ONCE = 1 << 16
 ASSIGNMENT = re.compile(rb'"assignment":(\d+)')
 ACKNOWLEDGED = re.compile(rb'"acknowledged":\["([^"]*)"\]')
@@ -50,6 +52,7 @@ class Judge:
     documents: deque[int]
     number: int = 0
     sent_at: float = 0.0
+    unanswered: bytes = b""
     acknowledged: list[str] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
@@ -98,17 +101,23 @@ class Judge:
 class Judging:
     """Judges at work at once; each sends the next judgement when the last is answered and they have thought."""
 
-    def __init__(self, port: int, judges: list[Judge], *, think: tuple[float, float]) -> None:
-        """Connect them."""
+    def __init__(self, ports: Sequence[int], judges: list[Judge], *, think: tuple[float, float]) -> None:
+        """Connect them, by turns to the servers on these ports."""
+        self.ports = list(ports)
         self.judges = judges
+        self.moved = 0
         self.think = think
         self.random = Random(2)  # noqa: S311 - pauses
         self.selector = selectors.DefaultSelector()
-        self.connections = [socket.create_connection((HOST, port)) for _ in judges]
         self.received = [bytearray() for _ in judges]
-        for index, connection in enumerate(self.connections):
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self.selector.register(connection, selectors.EVENT_READ, index)
+        self.connections = [self.connected(index, self.ports[index % len(self.ports)]) for index in range(len(judges))]
+
+    def connected(self, index: int, port: int) -> socket.socket:
+        """A judge's connection."""
+        connection = socket.create_connection((HOST, port))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.selector.register(connection, selectors.EVENT_READ, index)
+        return connection
 
     def go_on_for(self, seconds: float) -> float:
         """Judge for some seconds and wait for the last answers; the seconds that it took."""
@@ -134,11 +143,38 @@ class Judging:
             connection.close()
         return took
 
+    def came(self, index: int) -> bytes:
+        """What has come for a judge; nothing when the server is gone."""
+        try:
+            return self.connections[index].recv(AT_ONCE)
+        except OSError:
+            return b""
+
     def send(self, index: int) -> None:
         """Send a judge's next judgement."""
-        request = self.judges[index].next_request()
-        self.judges[index].sent_at = time.perf_counter()
-        self.connections[index].sendall(request)
+        judge = self.judges[index]
+        judge.unanswered = judge.next_request()
+        judge.sent_at = time.perf_counter()
+        try:
+            self.connections[index].sendall(judge.unanswered)
+        except OSError:
+            self.move(index)
+
+    def move(self, index: int) -> None:
+        """Go on at another server when one is gone, and send again what it has not answered."""
+        self.moved += 1
+        self.received[index].clear()
+        self.selector.unregister(self.connections[index])
+        self.connections[index].close()
+        for port in self.ports:
+            try:
+                self.connections[index] = self.connected(index, port)
+            except OSError:
+                continue
+            if self.judges[index].unanswered:
+                self.connections[index].sendall(self.judges[index].unanswered)
+            return
+        raise RuntimeError("no server is left")
 
     def answered(self, pause: float) -> list[int]:
         """The judges who have their answers after waiting for the first of what comes."""
@@ -148,12 +184,17 @@ class Judging:
     def has_answer(self, index: int) -> bool:
         """Read what has come; whether that was the end of the answer."""
         judge, received = self.judges[index], self.received[index]
-        received += self.connections[index].recv(AT_ONCE)
+        came = self.came(index)
+        if not came:
+            self.move(index)
+            return False
+        received += came
         end = received.find(b"\r\n\r\n")
         length = LENGTH.search(received, 0, end + 2) if end >= 0 else None
         if length is None or len(received) < end + 4 + int(length[1]):
             return False
         judge.latencies.append(time.perf_counter() - judge.sent_at)
+        judge.unanswered = b""
         judge.take(bytes(received[:end]), bytes(received[end + 4 :]))
         received.clear()
         return True
@@ -187,12 +228,14 @@ def batch_in(page: bytes) -> dict[str, Any]:
     return batch
 
 
-def ask(port: int, method: str, path: str, cookie: str = "", body: bytes | None = None) -> Answer:
+def ask(
+    port: int, method: str, path: str, cookie: str = "", body: bytes | None = None, *, kind: str = A_FORM
+) -> Answer:
     """One request on a connection of its own."""
     connection = HTTPConnection(HOST, port, timeout=SECONDS_TO_ANSWER)
     headers = {"Cookie": cookie, "Accept-Encoding": "gzip"}
     if body is not None:
-        headers["Content-Type"] = "application/x-www-form-urlencoded"
+        headers["Content-Type"] = kind
     connection.request(method, path, body, headers)
     answer = connection.getresponse()
     content = answer.read()
