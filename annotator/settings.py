@@ -1,6 +1,7 @@
 """What can be set from outside: by environment, by one TOML file, read once and refused by name when wrong."""
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,11 @@ PREFIX = "ANNOTATOR_"
 # Names the file; it is no setting of the file itself.
 SETTINGS_FILE = "ANNOTATOR_SETTINGS"
 LOG_FORMATS = ("none", "text", "json")
+# More digits no number here has, and Python reads no number of very many.
+MOST_DIGITS = 9
+# A name as in a Host header, or a dot and a name for all below it: neither an address nor a path.
+SITE_HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*")
+MOST_SIGNS_TOLD = 100
 # Not of the server: where `--site` finds another one, and what the tests are told.
 OTHERS = frozenset(
     f"{PREFIX}{name}" for name in ("SETTINGS", "SITE", "TOKEN", "THOROUGH", "FAULTS", "REQUIRE_BROWSER", "FUZZ")
@@ -78,6 +84,17 @@ class Kind(NamedTuple):
     field: str
     read: Callable[[str, str], object]
     write: Callable[[Any], str] = str
+    # What TOML may give for it beside a text, which is all that the environment has.
+    types: tuple[type, ...] = ()
+
+
+def refuse_same_port(settings: Settings) -> None:
+    """Raise `InvalidValueError` when the figures would be served at the port of the pages."""
+    if settings.metrics_port == settings.port:
+        raise InvalidValueError(
+            "The settings ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both %(port)d: the figures need another port.",
+            port=settings.port,
+        )
 
 
 def refuse_weak_key(settings: Settings) -> None:
@@ -107,14 +124,28 @@ def _from_file(path: str | None) -> dict[str, Any]:
         raise InvalidValueError(
             "The settings in %(file)s cannot be read: %(reason)s.", file=path, reason=str(error).rstrip(".")
         ) from error
-    return {_known(name, name): KINDS[name].read(_as_text(value), name) for name, value in read.items()}
+    return {_known(name, name): KINDS[name].read(_as_text(value, name), name) for name, value in read.items()}
 
 
-def _as_text(value: object) -> str:
-    """A value of TOML as the environment would say it."""
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(int(value)) if isinstance(value, bool) else str(value)
+def _as_text(value: object, name: str) -> str:
+    """A value of TOML as the environment would say it; `InvalidValueError` for one of a type that it cannot have."""
+    if isinstance(value, str):
+        return value
+    # By the very type: in Python, though not in TOML, true and false are whole numbers.
+    if type(value) in KINDS[name].types:
+        if not isinstance(value, list):
+            return str(int(value)) if isinstance(value, bool) else str(value)
+        if all(isinstance(each, str) for each in value):
+            return ",".join(value)
+    raise InvalidValueError(
+        "The setting %(name)s cannot be of the type that the settings file gives it: %(value)s.",
+        name=name,
+        value=_told(str(value)),
+    )
+
+
+def _told(text: str) -> str:
+    return text if len(text) <= MOST_SIGNS_TOLD else f"{text[:MOST_SIGNS_TOLD]}…"
 
 
 def _known(name: str, written: str) -> str:
@@ -129,16 +160,37 @@ def _text(text: str, _name: str) -> str:
     return text
 
 
-def _names(text: str, _name: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",") if name.strip())
+def _filled(text: str, name: str) -> str:
+    if not text.strip():
+        raise InvalidValueError("The setting %(name)s is empty: give it a value, or leave it out.", name=name)
+    return text
+
+
+def _hosts(text: str, name: str) -> tuple[str, ...]:
+    hosts = tuple(host.strip() for host in text.split(",") if host.strip())
+    for host in hosts:
+        if not SITE_HOST.fullmatch(host):
+            raise InvalidValueError(
+                "The setting %(name)s has names alone, such as pool.example.org or .example.net, without “https://”, "
+                "port or path: not “%(text)s”.",
+                name=name,
+                text=_told(host),
+            )
+    return hosts
 
 
 def _mebibytes(text: str, name: str) -> int:
-    if not text.isdecimal() or int(text) == 0:
+    size = _number(text)
+    if not size:
         raise InvalidValueError(
-            "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.", name=name, text=text
+            "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.", name=name, text=_told(text)
         )
-    return int(text) * MEBIBYTE
+    return size * MEBIBYTE
+
+
+def _number(text: str) -> int | None:
+    """A whole number of not too many digits, None for every other text."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _switch(text: str, name: str) -> bool:
@@ -149,15 +201,16 @@ def _switch(text: str, name: str) -> bool:
 
 def _count(least: int, most: int) -> Callable[[str, str], int]:
     def read(text: str, name: str) -> int:
-        if not (text.isdecimal() and least <= int(text) <= most):
+        number = _number(text)
+        if number is None or not least <= number <= most:
             raise InvalidValueError(
                 "The setting %(name)s is a whole number from %(least)d to %(most)d, not “%(text)s”.",
                 name=name,
                 least=least,
                 most=most,
-                text=text,
+                text=_told(text),
             )
-        return int(text)
+        return number
 
     return read
 
@@ -183,17 +236,17 @@ def _as_switch(on: bool) -> str:  # noqa: FBT001 - the value of a setting is all
 
 KINDS: Mapping[str, Kind] = {
     "secret_key": Kind("secret_key", _text),
-    "database_url": Kind("database_url", _text),
-    "upload_limit_mb": Kind("upload_limit", _mebibytes, _in_mebibytes),
-    "unpacked_limit_mb": Kind("unpacked_limit", _mebibytes, _in_mebibytes),
-    "secure_cookies": Kind("secure_cookies", _switch, _as_switch),
-    "host": Kind("host", _text),
-    "port": Kind("port", _count(1, GREATEST_PORT)),
-    "workers": Kind("workers", _count(1, 64)),
-    "proxies": Kind("proxies", _count(0, 9)),
-    "hsts_days": Kind("hsts_days", _count(0, 3650)),
+    "database_url": Kind("database_url", _filled),
+    "upload_limit_mb": Kind("upload_limit", _mebibytes, _in_mebibytes, (int,)),
+    "unpacked_limit_mb": Kind("unpacked_limit", _mebibytes, _in_mebibytes, (int,)),
+    "secure_cookies": Kind("secure_cookies", _switch, _as_switch, (bool, int)),
+    "host": Kind("host", _filled),
+    "port": Kind("port", _count(1, GREATEST_PORT), types=(int,)),
+    "workers": Kind("workers", _count(1, 64), types=(int,)),
+    "proxies": Kind("proxies", _count(0, 9), types=(int,)),
+    "hsts_days": Kind("hsts_days", _count(0, 3650), types=(int,)),
     "log_format": Kind("log_format", _log_format),
-    "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT)),
-    "site_hosts": Kind("site_hosts", _names, ",".join),
-    "demonstration": Kind("demonstration", _switch, _as_switch),
+    "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
+    "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
+    "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -37,6 +37,13 @@ class Server:
         finally:
             connection.close()
 
+    def wait_for(self, words: str) -> None:
+        """Wait until it has said these words; `AssertionError` when it does not."""
+        end = time.monotonic() + SECONDS_TO_START
+        while words not in self.log.read_text():
+            assert time.monotonic() < end, self.log.read_text()
+            time.sleep(0.05)
+
 
 @contextmanager
 def running(command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None) -> Iterator[Server]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.settings import DEFAULT_DATABASE_URL, MEBIBYTE, Settings, refuse_weak_key
+from annotator.settings import DEFAULT_DATABASE_URL, MEBIBYTE, Settings, refuse_same_port, refuse_weak_key
 
 
 def test_without_variables_the_defaults_hold() -> None:
@@ -53,11 +53,33 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_HSTS_DAYS", "a year"),
         ("ANNOTATOR_LOG_FORMAT", "xml"),
         ("ANNOTATOR_METRICS_PORT", "http"),
+        ("ANNOTATOR_SITE_HOSTS", "http://news.example.org/"),
+        ("ANNOTATOR_SITE_HOSTS", "news.example.org/pool"),
+        ("ANNOTATOR_SITE_HOSTS", "news.example.org:8000"),
+        ("ANNOTATOR_SITE_HOSTS", "*.example.org"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_its_name(name: str, text: str) -> None:
     with pytest.raises(InvalidValueError, match=f"{name}.*“{text}”"):
         Settings.from_environment({name: text})
+
+
+@pytest.mark.parametrize("name", ["ANNOTATOR_DATABASE_URL", "ANNOTATOR_HOST"])
+def test_a_setting_without_which_nothing_goes_is_not_empty(name: str) -> None:
+    with pytest.raises(InvalidValueError, match=f"{name} is empty"):
+        Settings.from_environment({name: " "})
+
+
+@pytest.mark.parametrize("name", ["ANNOTATOR_PORT", "ANNOTATOR_UPLOAD_LIMIT_MB"])
+def test_a_number_that_python_does_not_read_is_refused_by_its_name(name: str) -> None:
+    with pytest.raises(InvalidValueError, match=rf"{name}.*“9{{100}}…”"):
+        Settings.from_environment({name: "9" * 5_000})
+
+
+def test_the_figures_need_a_port_of_their_own() -> None:
+    refuse_same_port(Settings(port=8000, metrics_port=8001))
+    with pytest.raises(InvalidValueError, match="ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both 8000"):
+        refuse_same_port(Settings(port=8000, metrics_port=8000))
 
 
 def test_the_secret_key_is_not_shown_with_the_settings() -> None:
@@ -96,6 +118,12 @@ def test_a_file_says_the_same_and_the_environment_has_the_last_word(tmp_path: Pa
         ('secret = "key"', "There is no setting secret. There are: secret_key, "),
         ("port = 'http'", "The setting port is a whole number from 1 to 65535, not “http”."),
         ("[server]\nport = 1", "There is no setting server. "),
+        ("port = 8795.0", "The setting port cannot be of the type that the settings file gives it: 8795.0."),
+        ("workers = true", "The setting workers cannot be of the type"),
+        ("secure_cookies = 1979-05-27", "The setting secure_cookies cannot be of the type"),
+        ("database_url = ['sqlite:///x']", "The setting database_url cannot be of the type"),
+        ("site_hosts = ['a.org', {x=1}]", "The setting site_hosts cannot be of the type"),
+        ("[port]\nx = 1", "The setting port cannot be of the type"),
         ("port 1", "The settings in {file} cannot be read: Expected '=' after a key"),
     ],
 )
@@ -105,6 +133,13 @@ def test_what_is_wrong_in_a_file_is_told_by_its_name(tmp_path: Path, text: str, 
     with pytest.raises(InvalidValueError) as refusal:
         Settings.from_environment({}, file=str(file))
     assert str(refusal.value).startswith(told.format(file=file))
+
+
+def test_names_of_a_site_are_a_list_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "annotator.toml"
+    file.write_text("site_hosts = ['a.org', '.b-c.org']\nsecure_cookies = 1")
+    said = Settings(site_hosts=("a.org", ".b-c.org"), secure_cookies=True)
+    assert Settings.from_environment({}, file=str(file)) == said
 
 
 def test_a_file_that_is_not_there_is_told_of() -> None:

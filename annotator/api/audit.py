@@ -21,8 +21,8 @@ class DeedsQuery(Schema):
 
     by = Text(load_default=None, metadata={"description": "Of this person."})
     action = Text(load_default=None, metadata={"description": "Such as “pool.build”, or “pool” for all of them."})
-    since = fields.AwareDateTime(load_default=None, metadata={"description": "ISO 8601 with a time zone."})
-    until = fields.AwareDateTime(load_default=None)
+    since = Moment(load_default=None, metadata={"description": "ISO 8601 with a time zone."})
+    until = Moment(load_default=None)
     before = counted(0, GREATEST, load_default=None)
     page_size = counted(1, MOST_A_PAGE, load_default=DEEDS_A_PAGE)
 

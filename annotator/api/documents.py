@@ -5,16 +5,25 @@ from marshmallow import Schema, fields
 from annotator.api.deeds import note
 from annotator.api.door import Call, Gives, Takes, operation
 from annotator.api.door import resource as resource_of
+from annotator.api.problems import problem
 from annotator.api.values import Text
 from annotator.files import InputFile
+from annotator.settings import MEBIBYTE
 from annotator.storage import Role
 from annotator.web.context import database, now, settings
-from annotator.workflows import documents, search
+from annotator.workflows import documents, indexing, search
 from annotator.workflows.tokens import Scope
 
 resource = resource_of("documents", "The corpus; for organisers.")
 
 OURS = [Role.ORGANISER]
+# The caller waits, and so does a process that answers pages: more is for the worker, or for a process of its own.
+MOST_BYTES = 8 * MEBIBYTE
+TOO_LARGE = 413
+TOO_LARGE_WORDS = (
+    "An import by program takes at most 8 MiB, unpacked: send the file in parts, or import it whole on the page "
+    "“Documents” or by `annotator documents import`."
+)
 
 
 class DocumentView(Schema):
@@ -66,14 +75,20 @@ class DocumentsImported(Schema):
 def import_documents(call: Call) -> object:
     """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
 
-    Sending it again changes nothing.
+    Sending it again changes nothing. It has at most 8 MiB, unpacked.
     """
+    if len(call.content) > MOST_BYTES:
+        return problem(TOO_LARGE, TOO_LARGE_WORDS)
     file = InputFile(call.query["name"], call.content)
     names = documents.parse_fields(call.query["fields_"].split())
-    read = documents.read_documents([file], fields=names, unpacked_limit=settings().unpacked_limit)
+    most = min(settings().unpacked_limit, MOST_BYTES)
+    read = documents.read_documents([file], fields=names, unpacked_limit=most)
+    at_once = len(read) <= indexing.INDEXED_AT_ONCE
     with database().transaction() as session:
-        stored = documents.import_documents(session, call.slug, read, at=now())
+        stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
         note(session, "documents.import", call.slug, subject=file.name, details=vars(stored))
+    if not at_once:
+        sum(indexing.index_rest(database()))
     return stored
 
 

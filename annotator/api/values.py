@@ -19,12 +19,18 @@ class Text(fields.String):
         return text
 
 
-class Moment(fields.Field[datetime]):
-    """A moment as ISO 8601 in UTC."""
+class Moment(fields.AwareDateTime):
+    """A moment as ISO 8601: given out in UTC, taken with any time zone that leaves it one that UTC can say."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - likewise
         del attr, obj, kwargs
         return None if value is None else value.astimezone(UTC).isoformat()
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - likewise
+        try:
+            return super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
+        except OverflowError as error:
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE) from error
 
 
 def counted(least: int = 1, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options

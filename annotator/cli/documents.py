@@ -9,9 +9,9 @@ from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.progress import watched
+from annotator.cli.progress import steps_shown, watched
 from annotator.cli.tables import Cell, show_table
-from annotator.workflows import changed_documents, documents, search, search_adding
+from annotator.workflows import changed_documents, documents, indexing, search, search_adding
 from annotator.workflows.search import FoundDocument
 
 
@@ -36,13 +36,16 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], fi
     with watched(read_files(files)) as given:
         parsed = documents.read_documents(given, fields=mapping, unpacked_limit=installation.settings.unpacked_limit)
     with installation.database.transaction() as session:
-        done = documents.import_documents(session, slug, parsed, at=datetime.now(UTC))
+        done = documents.import_documents(session, slug, parsed, at=datetime.now(UTC), index_at_once=False)
         note(session, "documents.import", slug, subject=", ".join(files), details=vars(done))
     click.echo(
         f"Documents: {done.added} added, {done.filled} given their text, {done.changed} changed, "
         f"{done.unchanged} unchanged.",
         err=True,
     )
+    with steps_shown("Indexing", done.added + done.filled + done.changed) as show:
+        for indexed in indexing.index_rest(installation.database):
+            show(indexed)
 
 
 @command.command("missing")
@@ -121,8 +124,11 @@ def find(
         raise click.UsageError("--add and --by need the --topic that the documents are for.")
     with installation.database.reading() as session:
         found = search.find_documents(session, slug, query, topic=topic, most=most)
+        not_indexed = indexing.count_not_indexed(session, slug)
     show_table(["DOCNO", "POOLED", "TITLE"], [_line(hit, topic) for hit in found.hits])
     click.echo(f"Documents found: {found.total}, shown: {len(found.hits)}.", err=True)
+    if not_indexed:
+        click.echo(f"Documents that no search finds yet, because they are not indexed: {not_indexed}.", err=True)
     if add and topic is not None and found.hits:
         _add(installation, slug, topic, query, [hit.docno for hit in found.hits], name)
 

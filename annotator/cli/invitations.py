@@ -33,7 +33,8 @@ def add(
     wanted = InvitationRequest(Role(role), team, for_whom, days)
     with installation.database.transaction() as session:
         secret = invitations.invite(session, slug, wanted, made_by_id=None, at=datetime.now(UTC))
-        note(session, "invitations.add", slug, subject=for_whom, details={"role": role, "team": team})
+        number = invitations.invitation_number(session, secret)
+        note(session, "invitations.add", slug, subject=number, details={"role": role, "team": team})
     click.echo(link_to(address, secret))
 
 

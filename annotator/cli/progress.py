@@ -22,6 +22,23 @@ class _Counted(list[InputFile]):
 
 
 @contextmanager
+def steps_shown(title: str, steps: int) -> Iterator[Callable[[int], None]]:
+    """What shows, when told, how many steps more are done; nothing off a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _steps: None
+        return
+    done = 0
+    with import_module("annotator.cli.bars").bar_to(title) as show:
+
+        def add(more: int) -> None:
+            nonlocal done
+            done += more
+            show(done, max(done, steps))
+
+        yield add
+
+
+@contextmanager
 def watched(files: Sequence[InputFile]) -> Iterator[Sequence[InputFile]]:
     """The same files, with a bar on standard error that grows as they are gone through; no bar off a terminal."""
     if not sys.stderr.isatty():

@@ -20,7 +20,7 @@ from granian.server.common import AbstractServer
 from annotator.cli.monitoring import figures_served
 from annotator.cli.worker_beside import worker_beside
 from annotator.errors import AnnotatorError
-from annotator.settings import Settings, refuse_weak_key
+from annotator.settings import Settings, refuse_same_port, refuse_weak_key
 
 APPLICATION = "annotator.app:wsgi"
 GARBAGE_BEFORE_A_LOOK = 10_000  # objects
@@ -39,10 +39,11 @@ class AddressNotFreeError(AnnotatorError):
 def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first process answers.
 
-    Raises `InvalidValueError` without a secret key that nobody guesses, and `AddressNotFreeError` when the address
-    cannot be had.
+    Raises `InvalidValueError` without a secret key that nobody guesses or with one port for two things, and
+    `AddressNotFreeError` when the address cannot be had.
     """
     refuse_weak_key(settings)
+    refuse_same_port(settings)
     host, port = settings.host, settings.port
     _refuse_if_taken(host, port)
     # The processes that answer read the settings again. They begin afresh on every platform: a forked one would have

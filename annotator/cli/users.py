@@ -64,10 +64,10 @@ def show(installation: Installation) -> None:
 @password_file
 @on_installation
 def replace_password(installation: Installation, name: str, password_file: str | None) -> None:
-    """Give an account a new password; it is signed out everywhere."""
+    """Give an account a new password; it is signed out everywhere, and its tokens are revoked."""
     password_hash = hash_password(_new_password(password_file), [name])
     with installation.database.transaction() as session:
-        accounts.set_password(session, name, password_hash)
+        accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
         note(session, "users.password", subject=name)
     click.echo(f"The user {name} has a new password.", err=True)
 
@@ -88,7 +88,7 @@ def password_link(installation: Installation, name: str, address: str) -> None:
 @click.argument("name")
 @on_installation
 def sign_out(installation: Installation, name: str) -> None:
-    """End every session of an account and revoke its tokens; its password stays."""
+    """End every session of an account, its tokens and links to a new password; its password stays."""
     with installation.database.transaction() as session:
         person = accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
         judging.return_assignments(session, person.id)

@@ -12,6 +12,8 @@ from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage.columns import Base
 
 GREATEST_NAME_LENGTH = 64
+# Of somebody who wanted to be forgotten, here or where a file comes from; nobody chooses a name that begins so.
+FORGOTTEN = "forgotten-"
 
 
 class Role(StrEnum):
@@ -121,16 +123,25 @@ def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
     """The account of that name; one that is made here has no password and cannot sign in."""
     user = session.scalar(select(User).where(User.name == name))
     if user is None:
-        user = new_user(session, name, password_hash=None, administrator=False, added_at=added_at)
+        user = new_user(
+            session, name, password_hash=None, administrator=False, added_at=added_at, may_be_forgotten=True
+        )
     return user
 
 
 def new_user(
-    session: Session, name: str, *, password_hash: str | None, administrator: bool, added_at: datetime
+    session: Session,
+    name: str,
+    *,
+    password_hash: str | None,
+    administrator: bool,
+    added_at: datetime,
+    may_be_forgotten: bool = False,
 ) -> User:
     """Make an account; names are unique whatever their case, printable and without blanks.
 
-    Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
+    Only a file may bring the name of somebody who was forgotten. Raises `InvalidValueError` for an unusable name and
+    `ConflictError` for one that is taken.
     """
     if not _is_usable(name):
         raise InvalidValueError(
@@ -139,6 +150,10 @@ def new_user(
             name=name,
         )
     key = unicodedata.normalize("NFKC", name).casefold()
+    if key.startswith(FORGOTTEN) and not may_be_forgotten:
+        raise InvalidValueError(
+            "Names that begin with “%(beginning)s” are of people who were forgotten.", beginning=FORGOTTEN
+        )
     taken = session.scalar(select(User.name).where(User.name_key == key))
     if taken is not None:
         raise ConflictError("The name “%(name)s” is taken.", name=taken)

@@ -13,8 +13,6 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 from annotator.storage.collection import find_collection
 from annotator.storage.columns import Base
 
-# Of somebody who wanted to be forgotten; no other name of an account begins so.
-FORGOTTEN = "forgotten-"
 LONGEST_DETAIL = 200
 # How the policy begins that is one judge's word: it goes on with a name.
 ONE_JUDGE = "judge:"

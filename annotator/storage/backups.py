@@ -15,9 +15,13 @@ from sqlalchemy.exc import DBAPIError
 from annotator.errors import ConflictError
 from annotator.storage.checking import Examination, examine
 from annotator.storage.database import Database
+from annotator.storage.passing_faults import PRIMARY_CODE
 from annotator.storage.upkeep import Progress, UpkeepError, file_of
 
 PAGES_AT_ONCE = 2_000
+# What SQLite keeps beside a file, and puts into whichever file it finds there under the name.
+LOGS = ("-wal", "-shm", "-journal")
+IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 BY_PG_DUMP = "PostgreSQL is backed up by its own tool, while judging goes on: pg_dump --format=custom --file=FILE URL"
 BY_PG_RESTORE = "PostgreSQL is restored by its own tool: pg_restore --clean --if-exists --dbname=URL FILE"
 
@@ -43,6 +47,7 @@ def back_up(database: Database, target: Path, *, progress: Progress | None = Non
 def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -> Path | None:
     """Put a backup in the database's place, once its copy was opened and examined; say where the old one is kept.
 
+    A damaged one is kept as it is, and a log that is left beside it goes with it, also where the file itself is gone.
     Raises `UpkeepError` when the backup is not in order, when there is a database already that is not to be replaced,
     and while anybody has that one open.
     """
@@ -58,9 +63,11 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
         _examined(aside)
         _close_to_one_file(aside)
         _write_through(aside)
-        kept = _put_aside(target, now) if target.exists() else None
+        kept = _put_aside(target, now)
         aside.replace(target)
         _write_through(target.parent)
+        _examined(target)
+        _close_to_one_file(target)
     return kept
 
 
@@ -69,12 +76,23 @@ def _aside(target: Path) -> Iterator[Path]:
     """A name beside the file that is to be, of which nothing is left when the block fails."""
     aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        # In a container the next process may have the number of one that was ended in the middle.
+        _remove(aside)
         yield aside
     except (OSError, sqlite3.Error) as error:
         raise UpkeepError("“%(file)s” cannot be written: %(reason)s.", file=target, reason=error) from error
     finally:
-        for leftover in (aside, *(Path(f"{aside}{end}") for end in ("-wal", "-shm", "-journal"))):
-            leftover.unlink(missing_ok=True)
+        _remove(aside)
+
+
+def _remove(path: Path) -> None:
+    """Leave nothing of a database."""
+    for leftover in (path, *_logs(path)):
+        leftover.unlink(missing_ok=True)
+
+
+def _logs(path: Path) -> list[Path]:
+    return [Path(f"{path}{end}") for end in LOGS]
 
 
 def _copy_pages(database: Database, target: Path, progress: Progress | None) -> None:
@@ -111,26 +129,40 @@ def _close_to_one_file(path: Path) -> None:
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
-def _put_aside(target: Path, now: datetime) -> Path:
-    """Keep the present database under another name; `UpkeepError` while anybody has it open."""
+def _put_aside(target: Path, now: datetime) -> Path | None:
+    """Keep the present database and its logs under another name; `UpkeepError` while anybody has it open."""
+    kept = target.with_name(f"{target.name}.replaced-{now:%Y%m%dT%H%M%SZ}")
+    is_there = target.exists()
+    if is_there:
+        _settle(target)
+        try:
+            os.link(target, kept)
+        except OSError:
+            # Not every file system gives a file two names.
+            shutil.copyfile(target, kept)
+    for log, name in zip(_logs(target), _logs(kept), strict=True):
+        if log.exists():
+            log.replace(name)
+    return kept if is_there else None
+
+
+def _settle(target: Path) -> None:
+    """Have what is in the log go into the file; of a damaged one both stay as they are."""
     with closing(sqlite3.connect(target, timeout=0)) as present:
         try:
-            # Only who is alone may leave the write-ahead log; what is in it goes into the file.
+            # Only who is alone may leave the write-ahead log.
             present.execute("PRAGMA journal_mode=DELETE")
-        except sqlite3.OperationalError as error:
-            raise UpkeepError("The database is in use: stop the server first.") from error
-    kept = target.with_name(f"{target.name}.replaced-{now:%Y%m%dT%H%M%SZ}")
-    try:
-        os.link(target, kept)
-    except OSError:
-        # Not every file system gives a file two names.
-        shutil.copyfile(target, kept)
-    return kept
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode & PRIMARY_CODE in IN_USE:
+                raise UpkeepError("The database is in use: stop the server first.") from error
 
 
 def _refuse_file(target: Path) -> None:
-    if target.exists():
-        raise UpkeepError("“%(file)s” is there already, and a backup replaces nothing: give another name.", file=target)
+    for path in (target, *_logs(target)):
+        if path.exists():
+            raise UpkeepError(
+                "“%(file)s” is there already, and a backup replaces nothing: give another name.", file=path
+            )
 
 
 def _write_through(path: Path) -> None:

@@ -2,8 +2,10 @@
 
 import base64
 import binascii
+import json
+import math
 from collections.abc import Callable, Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any, cast
 
@@ -18,6 +20,9 @@ from annotator.storage.pools import Showing
 from annotator.storage.runs import RunType
 
 Row = dict[str, Any]
+
+# The widest column of whole numbers; of a narrower one PostgreSQL itself says so.
+GREATEST_NUMBER = 2**63 - 1
 
 # What the rest of the program takes for one of these.
 CODES: Mapping[str, type[StrEnum]] = {
@@ -77,7 +82,7 @@ def _stored(column: Column[Any], row: Row) -> object:
     try:
         read = _reader(column)(value)
         return read if (code := CODES.get(str(column))) is None else code(str(read)).value
-    except (TypeError, ValueError, OverflowError, binascii.Error) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
         raise InvalidValueError("“%(column)s” is not of its kind.", column=column.name) from error
 
 
@@ -99,18 +104,32 @@ def _read_moment(value: str) -> datetime:
     at = datetime.fromisoformat(value)
     if at.tzinfo is None:
         raise ValueError(value)
-    return at
+    # The first and the last day of the calendar have hours that there are not everywhere.
+    return at.astimezone(UTC)
 
 
 def _read_json(value: object) -> object:
     if not isinstance(value, dict | list):
         raise TypeError(value)
+    _refuse_half_letters(json.dumps(value, ensure_ascii=False, allow_nan=False))
     return value
 
 
 def _of_kind(value: object, kind: type) -> object:
     if kind is float and type(value) is int:
-        return float(value)
+        value = float(value)
     if type(value) is not kind or (kind is str and "\0" in cast("str", value)):
         raise TypeError(value)
+    match value:
+        case str():
+            _refuse_half_letters(value)
+        case float() if not math.isfinite(value):
+            raise ValueError(value)
+        case int() if abs(value) > GREATEST_NUMBER:
+            raise OverflowError(value)
     return value
+
+
+def _refuse_half_letters(text: str) -> None:
+    """`ValueError` for what no text of Unicode has, though JSON has a notation for it."""
+    text.encode()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Table, and_, func, select, text
 from sqlalchemy.orm import Session
 
-from annotator.storage.checking_statements import CHECKS, OF_SQLITE, REMARKS
+from annotator.storage.checking_statements import CHECKS, OF_SQLITE, REMARKS, within
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import chunks
@@ -73,6 +73,17 @@ def examine(database: Database) -> Examination:
             findings.append(Finding("Runs whose file is not the one that was sent", _changed_files(session)))
         judgements = session.scalar(text("SELECT count(*) FROM judgement")) or 0
     return Examination(version, is_ours, tuple(findings), int(judgements))
+
+
+def examine_collection(session: Session, collection_id: int) -> list[Finding]:
+    """What is wrong with the counts of one collection, as the transaction leaves it."""
+    findings = (
+        Finding(
+            what, session.scalar(text(within(statement, session.get_bind().dialect.name)), {"id": collection_id}) or 0
+        )
+        for what, statement in CHECKS.items()
+    )
+    return [finding for finding in findings if finding.count]
 
 
 def missing_judgements(database: Database, client_ids: list[str]) -> list[str]:

@@ -92,3 +92,31 @@ REMARKS = {
         WHERE NOT pool_item.for_everyone AND given.places - coalesce(came.late, 0) > pool_item.judgements_wanted
     """,
 }
+
+# The tables that the statements read, each with the rows of one collection. SQLite takes a name within its own meaning
+# for a circle unless the schema stands before it; to PostgreSQL it is the table.
+_OF_COLLECTION = """
+    WITH topic AS NOT MATERIALIZED (SELECT * FROM {schema}topic WHERE collection_id = :id),
+    pool_item AS NOT MATERIALIZED (
+        SELECT * FROM {schema}pool_item WHERE topic_id IN (SELECT id FROM {schema}topic WHERE collection_id = :id)
+    ),
+    assignment AS NOT MATERIALIZED (
+        SELECT * FROM {schema}assignment WHERE pool_item_id IN (SELECT id FROM pool_item)
+    ),
+    judgement AS NOT MATERIALIZED (
+        SELECT * FROM {schema}judgement WHERE pool_item_id IN (SELECT id FROM pool_item)
+    ),
+    topic_revision AS NOT MATERIALIZED (
+        SELECT * FROM {schema}topic_revision WHERE topic_id IN (SELECT id FROM topic)
+    ),
+    ranked_list AS NOT MATERIALIZED (
+        SELECT * FROM {schema}ranked_list WHERE run_id IN (SELECT id FROM run WHERE collection_id = :id)
+    )
+"""
+
+
+def within(check: str, dialect: str) -> str:
+    """One of `CHECKS` about the collection of the number `:id` alone."""
+    parts = _OF_COLLECTION.format(schema="main." if dialect == "sqlite" else "")
+    own = check.strip()
+    return f"{parts}, {own.removeprefix('WITH')}" if own.startswith("WITH") else f"{parts} {own}"

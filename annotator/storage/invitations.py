@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy import ForeignKey, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.columns import Base
 
@@ -28,3 +28,11 @@ class Invitation(Base):
     used_at: Mapped[datetime | None]
     used_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     withdrawn_at: Mapped[datetime | None]
+
+
+def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> None:
+    """End every link to a new password of an account that was not used."""
+    ended = update(Invitation).where(
+        Invitation.user_id == user_id, Invitation.used_at.is_(None), Invitation.withdrawn_at.is_(None)
+    )
+    session.execute(ended.values(withdrawn_at=at))

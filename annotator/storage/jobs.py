@@ -42,7 +42,10 @@ class Job(Base):
     started_at: Mapped[datetime | None]
     # A worker at work says so again and again; a job whose worker fell silent is begun anew.
     alive_at: Mapped[datetime | None]
+    # How often it was begun, by which a worker that lost it is told from the one that has it.
     attempts: Mapped[int] = mapped_column(default=0)
+    # How many workers were lost or failed at it.
+    failures: Mapped[int] = mapped_column(default=0)
     finished_at: Mapped[datetime | None]
     # What came of it, or the problems for which it was refused: sentences with their values.
     result: Mapped[dict[str, Any]]

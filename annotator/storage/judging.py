@@ -16,7 +16,6 @@ from sqlalchemy import (
     Table,
     and_,
     bindparam,
-    exists,
     insert,
     select,
     text,
@@ -174,13 +173,10 @@ ASSIGNMENTS = cast("Table", Assignment.__table__)
 _ITEMS = cast("Table", PoolItem.__table__)
 LEND = insert(ASSIGNMENTS)
 _USERS = cast("Table", User.__table__).c
-# Machines take no place: a person is wanted all the same.
-IS_PERSON = exists().where(_USERS.id == bindparam("whose"), _USERS.kind == UserKind.PERSON.value)
-TAKE = (
-    update(_ITEMS)
-    .where(_ITEMS.c.id.in_(bindparam("items", expanding=True)), IS_PERSON)
-    .values(taken=_ITEMS.c.taken + 1)
-)
+# Machines take no place: a person is wanted all the same. It is asked for beforehand: as a condition of the update,
+# PostgreSQL answers it wrongly for a row that somebody else has just changed, and the place is lost.
+IS_PERSON = select(_USERS.id).where(_USERS.id == bindparam("whose"), _USERS.kind == UserKind.PERSON.value)
+TAKE = update(_ITEMS).where(_ITEMS.c.id.in_(bindparam("items", expanding=True))).values(taken=_ITEMS.c.taken + 1)
 _IS_HELD = ASSIGNMENTS.c.state.in_([state.value for state in HELD])
 RENEW = (
     update(ASSIGNMENTS)
@@ -248,7 +244,8 @@ def lend(
         ],
     )
     taken = [item_id for item_id in pool_item_ids if purposes.get(item_id) not in BESIDES]
-    connection.execute(TAKE, {"items": taken, "whose": judge_id})
+    if connection.execute(IS_PERSON, {"whose": judge_id}).first() is not None:
+        connection.execute(TAKE, {"items": taken})
 
 
 def renew(session: Session, judge_id: int, now: datetime) -> None:

@@ -1,10 +1,13 @@
 """What keeps a transaction from being stored and passes: others who write, and a disk that is full or fails."""
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.orm import Session
 
-from annotator.errors import BusyError
+from annotator.errors import BusyError, ConflictError
 
 # PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
 GAVE_WAY = frozenset({"40001", "40P01"})
@@ -33,6 +36,16 @@ def refuse_for_now(error: DBAPIError) -> None:
         ) from error
     if code in DISK_FAILS:
         raise BusyError("The server's disk fails. Nothing was stored: tell the organisers, and try later.") from error
+
+
+@contextmanager
+def stored_before_others(session: Session) -> Iterator[None]:
+    """Send what the block adds; `ConflictError` when somebody stored the same at this moment, as on PostgreSQL."""
+    try:
+        yield
+        session.flush()
+    except IntegrityError as error:
+        raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
 
 
 def gave_way(error: BaseException | None) -> bool:

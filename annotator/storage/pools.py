@@ -13,6 +13,14 @@ from annotator.storage.columns import Base
 FIRST_SEED = 1
 
 
+class Besides(StrEnum):
+    """How documents join a pool that no strategy chose from runs; it stands in a version's `strategy`."""
+
+    IMPORT = "import"
+    SEARCH = "search"
+    TEST_QUESTIONS = "test-questions"
+
+
 class Showing(StrEnum):
     """In which order judges see the documents that a version adds. Only `SELECTION` tells something of the runs.
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.collection import CollectionState, Topic, find_collection, refuse_closed_judging
 from annotator.storage.database import has_one_writer
-from annotator.storage.judging import BESIDES, AssignmentState, Decision, Purpose
+from annotator.storage.judging import BESIDES, IS_PERSON, AssignmentState, Decision, Purpose
 from annotator.storage.revisions import raise_revision
 from annotator.storage.saying_statements import (
     A_GRADE,
@@ -195,13 +195,16 @@ class Saying:
             self._raised.add(topic_id)
             raise_revision(self._connection, topic_id, self.judge_id)
 
+    def _is_person(self) -> bool:
+        return self._connection.execute(IS_PERSON, {"whose": self.judge_id}).first() is not None
+
     def _finish(self, assignment: OwnAssignment) -> None:
         is_returned = assignment.state == AssignmentState.RETURNED
         if is_returned and self._holds_besides(assignment):
             return  # as a judge what they decide, or the other way round: nobody has an item twice
-        if is_returned and assignment.purpose not in BESIDES:
+        if is_returned and assignment.purpose not in BESIDES and self._is_person():
             # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
-            self._connection.execute(TAKE, {"item_id": assignment.pool_item_id, "whose": self.judge_id})
+            self._connection.execute(TAKE, {"item_id": assignment.pool_item_id})
         if assignment.state != AssignmentState.DONE:
             self._connection.execute(FINISH, {"assignment_id": assignment.id})
             assignment.state = AssignmentState.DONE

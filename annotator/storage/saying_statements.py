@@ -19,7 +19,7 @@ from sqlalchemy import (
 from annotator.storage.collection import Collection, Grade, GuidelineVersion, Topic
 from annotator.storage.conditions import CURRENT, HAS_IT, SHOWN_AGAIN
 from annotator.storage.judge_desk import Evidence
-from annotator.storage.judging import IS_PERSON, Assignment, AssignmentState, Judgement
+from annotator.storage.judging import Assignment, AssignmentState, Judgement
 from annotator.storage.pools import PoolItem
 
 # The tables themselves cost a fraction of what the mapped classes do.
@@ -119,4 +119,4 @@ PUT_OFF = (
     .where(ASSIGNMENTS.c.id == bindparam("assignment_id"))
     .values(state=AssignmentState.LATER.value, put_off_at=bindparam("at"))
 )
-TAKE = update(ITEMS).where(ITEMS.c.id == bindparam("item_id"), IS_PERSON).values(taken=ITEMS.c.taken + 1)
+TAKE = update(ITEMS).where(ITEMS.c.id == bindparam("item_id")).values(taken=ITEMS.c.taken + 1)

@@ -111,7 +111,7 @@ def change_password() -> ResponseReturnValue:
             # Hashing takes its time: it comes before the transaction.
             new_hash = hash_password(form.new_password.data, [the_person().name])
             with database().transaction() as session:
-                changed = accounts.change_password(session, the_person().id, form.old_password.data, new_hash)
+                changed = accounts.change_password(session, the_person().id, form.old_password.data, new_hash, at=now())
                 note(session, "users.password", subject=changed.name)
             enter(changed)
     if form.refused:

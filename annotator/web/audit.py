@@ -10,10 +10,10 @@ from annotator.errors import InvalidValueError
 from annotator.storage import Role
 from annotator.web.access import administrator_page, collection_page
 from annotator.web.context import database
-from annotator.web.downloads import CSV, download
+from annotator.web.downloads import CSV, download_in_pieces
 from annotator.web.error_pages import status_of
 from annotator.workflows import audit
-from annotator.workflows.audit import DeedsWanted
+from annotator.workflows.audit import Deed, DeedsWanted
 
 blueprint = Blueprint("audit", __name__)
 
@@ -61,9 +61,13 @@ def _page(slug: str | None) -> ResponseReturnValue:
 
 
 def _csv(slug: str | None, name: str) -> ResponseReturnValue:
-    with database().reading() as session:
-        deeds = audit.list_deeds(session, slug, _wanted())
-    return download(audit.deeds_csv(deeds), name, CSV)
+    wanted, opened = _wanted(), database()
+
+    def below(before: int | None) -> list[Deed]:
+        with opened.reading() as session:
+            return audit.deeds_before(session, slug, wanted, before)
+
+    return download_in_pieces(audit.csv_pieces(below), name, CSV)
 
 
 def _wanted() -> DeedsWanted:

@@ -12,7 +12,7 @@ from annotator.web.deeds import note
 from annotator.web.downloads import PLAIN, download
 from annotator.web.forms import Form
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.later import long_form
+from annotator.web.later import long_form, work
 from annotator.web.uploads import input_files, names_of
 from annotator.workflows import collection, documents
 from annotator.workflows.documents import DocumentImport
@@ -59,7 +59,9 @@ def add(slug: str) -> ResponseReturnValue:
             files = input_files(form.files.data)
             read = documents.read_documents(files, fields=fields, unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
-                stored = documents.import_documents(session, slug, read, at=now())
+                # A worker that answers this indexes them next.
+                at_once = work() is None
+                stored = documents.import_documents(session, slug, read, at=now(), index_at_once=at_once)
                 note(session, "documents.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status

@@ -154,7 +154,9 @@ def _invite(slug: str | None, form: AccountInvitationForm, role: Role | None, te
     secret = None
     with form.guard(), database().transaction() as session:
         secret = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
-        note(session, "invitations.add", slug, subject=wanted.note, details={"role": role, "team": team})
+        # The note may be a name, which the log would keep for ever.
+        number = invitations.invitation_number(session, secret)
+        note(session, "invitations.add", slug, subject=number, details={"role": role, "team": team})
     return secret
 
 

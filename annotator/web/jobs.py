@@ -35,10 +35,11 @@ SECONDS_UNTIL_STRANGE = 15
 @blueprint.get("/collections/<slug>/jobs")
 @collection_page()
 def show_all(slug: str) -> ResponseReturnValue:
-    """The jobs of the collection for organisers, and one's own for everybody else."""
+    """The jobs of the collection for organisers, one's own for everybody else; `?before=` leads to older ones."""
+    before = request.args.get("before", type=int)
     with database().reading() as session:
-        rows = jobs.list_jobs(session, slug, by_id=_seen_by())
-    return render_template("jobs/list.html", rows=rows, kinds=KINDS)
+        page = jobs.page_of_jobs(session, slug, by_id=_seen_by(), before=before)
+    return render_template("jobs/list.html", page=page, kinds=KINDS)
 
 
 @blueprint.post("/collections/<slug>/jobs")

@@ -30,8 +30,8 @@ GZIP_WEIGHT = 6  # how much more a gzipped file may be, about
 # A report over more ranked lists is left to the worker.
 MOST_LISTS_AT_ONCE = 2_000
 TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
-# Stands in a page that a worker made until somebody reads it, whose own token then takes its place.
-READERS_TOKEN = "the-token-of-whoever-reads-this"  # noqa: S105 - no secret
+# In what came of a job: what stands in its page until somebody reads it, whose own token then takes its place.
+MARK = "mark"
 
 View = Callable[..., ResponseReturnValue]
 # The endpoints whose pages a worker makes, by the names of their views.
@@ -126,7 +126,7 @@ def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
             raise NotFoundError("There is no such job.")
         content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
     if job.result["type"].startswith("text/html"):
-        content = content.replace(READERS_TOKEN.encode(), generate_csrf().encode())
+        content = content.replace(job.result[MARK].encode(), generate_csrf().encode())
     answer = make_response(content, job.result["status"])
     answer.headers["Content-Type"] = job.result["type"]
     if job.result["file"]:

@@ -49,7 +49,9 @@ class ResetForm(Form):
     new_password = PasswordField(
         lazy_gettext("New password"),
         [InputRequired()],
-        description=lazy_gettext("At least 8 characters. Every session of the account ends."),
+        description=lazy_gettext(
+            "At least 8 characters. Every session of the account ends, and its tokens are revoked."
+        ),
         render_kw=NEW_PASSWORD,
     )
 
@@ -100,7 +102,7 @@ def reset_password() -> ResponseReturnValue:
         with form.guard():
             new_hash = hash_password(form.new_password.data, [form.account.data])
             with database().transaction() as session:
-                accounts.set_password(session, form.account.data, new_hash)
+                accounts.set_password(session, form.account.data, new_hash, at=now())
                 note(session, "users.password", subject=form.account.data)
     if form.refused:
         return _page(reset=form), form.status

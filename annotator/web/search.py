@@ -13,7 +13,7 @@ from annotator.web.context import database, now, the_person, the_place
 from annotator.web.deeds import note
 from annotator.web.error_pages import status_of
 from annotator.web.language import gettext
-from annotator.workflows import search, search_adding, topics
+from annotator.workflows import indexing, search, search_adding, topics
 from annotator.workflows.search import JudgesSearchPage, SearchPage
 from annotator.workflows.topics import TopicRow
 
@@ -133,6 +133,7 @@ def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> Res
         "search/show.html",
         asked=asked,
         found=found,
+        not_indexed=_not_indexed(slug) if found else 0,
         refusal=refusal,
         topics=offered,
         topic=_chosen(offered, asked),
@@ -150,6 +151,11 @@ def _found(slug: str, asked: Asked) -> SearchPage | JudgesSearchPage:
         return search.find_to_judge(
             session, slug, asked.query, topic=asked.topic, judge_id=the_person().id, first=first, most=HITS
         )
+
+
+def _not_indexed(slug: str) -> int:
+    with database().reading() as session:
+        return indexing.count_not_indexed(session, slug)
 
 
 def _topics(slug: str) -> list[TopicRow]:

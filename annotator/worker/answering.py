@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from http import HTTPStatus
 from io import BytesIO
+from secrets import token_hex
 from typing import Any
 
 from flask import Flask, g, session
@@ -19,7 +21,7 @@ from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.web.access import enter
 from annotator.web.language import COOKIE
-from annotator.web.later import READERS_TOKEN, TOKEN_FIELD, WORK, Work
+from annotator.web.later import MARK, TOKEN_FIELD, WORK, Work
 from annotator.workflows.accounts import Person, load_person
 from annotator.workflows.jobs import Outcome, TakenJob, confirm_job
 
@@ -71,11 +73,14 @@ class Answering:
     def _answered(self, environ: dict[str, Any], person: Person) -> Outcome:
         with self.pages.request_context(environ):
             enter(person)
-            setattr(g, TOKEN_FIELD, READERS_TOKEN)
+            # Of its own each time: what anybody knew could be written in a text, and the reader's token put there.
+            mark = token_hex(16)
+            setattr(g, TOKEN_FIELD, mark)
             response = self.pages.full_dispatch_request()
             response.direct_passthrough = False  # as of a file, whose bytes are to be kept
             said = [message for _, message in session.pop("_flashes", [])]
-            return _outcome(response, response.get_data(), said)
+            found = _outcome(response, response.get_data(), said)
+            return replace(found, result={**found.result, MARK: mark})
 
 
 def _environ(taken: TakenJob, tell: Callable[[int, int], None]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from annotator.logs import write_log
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.worker.answering import FAULT, Answering
+from annotator.worker.indexing import Indexing
 from annotator.workflows import jobs
 from annotator.workflows.jobs import JobLostError, Outcome, TakenJob
 
@@ -39,6 +40,7 @@ class Worker:
         self._answering = Answering(settings)
         # Another engine than the pages': signs of life are no part of what is stored.
         self._database = Database(settings.database_url)
+        self._indexing = Indexing(self._database)
         self._taken: TakenJob | None = None
         self._cleaned_at: datetime | None = None
 
@@ -51,24 +53,29 @@ class Worker:
                         return
                     time.sleep(SECONDS_BETWEEN_LOOKS)
         finally:
-            self._put_back()
+            with suppress(BusyError, DBAPIError):
+                self._put_back()
             self._answering.database.close()
             self._database.close()
 
     def _worked(self) -> bool:
-        """Do one job; False when there is none."""
+        """Do one job, or index some documents; False when there is neither."""
         try:
+            self._put_back()
             self._clean()
             self._taken = self._take()
             if self._taken is None:
-                return False
+                return self._indexing.step()
             with self._alive(self._taken):
                 self._do(self._taken)
             self._taken = None
+            self._indexing.look_again()
+            self._indexing.step()
         except (BusyError, DBAPIError) as trouble:
             # Without the statement, whose values may be secrets.
             LOG.error("The worker cannot use the database: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
-            self._put_back()
+            with suppress(BusyError, DBAPIError):  # then it is put back after the rest
+                self._put_back(has_failed=not isinstance(trouble, BusyError))
             time.sleep(SECONDS_AFTER_TROUBLE)
         return True
 
@@ -118,10 +125,11 @@ class Worker:
             ended.set()
             signs.join()
 
-    def _put_back(self) -> None:
+    def _put_back(self, *, has_failed: bool = False) -> None:
+        """Leave what is in hand to the next worker; it stays in hand when the database is not to be used now."""
         if self._taken is not None:
-            with suppress(BusyError, DBAPIError, JobLostError), self._database.transaction() as session:
-                jobs.put_back(session, self._taken)
+            with suppress(JobLostError), self._database.transaction() as session:
+                jobs.put_back(session, self._taken, has_failed=has_failed)
             self._taken = None
 
     def _clean(self) -> None:

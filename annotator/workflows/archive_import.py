@@ -14,15 +14,19 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import FileRefusedError, InvalidValueError
 from annotator.evaluation.bundle_format import Bundle, open_bundle
+from annotator.evaluation.consensus import parse_policy
+from annotator.evaluation.pooling import STRATEGIES
 from annotator.evaluation.rankings import Renumbering
 from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import GZIP_MAGIC
-from annotator.storage import Document, Run, User
+from annotator.storage import Document, Pool, Run, User
 from annotator.storage.accounts import new_user
 from annotator.storage.bundle_values import Row, as_stored
 from annotator.storage.bundles import COLLECTION, TABLES, USER, Ids, next_ids, part_of, store_rows
+from annotator.storage.checking import examine_collection
 from annotator.storage.collection import refuse_unusable_slug
 from annotator.storage.documents import ROWS_AT_ONCE
+from annotator.storage.pools import Besides
 from annotator.storage.runs import RUN_FILES
 from annotator.storage.schema import newest_version
 from annotator.storage.search import index_documents
@@ -83,8 +87,9 @@ class _Import:
             else:
                 self._store(table)
         self._index()
-        if dict(self.bundle.manifest.get("lines", {})) != self.lines:
+        if self.bundle.manifest.get("lines") != self.lines:
             raise self.bundle.refusal("The archive has other numbers of lines than its manifest says.")
+        self._examine()
         return ImportedCollection(slug, self.lines, tuple(self.known), tuple(self.made))
 
     def _store(self, table: Table) -> None:
@@ -126,7 +131,9 @@ class _Import:
             return user
         if user is not None:
             name = f"{name}-{len(self.made) + 1}-{self.at:%Y%m%d%H%M%S}"
-        user = new_user(self.session, name, password_hash=None, administrator=False, added_at=self.at)
+        user = new_user(
+            self.session, name, password_hash=None, administrator=False, added_at=self.at, may_be_forgotten=True
+        )
         user.kind, user.model, user.prompt, user.labelled_on = (
             row["kind"],
             row["model"],
@@ -143,9 +150,11 @@ class _Import:
 
     def _read(self, table: Table, line: int, row: dict[str, Any]) -> Row:
         try:
-            return as_stored(table, row)
+            told = as_stored(table, row)
+            _refuse_unknown_words(table, told)
         except InvalidValueError as wrong:
             raise self._refusal(table, wrong, line) from wrong
+        return told
 
     def _refusal(self, table: Table, wrong: InvalidValueError, line: int | None = None) -> FileRefusedError:
         return self.bundle.refusal("In “%(part)s”: %(what)s", line, part=part_of(table), what=wrong)
@@ -186,5 +195,21 @@ class _Import:
         )
         index_documents(self.session, ((id_, indexed_words(title, body or "")) for id_, title, body in texts))
 
+    def _examine(self) -> None:
+        """Refuse what the database itself would take and the rest of the program would stumble over."""
+        (collection_id,) = self.ids[COLLECTION.name].values()
+        self.session.flush()
+        found = examine_collection(self.session, collection_id)
+        if found:
+            raise self.bundle.refusal("The archive is not in order: %(found)s.", found="; ".join(map(str, found)))
+
     def _count(self, table: Table, count: int) -> None:
         self.lines[part_of(table)] = count
+
+
+def _refuse_unknown_words(table: Table, row: Row) -> None:
+    """Refuse by `InvalidValueError` a policy or a strategy of which this program does not know."""
+    if table is COLLECTION:
+        parse_policy(str(row["consensus_policy"]))
+    if table.name == Pool.__tablename__ and row["strategy"] not in {*STRATEGIES, *Besides}:
+        raise InvalidValueError("“%(column)s” is not of its kind.", column=Pool.strategy.key)

@@ -1,7 +1,7 @@
 """Reading the audit log: who did what, when and by which way, of a collection or of the whole site."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +15,7 @@ from annotator.storage.audit import Door
 from annotator.storage.collection import find_collection
 
 DEEDS_A_PAGE = 100
+DEEDS_AT_ONCE = 1_000
 HEADINGS = ("id", "at", "name", "door", "collection", "action", "subject", "details")
 
 
@@ -73,10 +74,28 @@ def list_deeds(session: Session, slug: str | None, wanted: DeedsWanted) -> list[
     return list(_deeds(session, [*_place(session, slug), *_conditions(wanted)]))
 
 
+def deeds_before(
+    session: Session, slug: str | None, wanted: DeedsWanted, before: int | None, *, most: int = DEEDS_AT_ONCE
+) -> list[Deed]:
+    """The next deeds that are wanted below a line, newest first; none after the last. Raises as `page_of_deeds`."""
+    below = [] if before is None else [AuditEvent.id < before]
+    return list(_deeds(session, [*_place(session, slug), *_conditions(wanted), *below], limit=most))
+
+
 def deeds_csv(deeds: Sequence[Deed]) -> str:
     """A line a deed; the details are JSON."""
-    rows = [_cells(deed) for deed in deeds]
-    return csv_text([HEADINGS, *rows])
+    return csv_text([HEADINGS, *map(_cells, deeds)])
+
+
+def csv_pieces(deeds_below: Callable[[int | None], Sequence[Deed]]) -> Iterator[str]:
+    """The same in pieces: `deeds_below` gives some deeds below a line, None for the newest, and none after the last.
+
+    Lines are only ever added, above all others, so that what is written meanwhile changes nothing of what follows.
+    """
+    deeds = deeds_below(None)
+    yield deeds_csv(deeds)
+    while deeds and (deeds := deeds_below(deeds[-1].id)):
+        yield csv_text(map(_cells, deeds))
 
 
 def deeds_json(deeds: Sequence[Deed]) -> list[dict[str, Any]]:

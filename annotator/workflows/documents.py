@@ -86,17 +86,23 @@ def read_documents(
 
 
 def import_documents(
-    session: Session, slug: str, documents: Sequence[ParsedDocument], *, at: datetime | None = None
+    session: Session,
+    slug: str,
+    documents: Sequence[ParsedDocument],
+    *,
+    at: datetime | None = None,
+    index_at_once: bool = True,
 ) -> DocumentImport:
     """Store texts; a document that is there already takes the new text.
 
     Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
-    is found out anew. `at` is noted with each whose text changes, so that what was judged before can be told.
+    is found out anew. `at` is noted with each whose text changes, so that what was judged before can be told. Without
+    `index_at_once` no search finds the new texts until the caller or a worker has indexed them; see `indexing`.
     """
     # Before the first statement, which takes the lock.
-    words = {document.docno: indexed_words(document.title, document.body) for document in documents}
+    words = _words(documents) if index_at_once else {}
     collection = lock_open_collection(session, slug)
-    known = document_ids(session, collection.id, words)
+    known = document_ids(session, collection.id, [document.docno for document in documents])
     stored = _stored_documents(session, collection.id) if known else {}
     new: list[tuple[object, ...]] = []
     replaced: dict[int, dict[str, str | None]] = {}
@@ -106,7 +112,7 @@ def import_documents(
         if id_ is None:
             new.append((collection.id, document.docno, *row.values()))
         elif stored[id_] == (row["text_hash"], row["url"], row["language"]):
-            del words[document.docno]
+            words.pop(document.docno, None)
         else:
             replaced[id_] = row
     insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), new, at_once=ROWS_AT_ONCE)
@@ -118,8 +124,9 @@ def import_documents(
         session.execute(update(Document).where(Document.id.in_(some)).values(text_changed_at=at))
     reopen_for_text(session, filled)
     forget_documents(session, list(replaced))
-    ids = document_ids(session, collection.id, words)
-    index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
+    if words:
+        ids = document_ids(session, collection.id, words)
+        index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
     settle_documents(session, collection.id, list(replaced))
     return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
 
@@ -131,7 +138,9 @@ def index_collection(session: Session, slug: str) -> int:
     """
     collection = lock_collection(session, slug)
     has_text = (Document.collection_id == collection.id) & Document.body.is_not(None)
-    forget_documents(session, list(session.scalars(select(Document.id).where(has_text))))
+    # Locked, as whoever indexes what is not indexed yet locks them.
+    locked = select(Document.id).where(has_text).with_for_update(key_share=True)
+    forget_documents(session, list(session.scalars(locked)))
     texts = session.execute(
         select(Document.id, Document.title, Document.body)
         .where(has_text)
@@ -154,6 +163,11 @@ def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
     for docno, number in rows:
         topics.setdefault(docno, []).append(number)
     return [MissingDocument(docno, tuple(sorted(numbers, key=natural_order))) for docno, numbers in topics.items()]
+
+
+def _words(documents: Sequence[ParsedDocument]) -> dict[str, str]:
+    """Docno → what the document is found by."""
+    return {document.docno: indexed_words(document.title, document.body) for document in documents}
 
 
 def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored]:

@@ -1,6 +1,8 @@
 """Forgetting a person: their account becomes nobody's, and what they judged stays under a name that tells nothing."""
 
-from sqlalchemy import delete, select, update
+from itertools import chain, count
+
+from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
@@ -13,13 +15,13 @@ from annotator.storage import (
     Invitation,
     Job,
     Membership,
+    PoolItem,
     QrelsVersion,
     Topic,
     User,
     UserKind,
 )
-from annotator.storage.accounts import find_user
-from annotator.storage.audit import FORGOTTEN
+from annotator.storage.accounts import FORGOTTEN, find_user
 from annotator.storage.judging import give_back
 
 
@@ -33,9 +35,10 @@ def forget_user(session: Session, name: str) -> str:
     user = find_user(session, name)
     if user.kind == UserKind.MACHINE:
         raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
-    if name.startswith(FORGOTTEN):
+    # Before these names were kept free, somebody may have chosen one.
+    if name.startswith(FORGOTTEN) and user.password_hash is None:
         raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)
-    other = f"{FORGOTTEN}{user.id}"
+    other = _free_name(session, user)
     _take_everything_back(session, user.id)
     _rename_elsewhere(session, user, other)
     user.name, user.name_key, user.password_hash, user.administrator = other, other, None, False
@@ -44,13 +47,35 @@ def forget_user(session: Session, name: str) -> str:
 
 
 def _take_everything_back(session: Session, user_id: int) -> None:
-    """Roles, links, tokens, topics to judge, and what waits to be done."""
+    """Roles, links, tokens, topics to judge, what waits to be done, and what was found out where they took part."""
+    places = _places(user_id)
+    # Reports and addresses name the judges of a collection; whoever wants one asks for it again.
+    session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
     give_back(session, Assignment.judge_id == user_id)
     session.execute(delete(Membership).where(Membership.user_id == user_id))
     session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
     session.execute(delete(Job).where(Job.asked_by_id == user_id))
     session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
     session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
+
+
+def _free_name(session: Session, user: User) -> str:
+    """A name that tells nothing and that nobody else has."""
+    names = (f"{FORGOTTEN}{user.id}{further}" for further in chain([""], (f"-{number}" for number in count(2))))
+    others = User.id != user.id
+    return next(name for name in names if session.scalar(select(User.id).where(others, User.name_key == name)) is None)
+
+
+def _places(user_id: int) -> Select[tuple[int]]:
+    """The collections in which somebody has a role or holds or judged a document."""
+    judged = (
+        select(Topic.collection_id)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(Assignment.judge_id == user_id)
+    )
+    placed = select(Membership.collection_id).where(Membership.user_id == user_id)
+    return select(placed.union(judged).subquery().c.collection_id)
 
 
 def _rename_elsewhere(session: Session, user: User, other: str) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
@@ -22,11 +22,13 @@ from annotator.storage.accounts import (
     replace_password,
 )
 from annotator.storage.collection import find_collection, lock_collection
+from annotator.storage.invitations import withdraw_password_links
+from annotator.storage.passing_faults import stored_before_others
 from annotator.storage.tokens import revoke_all
 
 USUAL_DAYS = 14
 MOST_DAYS = 90
-# A link to a new password opens an account that exists already.
+# A link to a new password opens an account that exists already; one to the first may last longer.
 DAYS_FOR_PASSWORD = 2
 LONGEST_NOTE = 200
 
@@ -120,7 +122,7 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
     if slug is not None:
         collection_id = find_collection(session, slug).id
         _refuse_if_elsewhere(session, collection_id, user)
-    _withdraw_password_links(session, user.id, at)
+    withdraw_password_links(session, user.id, at=at)
     secret = new_secret()
     session.add(
         Invitation(
@@ -136,12 +138,17 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
     return secret
 
 
+def invitation_number(session: Session, secret: str) -> int:
+    """The number under which lists have the link of this secret."""
+    return session.scalars(select(Invitation.id).where(Invitation.fingerprint == secret_fingerprint(secret))).one()
+
+
 def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:
     """The links of a collection, or those of no collection; the latest first."""
     account, maker, taker = aliased(User), aliased(User), aliased(User)
     place = None if slug is None else find_collection(session, slug).id
     rows = session.execute(
-        select(Invitation, account.name, maker.name, taker.name)
+        select(Invitation, account, maker.name, taker.name)
         .outerjoin(account, account.id == Invitation.user_id)
         .outerjoin(maker, maker.id == Invitation.made_by_id)
         .outerjoin(taker, taker.id == Invitation.used_by_id)
@@ -154,13 +161,13 @@ def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Se
             link.note,
             Role(link.role) if link.role else None,
             link.team,
-            of_account,
+            of_account.name if of_account else None,
             made_by,
             link.made_at,
-            link.expires_at,
+            _expires_at(link, of_account),
             used_by,
             link.used_at,
-            _state(link, now),
+            _state(link, of_account, now),
         )
         for link, of_account, made_by, used_by in rows
     ]
@@ -196,12 +203,13 @@ def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvi
 def accept_with_new_account(session: Session, secret: str, name: str, password_hash: str, *, at: datetime) -> Person:
     """Make an account of that name with the role the link gives; the link is used then.
 
-    Raises what `open_invitation` and `new_user` raise.
+    Raises what `open_invitation` and `new_user` raise, and `ConflictError` when somebody takes the name at this moment.
     """
     link = _open_link(session, secret, at)
     _refuse_if_for_password(link)
-    user = new_user(session, name, password_hash=password_hash, administrator=False, added_at=at)
-    _take(session, link, user, at)
+    with stored_before_others(session):
+        user = new_user(session, name, password_hash=password_hash, administrator=False, added_at=at)
+        _take(session, link, user, at)
     return person_of(user)
 
 
@@ -211,15 +219,21 @@ def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> N
     _refuse_if_for_password(link)
     if link.role is None:
         raise ConflictError("This invitation is to an account, and you have one.")
-    _take(session, link, session.get_one(User, user_id), at)
+    with stored_before_others(session):
+        _take(session, link, session.get_one(User, user_id), at)
 
 
 def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
-    """Give the account of the link a new password; every session of it ends, and its tokens do."""
+    """Give the account of the link a new password; every session of it ends, and its tokens do.
+
+    Raises `NotAllowedError` for an organiser's link when the account opens more by now than that organiser may open.
+    """
     link = _open_link(session, secret, at)
     if link.user_id is None:
         raise NotFoundError("This link is no link to a new password.")
     user = session.get_one(User, link.user_id)
+    if link.collection_id is not None:
+        _refuse_if_elsewhere(session, link.collection_id, user)
     _take(session, link, user, at)
     replace_password(user, new_hash)
     revoke_all(session, user.id, at=at)
@@ -230,7 +244,8 @@ def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = Tr
     found = select(Invitation).where(Invitation.fingerprint == secret_fingerprint(secret))
     # On PostgreSQL two who use it at once take turns.
     link = session.scalar(found.with_for_update() if locks else found)
-    if link is None or _state(link, now) is not InvitationState.OPEN:
+    account = session.get(User, link.user_id) if link is not None and link.user_id is not None else None
+    if link is None or _state(link, account, now) is not InvitationState.OPEN:
         raise NotFoundError(
             "This link is not valid: it was used already, was withdrawn, or has expired. Ask whoever sent it for "
             "another."
@@ -258,21 +273,21 @@ def _refuse_if_elsewhere(session: Session, collection_id: int, user: User) -> No
         )
 
 
-def _withdraw_password_links(session: Session, user_id: int, at: datetime) -> None:
-    ended = update(Invitation).where(
-        Invitation.user_id == user_id, Invitation.used_at.is_(None), Invitation.withdrawn_at.is_(None)
-    )
-    session.execute(ended.values(withdrawn_at=at))
-
-
 def _refuse_if_for_password(link: Invitation) -> None:
     if link.user_id is not None:
         raise NotFoundError("This link is no invitation: it gives an account a new password.")
 
 
-def _state(link: Invitation, now: datetime) -> InvitationState:
+def _expires_at(link: Invitation, account: User | None) -> datetime:
+    """When a link ends; one to a new password sooner, once the account has one."""
+    if account is None or account.password_hash is None:
+        return link.expires_at
+    return min(link.expires_at, link.made_at + timedelta(days=DAYS_FOR_PASSWORD))
+
+
+def _state(link: Invitation, account: User | None, now: datetime) -> InvitationState:
     if link.used_at is not None:
         return InvitationState.USED
     if link.withdrawn_at is not None:
         return InvitationState.WITHDRAWN
-    return InvitationState.OPEN if now < link.expires_at else InvitationState.EXPIRED
+    return InvitationState.OPEN if now < _expires_at(link, account) else InvitationState.EXPIRED

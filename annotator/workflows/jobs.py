@@ -1,5 +1,6 @@
 """Jobs: ask for one, see how far it is, call it off; and for who works on them, take one and say what came of it."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,11 +14,14 @@ from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collection import find_collection
 from annotator.storage.jobs import is_due, next_due
 
-# After so many workers ended in the middle of it, the job itself is taken to be the reason.
-MOST_ATTEMPTS = 3
+# After so many workers were lost in the middle of it, or failed at it, the job itself is taken to be the reason.
+MOST_FAILURES = 3
+GIVEN_UP = "given up"
 # Each may hold files as large as an upload may be.
 MOST_UNFINISHED = 5
 ANSWERS_KEPT = timedelta(days=7)
+JOBS_A_PAGE = 100
+LOG = logging.getLogger("annotator.worker")
 UNFINISHED = (JobState.WAITING, JobState.RUNNING)
 FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
@@ -63,6 +67,15 @@ class JobView:
 
 
 @dataclass(frozen=True)
+class JobsPage:
+    """The newest jobs of how many; `older` is where the next page begins, None on the last."""
+
+    jobs: tuple[JobView, ...]
+    total: int
+    older: int | None
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What came of a job: its last state, what to tell of it, and the answer itself."""
 
@@ -85,8 +98,10 @@ def ask_job(
 
     Raises `ConflictError` when this person waits for much already.
     """
-    waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, Job.state.in_(UNFINISHED)))
-    if waiting == MOST_UNFINISHED:
+    # Who asks for two things at once is counted twice, one after the other.
+    session.execute(select(User.id).where(User.id == by_id).with_for_update(key_share=True))
+    waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, Job.state.in_(UNFINISHED))) or 0
+    if waiting >= MOST_UNFINISHED:
         raise ConflictError("You are waiting for %(count)d jobs already. Send this when they are done.", count=waiting)
     job = Job(kind=kind, collection_id=find_collection(session, slug).id, asked_by_id=by_id, asked_at=at)
     job.parameters, job.input, job.state, job.result = dict(parameters), content, JobState.WAITING, {}
@@ -95,15 +110,22 @@ def ask_job(
     return job.id
 
 
-def list_jobs(session: Session, slug: str, *, by_id: int | None = None) -> list[JobView]:
-    """The jobs of a collection, newest first; with `by_id` those that this person asked for."""
+def page_of_jobs(
+    session: Session, slug: str, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
+) -> JobsPage:
+    """The newest jobs of a collection, from the one before that id; with `by_id` those that this person asked for."""
+    asked = [Job.collection_id == find_collection(session, slug).id, *_asked_by(by_id)]
+    total = session.scalar(select(func.count()).where(*asked)) or 0
+    older_than = [] if before is None else [Job.id < before]
     rows = session.execute(
         select(Job, User.name)
         .outerjoin(User, User.id == Job.asked_by_id)
-        .where(Job.collection_id == find_collection(session, slug).id, *_asked_by(by_id))
+        .where(*asked, *older_than)
         .order_by(Job.id.desc())
+        .limit(most + 1)
     )
-    return [_view(job, name) for job, name in rows]
+    views = tuple(_view(job, name) for job, name in rows)
+    return JobsPage(views[:most], total, views[most - 1].id if len(views) > most else None)
 
 
 def show_job(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> JobView:
@@ -125,9 +147,19 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
 
 def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobView | None:
     """The newest job that answers what this person asks for at this address, None when there is none."""
-    views = list_jobs(session, slug, by_id=by_id)
-    asked = (view for view in views if view.parameters.get("target") == target and view.state == JobState.DONE)
-    return next(asked, None)
+    row = session.execute(
+        select(Job, User.name)
+        .join(User, User.id == Job.asked_by_id)
+        .where(
+            Job.collection_id == find_collection(session, slug).id,
+            Job.asked_by_id == by_id,
+            Job.state == JobState.DONE,
+            Job.parameters["target"].as_string() == target,
+        )
+        .order_by(Job.id.desc())
+        .limit(1)
+    ).one_or_none()
+    return None if row is None else _view(*row)
 
 
 def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
@@ -146,13 +178,16 @@ def has_due(session: Session, *, now: datetime) -> bool:
 def take_job(session: Session, *, now: datetime) -> TakenJob | None:
     """Take the oldest job that waits, or whose worker fell silent; None when there is none.
 
-    One that ended its workers again and again fails instead.
+    One that lost its workers again and again fails instead; what was sent with it is kept as long as answers are.
     """
-    job = next_due(session, now)
-    while job is not None and job.attempts >= MOST_ATTEMPTS:
-        job.state, job.finished_at, job.input = JobState.FAILED, now, None
+    while (job := next_due(session, now)) is not None:
+        if job.state == JobState.RUNNING:
+            job.failures += 1
+        if job.failures < MOST_FAILURES:
+            break
+        job.state, job.finished_at, job.result = JobState.FAILED, now, {"reason": GIVEN_UP}
+        LOG.error("The worker gives up job %d: %d workers were lost or failed at it.", job.id, job.failures)
         session.flush()
-        job = next_due(session, now)
     if job is None:
         return None
     job.state, job.attempts, job.alive_at = JobState.RUNNING, job.attempts + 1, now
@@ -193,9 +228,13 @@ def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: date
     )
 
 
-def put_back(session: Session, taken: TakenJob) -> None:
-    """Leave a job to the next worker, unless it is done; raises `JobLostError`."""
-    _change(session, taken, only=(JobState.RUNNING,), state=JobState.WAITING, alive_at=None)
+def put_back(session: Session, taken: TakenJob, *, has_failed: bool = False) -> None:
+    """Leave a job to the next worker, unless it is done; raises `JobLostError`.
+
+    Only a failure counts against the job: no worker that was told to end, and no database that was busy.
+    """
+    failures = Job.failures + 1 if has_failed else Job.failures
+    _change(session, taken, only=(JobState.RUNNING,), state=JobState.WAITING, alive_at=None, failures=failures)
 
 
 def forget_answers(session: Session, *, now: datetime) -> None:

@@ -37,7 +37,7 @@ from annotator.storage.documents import document_ids, find_or_add_documents
 from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, given_to_decide, said_by
 from annotator.storage.machines import MachineFacts, find_or_add_labeller
 from annotator.storage.pool_growth import add_pool_items
-from annotator.storage.pools import next_pool, next_seed, pool_item_ids
+from annotator.storage.pools import Besides, next_pool, next_seed, pool_item_ids
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def _pool(
     pool = next_pool(
         session,
         collection.id,
-        strategy="import",
+        strategy=Besides.IMPORT,
         parameters={"file": checked.name, "checksum": checked.checksum, "judge": judge},
         seed=next_seed(session, collection.id),
         built_by_id=None,

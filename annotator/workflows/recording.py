@@ -84,6 +84,7 @@ def record_acts(
     except ConflictError as closed:
         # What was stored before the end is acknowledged again, like anything that arrives again.
         stored = stored_ids(session, judge_id, [act.id for act in acts])
+        stored -= {act.id for act in acts if act.id in stored and not _is_stored_so(session, act)}
         return Recorded(
             tuple(act.id for act in acts if act.id in stored),
             tuple(Refusal(act.id, closed) for act in acts if act.id not in stored),
@@ -125,7 +126,7 @@ def record_judgement(
     check_id(client_id)
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
     if decision is not None and client_id in saying.known:
-        act = replace(act, id=_fresh_client_id(session, saying, act, decision))
+        act = replace(act, id=_id_for_page_again(session, saying, act, decision))
     _take(saying, act, judged_at, queue)
     _carry_over(session, saying)
     return saying.topic_number(assignment_id)
@@ -147,6 +148,10 @@ def _take(saying: Saying, act: Act, received_at: datetime, queue: Queue) -> None
     if known is not None:
         if known != (assignment.pool_item_id, saying.judge_id):
             raise InvalidValueError("This judgement's id belongs to another judgement.")
+        if not _is_stored_so(saying.session, act):
+            raise InvalidValueError(
+                "This id was stored with another grade, reason or note. What was stored stays: send a new id."
+            )
         return
     seconds = act.decision.seconds
     word = Word(
@@ -198,8 +203,24 @@ def _guideline_version(saying: Saying, number: int | None) -> int | None:
     return versions.get(number)
 
 
-def _fresh_client_id(session: Session, saying: Saying, act: Act, decision: Decision) -> str:
-    """The id to store a judgement under whose own id is stored already: another one when it says something else."""
+def _is_stored_so(session: Session, act: Act) -> bool:
+    """Whether what is stored under an act's id says the same; what is put off stores nothing.
+
+    Only the decision counts: what else came with it, such as evidence, is as it was first sent.
+    """
+    if act.decision is None:
+        return True
+    columns = select(Judgement.grade, Judgement.cannot_judge, Judgement.note)
+    stored = session.execute(columns.where(Judgement.client_id == act.id)).one()
+    return tuple(stored) == _said(act.decision)
+
+
+def _said(decision: Decision) -> tuple[int | None, str | None, str]:
+    return decision.grade, decision.cannot_judge, decision.note
+
+
+def _id_for_page_again(session: Session, saying: Saying, act: Act, decision: Decision) -> str:
+    """The id for a judgement whose own id is stored: that of the last one of its page, or a new one if it differs."""
     assignment = saying.own(act.assignment_id)
     if assignment is None or saying.known[act.id] != (assignment.pool_item_id, saying.judge_id):
         return act.id
@@ -208,11 +229,8 @@ def _fresh_client_id(session: Session, saying: Saying, act: Act, decision: Decis
         .where(Judgement.pool_item_id == assignment.pool_item_id, Judgement.judge_id == saying.judge_id)
         .order_by(Judgement.id)
     ).all()
-    family = [one for one in history if one.client_id.partition(":")[0] == act.id]
-    stored = Decision.of(family[-1])
-    says_the_same = (stored.grade, stored.cannot_judge, stored.note) == (
-        decision.grade,
-        decision.cannot_judge,
-        decision.note,
-    )
-    return act.id if says_the_same else f"{act.id}:{len(history)}"
+    last = [one for one in history if one.client_id.partition(":")[0] == act.id][-1]
+    if _said(Decision.of(last)) != _said(decision):
+        return f"{act.id}:{len(history)}"
+    saying.known[last.client_id] = (last.pool_item_id, last.judge_id)
+    return last.client_id

@@ -30,7 +30,7 @@ from annotator.storage.documents import chunks, docnos_of, document_ids
 from annotator.storage.duplicates import standing_item
 from annotator.storage.judging import give_back, lend
 from annotator.storage.pool_growth import NewItem, insert_items
-from annotator.storage.pools import latest_pool, next_pool, next_seed
+from annotator.storage.pools import Besides, latest_pool, next_pool, next_seed
 from annotator.storage.search import (
     Wanted,
     found_among,
@@ -41,7 +41,6 @@ from annotator.storage.search import (
     refuse_judges_unless,
 )
 
-STRATEGY = "search"
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
 # what anybody finds within a working day of the version's beginning goes into one, as long as it is the newest. Who
 # searched for what stands with each item.
@@ -185,14 +184,14 @@ def _search_version(
 ) -> Pool:
     """The version that a search belongs to: the newest when it may go on or nothing is added, else a new one."""
     latest = latest_pool(session, collection_id)
-    if latest is not None and (not adds or (latest.strategy == STRATEGY and at - latest.built_at < SESSION)):
+    if latest is not None and (not adds or (latest.strategy == Besides.SEARCH and at - latest.built_at < SESSION)):
         if adds and query not in latest.parameters["queries"]:
             latest.parameters = {"queries": [*latest.parameters["queries"], query]}
         return latest
     return next_pool(
         session,
         collection_id,
-        strategy=STRATEGY,
+        strategy=Besides.SEARCH,
         parameters={"queries": [query]},
         seed=next_seed(session, collection_id),
         built_by_id=actor_id,

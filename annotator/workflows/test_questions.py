@@ -32,9 +32,7 @@ from annotator.storage.judging import give_back
 from annotator.storage.known_documents import in_training
 from annotator.storage.needs import base_wanted, settle_needs
 from annotator.storage.pool_growth import add_pool_items
-from annotator.storage.pools import next_pool, next_seed
-
-STRATEGY = "test-questions"
+from annotator.storage.pools import Besides, next_pool, next_seed
 
 Key = TypeVar("Key", int, str)
 
@@ -277,14 +275,14 @@ def _pool(
     pool = next_pool(
         session,
         collection.id,
-        strategy=STRATEGY,
+        strategy=Besides.TEST_QUESTIONS,
         parameters=file,
         seed=next_seed(session, collection.id),
         built_by_id=added_by_id,
         built_at=added_at,
     )
     items = add_pool_items(session, pool, outside, judgements_wanted=base_wanted(collection), order=judging_order)
-    source = checked.name or STRATEGY
+    source = checked.name or Besides.TEST_QUESTIONS
     session.execute(
         insert(Contribution),
         [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": source} for pair in outside],

@@ -129,6 +129,7 @@ def upgrade() -> None:
         sa.Column("started_at", MOMENT, nullable=True),
         sa.Column("alive_at", MOMENT, nullable=True),
         sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("failures", sa.Integer(), nullable=False),
         sa.Column("finished_at", MOMENT, nullable=True),
         sa.Column("result", sa.JSON(), nullable=False),
         sa.Column("output", sa.LargeBinary(), nullable=True),

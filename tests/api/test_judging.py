@@ -65,6 +65,14 @@ def test_a_judgement_that_arrives_again_is_acknowledged_and_stored_once(program:
     assert stored(database) == 1
 
 
+def test_an_id_is_refused_when_it_comes_with_another_grade(program: Caller, database: Database) -> None:
+    jo = program("jo")
+    first = jo.post(DRAW, {"topic": "1"}).json["documents"][0]["assignment"]
+    jo.post(JUDGEMENTS, grade(first, 1))
+    answer = jo.post(JUDGEMENTS, grade(first, 2))
+    assert (answer.status_code, "send a new id" in answer.json["detail"], stored(database)) == (422, True, 1)
+
+
 def test_a_judgement_is_replaced_under_another_id(program: Caller, database: Database) -> None:
     jo = program("jo")
     first = jo.post(DRAW, {"topic": "1"}).json["documents"][0]["assignment"]

@@ -1,17 +1,29 @@
 """Topics, documents, pool, agreement, qrels and scores by program: equal to what pages and commands give."""
 
+import gzip
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from build import NOW, SLUG, labels, member
 from calling import NEWS, Caller
 from sqlalchemy import select
 
+from annotator.api import documents as api_documents
 from annotator.storage import AuditEvent, Database, Role, ScoresShown
-from annotator.workflows import collection, leaderboard, leaderboard_text, qrels, submissions
+from annotator.workflows import (
+    collection,
+    documents,
+    indexing,
+    leaderboard,
+    leaderboard_text,
+    qrels,
+    search,
+    submissions,
+)
 from annotator.workflows.collection import CollectionChange
 
 GRADES = {
@@ -53,6 +65,20 @@ def test_documents_are_imported_once_and_shown(program: Caller) -> None:
     assert ola.get(f"{NEWS}/documents/none").status_code == 404
     assert ola.get(f"{NEWS}/missing-documents").json == []
     assert ola.send(f"{NEWS}/documents", line, fields="docno").status_code == 422
+
+
+def test_many_documents_are_indexed_after_they_are_stored(
+    program: Caller, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = Mock(wraps=documents.import_documents)
+    monkeypatch.setattr(documents, "import_documents", stored)
+    monkeypatch.setattr(indexing, "INDEXED_AT_ONCE", 2)
+    for docnos in ("fg", "hij"):
+        program("ola").send(f"{NEWS}/documents", "".join(f"{docno}\tgiraffe\n" for docno in docnos))
+    assert [call.kwargs["index_at_once"] for call in stored.call_args_list] == [True, False]
+    with database.reading() as session:
+        found = search.find_documents(session, SLUG, "giraffe").hits
+        assert sorted(hit.docno for hit in found) == ["f", "g", "h", "i", "j"]
 
 
 def test_a_pool_is_planned_and_built_and_the_same_again_is_no_new_version(program: Caller) -> None:
@@ -181,3 +207,33 @@ def test_what_a_program_does_is_in_the_audit_log(program: Caller, database: Data
         events = session.scalars(select(AuditEvent).order_by(AuditEvent.id)).all()
         told = [(one.action, one.name, one.door) for one in events if one.door == "api"]
     assert told == [(action, "ola", "api") for action in ("topics.import", "qrels.keep", "qrels.export")]
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2027-03-01T14:30", "soon"])
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_a_moment_that_is_none_in_utc_is_refused(program: Caller, name: str, at: str) -> None:
+    answer = program("ola").get(f"{NEWS}/audit", **{name: at})
+    assert answer.status_code == 422
+    assert list(answer.json["errors"]["query"]) == [name]
+
+
+def test_a_moment_counts_in_its_own_time_zone(program: Caller, database: Database) -> None:
+    ola = program("ola")
+    ola.send(f"{NEWS}/topics", "3\tthird\n")
+    with database.reading() as session:
+        at = session.scalars(select(AuditEvent.at).where(AuditEvent.action == "topics.import")).one()
+    there = timezone(timedelta(hours=14))
+    for until, found in [(at, 0), (at + timedelta(seconds=1), 1)]:
+        answer = ola.get(f"{NEWS}/audit", until=until.astimezone(there).isoformat(), action="topics.import")
+        assert len(answer.json["deeds"]) == found
+
+
+def test_a_large_import_is_left_to_the_page_or_the_command(program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_documents, "MOST_BYTES", 100)
+    ola, lines = program("ola"), "a\tTitle\tsome words\n" * 5 + "b\twords\n"
+    refused = ola.send(f"{NEWS}/documents", lines)
+    assert (refused.status_code, "`annotator documents import`" in refused.json["detail"]) == (413, True)
+    packed = ola.send(f"{NEWS}/documents", gzip.compress(lines.encode()))
+    told = "The unpacked file is larger than 100 bytes. Split it."
+    assert (packed.status_code, packed.json["problems"][0]["detail"]) == (422, told)
+    assert ola.send(f"{NEWS}/documents", "b\twords\n").status_code == 200

@@ -76,6 +76,7 @@ def faults(page: Page) -> list[str]:
 
 def test_the_screen_is_accessible_and_fits_in_all_its_states(watched: tuple[Page, list[str]], with_texts: str) -> None:
     page, complaints = watched
+    page.emulate_media(reduced_motion="reduce")  # a colour on its way to another has no contrast to be judged
     open_screen(page, with_texts, f"{JUDGE}/topics/2")
     assert faults(page) == []
     press(page, "n")

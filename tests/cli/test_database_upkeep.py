@@ -173,3 +173,45 @@ def test_an_empty_file_is_not_in_order(annotator: CommandLine) -> None:
     nothing = CommandLine(sqlite_url(Path("nothing.sqlite")))
     assert nothing.refused("database", "check") == ["The database has no tables: nothing was ever stored in it."]
     assert annotator("database", "check").exit_code == 0
+
+
+def test_a_damaged_database_is_replaced_and_kept_as_it_is(judged: CommandLine, sqlite_database: Database) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    sqlite_database.close()
+    file = file_of(sqlite_database)
+    damaged = b"garbage" * 5_000
+    file.write_bytes(damaged)
+    lines = judged.talk("database", "restore", "--replace", "copy.sqlite").splitlines()
+    assert len(judged.done("qrels", "export", "news").splitlines()) == 3
+    assert Path(lines[1].removeprefix("The one before it is kept as ").removesuffix(".")).read_bytes() == damaged
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_log_of_the_database_before_is_never_put_into_the_restored_one(
+    judged: CommandLine, sqlite_database: Database, *, is_there: bool
+) -> None:
+    judged.done("database", "backup", "copy.sqlite")
+    file = file_of(sqlite_database)
+    with sqlite_database.transaction() as session:
+        labels(session, "strict", "1 0 c 2\n")
+    # As after the server was killed: the log is there, and has what is not in the file.
+    log = Path(f"{file}-wal").read_bytes()
+    assert log
+    sqlite_database.close()
+    if is_there:
+        file.write_bytes(b"garbage" * 5_000)
+    else:
+        file.unlink()
+    Path(f"{file}-wal").write_bytes(log)
+    judged.done("database", "restore", "--replace", "copy.sqlite")
+    assert len(judged.done("qrels", "export", "news").splitlines()) == 3
+    assert judged("database", "check").exit_code == 0
+    (kept,) = file.parent.glob(f"{file.name}.replaced-*-wal")
+    assert kept.read_bytes() == log
+
+
+def test_a_backup_takes_no_log_that_lies_beside_its_name(judged: CommandLine) -> None:
+    Path("copy.sqlite-wal").write_text("of another")
+    assert judged.refused("database", "backup", "copy.sqlite") == [
+        "“copy.sqlite-wal” is there already, and a backup replaces nothing: give another name."
+    ]

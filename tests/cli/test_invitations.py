@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from build import HASH
 from cli.command_line import CommandLine
+from sqlalchemy import select
 
-from annotator.storage import Database
+from annotator.storage import AuditEvent, Database
 from annotator.web.context import now
 from annotator.workflows import accounts, invitations, tokens
 
@@ -25,6 +26,9 @@ def test_a_link_to_a_role_is_printed_listed_and_withdrawn(news: CommandLine, sql
     link = news.done("invitations", "add", "news", *words)
     with sqlite_database.reading() as session:
         assert invitations.open_invitation(session, secret_of(link), now=now()).team == "red"
+        noted = session.scalars(select(AuditEvent).where(AuditEvent.action == "invitations.add")).one()
+    # The note is a name: the log has the number alone.
+    assert (noted.subject, "Kim" in str(vars(noted))) == ("1", False)
     sqlite_database.close()
     [[number, whom, role, team, state, *_]] = news.table("invitations", "list", "news")
     assert (whom, role, team, state) == ("Kim", "participant", "red", "open")

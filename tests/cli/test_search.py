@@ -1,7 +1,14 @@
 """`annotator documents search` and `annotator documents index`."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import pytest
 from cli.command_line import CommandLine
+
+from annotator.cli import bars
+from annotator.cli.progress import steps_shown
+from annotator.workflows import indexing
 
 TEXTS = (
     '{"docno": "a", "title": "검색시스템", "body": "평가한다."}\n'
@@ -53,3 +60,34 @@ def test_adding_needs_a_topic(texts: CommandLine, option: list[str]) -> None:
 def test_the_index_is_made_anew(texts: CommandLine) -> None:
     assert texts.talk("documents", "index", "news") == "Documents indexed: 3.\n"
     assert len(texts.table("documents", "search", "news", "cats")) == 2
+
+
+def test_a_search_says_what_it_cannot_find_yet_and_the_next_import_goes_on(
+    texts: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as broken_off:
+        broken_off.setattr(indexing, "index_rest", lambda _database: iter(()))
+        texts.done("documents", "import", "news", "-", given='{"docno": "g", "body": "cats"}\n')
+    result = texts("documents", "search", "news", "cats")
+    assert result.stderr == (
+        "Documents found: 2, shown: 2.\nDocuments that no search finds yet, because they are not indexed: 1.\n"
+    )
+    texts.done("documents", "import", "news", "-", given='{"docno": "h", "body": "dogs"}\n')
+    assert texts("documents", "search", "news", "cats").stderr == "Documents found: 3, shown: 3.\n"
+    assert len(texts.table("documents", "search", "news", "dogs")) == 1
+
+
+def test_indexing_is_shown_in_a_terminal_as_far_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[int, int]] = []
+
+    @contextmanager
+    def bar_to(_title: str) -> Iterator[Callable[[int, int], None]]:
+        yield lambda done, steps: shown.append((done, steps))
+
+    monkeypatch.setattr(bars, "bar_to", bar_to)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    with steps_shown("Indexing", 5) as show:
+        show(3)
+        show(4)
+    # More than was imported, for others' documents are indexed as well.
+    assert shown == [(3, 5), (7, 7)]

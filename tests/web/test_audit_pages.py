@@ -17,7 +17,10 @@ def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None
     ola.post(f"{news}/pool", strategy="depth", depth="1", seed="1", showing="random")
     ola.get(f"{news}/judgements.csv")
     ola.post(f"{news}/members", name="nobody", role="judge")  # refused, so not done
-    lines = list(csv.DictReader(StringIO(ola.get(f"{news}/audit.csv").text)))
+    answer = ola.get(f"{news}/audit.csv")
+    assert answer.headers["Content-Disposition"] == "attachment; filename=news-audit.csv"
+    assert (answer.mimetype, answer.is_streamed) == ("text/csv", True)
+    lines = list(csv.DictReader(StringIO(answer.text)))
     assert [(line["name"], line["door"], line["action"], line["subject"]) for line in lines] == [
         ("ola", "page", "judgements.export", ""),
         ("ola", "page", "pool.build", "1"),

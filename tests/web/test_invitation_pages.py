@@ -226,6 +226,7 @@ def test_the_secret_of_a_link_is_in_no_answer_but_the_first(visit: Visit, databa
         noted = session.scalars(select(AuditEvent)).all()
     assert {one.action for one in noted} >= {"invitations.add", "invitations.accept"}
     assert secret not in "".join(str(vars(one)) for one in noted)
+    assert next(one.subject for one in noted if one.action == "invitations.add") == "1"
 
 
 def test_a_session_keeps_nothing_of_an_earlier_one_but_the_link(visit: Visit, app: Flask) -> None:

@@ -14,6 +14,8 @@ from annotator.logs import REQUESTS, JsonLines, TextLines
 from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.schema import newest_version
+from annotator.web.monitoring import METHODS
+from annotator.web.monitoring import REQUESTS as COUNTED
 
 SECRET = "the-43-letters-that-open-a-door-for-somebody"
 
@@ -59,6 +61,14 @@ def test_ready_asks_whether_the_tables_are_of_this_version(database: Database) -
     finally:
         with database.transaction() as session:
             session.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest_version()})
+
+
+def test_methods_that_nobody_knows_are_counted_as_one(database: Database) -> None:
+    client = pages(database, metrics_port=9100).test_client()
+    for method in ("MAKE", "BREW", "get", "GET"):
+        client.open("/health", method=method)
+    counted = {sample.labels["method"] for metric in COUNTED.collect() for sample in metric.samples}
+    assert {"GET", "other"} <= counted <= METHODS | {"other"}
 
 
 def test_a_request_is_a_line_without_secrets(database: Database, lines: list[logging.LogRecord]) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from build import PASSWORD, SECRET_KEY, SLUG
+from build import NOW, PASSWORD, SECRET_KEY, SLUG
 from flask import Flask
 from sqlalchemy import func, select
 from visiting import Visit, hidden, words
@@ -152,7 +152,7 @@ def test_a_server_sets_the_application_up_from_its_environment(monkeypatch: pyte
 
 def test_the_password_of_the_demonstration_opens_nothing_else(app: Flask, database: Database, visit: Visit) -> None:
     with database.transaction() as session:
-        accounts.set_password(session, "jo", hash_known_password(KNOWN_PASSWORD))
+        accounts.set_password(session, "jo", hash_known_password(KNOWN_PASSWORD), at=NOW)
     refused = visit(None).post("/sign-in", name="jo", password=KNOWN_PASSWORD)
     assert refused.status_code == 403
     assert "Everybody knows this password" in words(refused)

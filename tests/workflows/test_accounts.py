@@ -1,15 +1,19 @@
 """Accounts: who may sign in, and which sessions end."""
 
 import secrets
+from collections.abc import Callable
 
 import pytest
 from build import NOW, PASSWORD, user
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.passwords import METHOD, NOBODYS_HASH, hash_password, password_matches
-from annotator.storage import Database
-from annotator.workflows import accounts
+from annotator.storage import ApiToken, Database
+from annotator.storage.accounts import find_user
+from annotator.workflows import accounts, invitations, tokens
+from annotator.workflows.tokens import Scope, TokenRequest
 
 NEW_HASH = hash_password("another password")
 
@@ -45,7 +49,7 @@ def test_a_new_password_ends_the_sessions_of_before(session: Session) -> None:
     id_ = user(session, "jo")
     before = accounts.load_person(session, id_, 0)
     assert before is not None
-    after = accounts.change_password(session, id_, PASSWORD, NEW_HASH)
+    after = accounts.change_password(session, id_, PASSWORD, NEW_HASH, at=NOW)
     session.flush()
     assert accounts.load_person(session, id_, before.generation) is None
     assert accounts.load_person(session, id_, after.generation) is not None
@@ -55,15 +59,50 @@ def test_a_new_password_ends_the_sessions_of_before(session: Session) -> None:
 def test_ones_password_changes_only_with_the_present_one(session: Session) -> None:
     id_ = user(session, "jo")
     with pytest.raises(NotAllowedError, match="not your present password"):
-        accounts.change_password(session, id_, "guess", NEW_HASH)
+        accounts.change_password(session, id_, "guess", NEW_HASH, at=NOW)
 
 
 def test_an_administrator_sets_a_password_without_the_present_one(session: Session) -> None:
     user(session, "jo")
-    accounts.set_password(session, "jo", NEW_HASH)
+    accounts.set_password(session, "jo", NEW_HASH, at=NOW)
     assert accounts.sign_in(session, "jo", PASSWORD) is None
     with pytest.raises(NotFoundError, match="no user “nobody”"):
-        accounts.set_password(session, "nobody", NEW_HASH)
+        accounts.set_password(session, "nobody", NEW_HASH, at=NOW)
+
+
+def by_an_administrator(session: Session) -> None:
+    accounts.set_password(session, "jo", NEW_HASH, at=NOW)
+
+
+def by_oneself(session: Session) -> None:
+    accounts.change_password(session, find_user(session, "jo").id, PASSWORD, NEW_HASH, at=NOW)
+
+
+def by_signing_out(session: Session) -> None:
+    accounts.sign_out_everywhere(session, "jo", at=NOW)
+
+
+@pytest.mark.parametrize(
+    ("act", "tokens_end"), [(by_an_administrator, True), (by_oneself, False), (by_signing_out, True)]
+)
+def test_who_secures_an_account_ends_the_links_to_it(
+    session: Session, act: Callable[[Session], None], *, tokens_end: bool
+) -> None:
+    user(session, "jo")
+    tokens.make_token(session, "jo", TokenRequest("script", [Scope.READ]), at=NOW)
+    secret = invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
+    session.flush()
+    act(session)
+    session.flush()
+    with pytest.raises(NotFoundError, match="This link is not valid"):
+        invitations.accept_password(session, secret, NEW_HASH, at=NOW)
+    assert (session.scalars(select(ApiToken.revoked_at)).one() is not None) == tokens_end
+
+
+@pytest.mark.parametrize("name", ["forgotten-1", "Forgotten-jo"])
+def test_nobody_chooses_a_name_of_somebody_who_was_forgotten(session: Session, name: str) -> None:
+    with pytest.raises(InvalidValueError, match="are of people who were forgotten"):
+        user(session, name)
 
 
 @pytest.mark.parametrize("password", ["", "1234567", "x" * 257])

@@ -249,6 +249,16 @@ def replaced(part: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], 
     return change
 
 
+def in_the_first_line(part: str, **values: object) -> Callable[[dict[str, bytes]], None]:
+    def change(content: dict[str, bytes]) -> None:
+        first, _, further = content[part].partition(b"\n")
+        row = json.loads(first)
+        assert values.keys() <= row.keys()
+        content[part] = json.dumps(row | values).encode() + b"\n" + further
+
+    return change
+
+
 def without(part: str) -> Callable[[dict[str, bytes]], None]:
     return lambda content: content.__delitem__(part)
 
@@ -265,6 +275,24 @@ def without(part: str) -> Callable[[dict[str, bytes]], None]:
         (replaced("memberships.jsonl", b'"organiser"', b'"emperor"'), "“role” is not of its kind"),
         (replaced("people.jsonl", b'"jo"', b'"j o"'), "no blanks"),
         (replaced("topics.jsonl", b'"number": "2"', b'"number": "1"'), "do not fit together"),
+        (in_the_first_line("judgements.jsonl", grade=10**30), "“grade” is not of its kind"),
+        (replaced("judgements.jsonl", b'"grade": 2', b'"grade": 77'), "a grade that is none of the scale: 1."),
+        (in_the_first_line("topics.jsonl", title="\ud800"), "“title” is not of its kind"),
+        (in_the_first_line("pools.jsonl", parameters={"depth": "\udfff"}), "“parameters” is not of its kind"),
+        (in_the_first_line("pool_items.jsonl", taken=99), "whose count of judges is wrong: 1."),
+        (in_the_first_line("pools.jsonl", strategy="guess"), "“strategy” is not of its kind"),
+        (in_the_first_line("collections.jsonl", consensus_policy="loudest"), "no consensus policy"),
+        (in_the_first_line("ranked_lists.jsonl", scores=""), "another number of scores than of documents: 1."),
+        (
+            in_the_first_line("judgements.jsonl", judged_at="0001-01-01T00:00:00+14:00"),
+            "“judged_at” is not of its kind",
+        ),
+        (
+            in_the_first_line("judgements.jsonl", judged_at="9999-12-31T23:59:59-14:00"),
+            "“judged_at” is not of its kind",
+        ),
+        (replaced("manifest.json", b'"lines": {', b'"lines": [1, 2], "told": {'), "other numbers of lines"),
+        (replaced("manifest.json", b'"lines": {', b'"lines": null, "told": {'), "other numbers of lines"),
         (replaced("runs/1.run", b"999", b"998"), "is not the file that was sent"),
         (without("runs/1.run"), "has no part “runs/1.run”"),
         (without("judgements.jsonl"), "is not there"),

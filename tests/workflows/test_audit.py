@@ -11,7 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotator.storage import AuditEvent, Database
 from annotator.storage.audit import Actor, Door, record_in
-from annotator.workflows.audit import DeedsWanted, deeds_csv, list_deeds, page_of_deeds
+from annotator.workflows.audit import Deed, DeedsWanted, csv_pieces, deeds_before, deeds_csv, list_deeds, page_of_deeds
 
 OLA = Actor(Door.PAGE, "ola", None)
 ROOT = Actor(Door.COMMAND, "root")
@@ -79,6 +79,23 @@ def test_details_are_kept_as_json_long_text_cut_and_nothing_said_of_what_was_not
     with database.reading() as session:
         (deed,) = list_deeds(session, None, DeedsWanted())
     assert deed.details == {"terms": "x" * 200 + "…", "until": "2026-03-01 09:00:00+00:00", "n": 3}
+
+
+def test_the_csv_in_pieces_is_the_csv_though_something_is_done_meanwhile(logged: Database) -> None:
+    asked = []
+
+    def below(before: int | None) -> Sequence[Deed]:
+        asked.append(before)
+        with logged.transaction() as session:
+            found = deeds_before(session, None, DeedsWanted(), before, most=3)
+            record_in(session, OLA, "x.y", None, at=NOW)
+        return found
+
+    with logged.reading() as session:
+        whole = deeds_csv(list_deeds(session, None, DeedsWanted()))
+    assert "".join(csv_pieces(below)) == whole
+    assert asked == [None, 2, 1]
+    assert "".join(csv_pieces(lambda _: [])).count("\n") == 1
 
 
 def test_the_csv_has_a_line_a_deed_and_no_formula(logged: Database) -> None:

@@ -4,19 +4,33 @@ import io
 import zipfile
 
 import pytest
-from build import NOW, SLUG, labels, member, pooled_news, user
-from sqlalchemy import select
+from build import NOW, SLUG, labels, member, news, pooled_news, user
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError
 from annotator.evaluation.pseudonyms import policy_without_names, without_names
-from annotator.storage import ApiToken, Assignment, AssignmentState, Base, Database, Role, Topic, User, UserKind
+from annotator.storage import (
+    ApiToken,
+    Assignment,
+    AssignmentState,
+    Base,
+    Database,
+    Job,
+    JobState,
+    Membership,
+    Role,
+    Topic,
+    User,
+    UserKind,
+)
 from annotator.storage.accounts import find_user
 from annotator.storage.audit import Actor, Door, record_in
 from annotator.workflows import accounts, qrels, qrels_versions
 from annotator.workflows.archive_export import Archiving, write_archive
 from annotator.workflows.collection import CollectionChange, change_collection
 from annotator.workflows.forgetting import forget_user
+from annotator.workflows.jobs import ask_job
 from annotator.workflows.judging import next_task
 from annotator.workflows.tokens import Scope, TokenRequest, make_token
 
@@ -78,6 +92,35 @@ def test_a_machine_and_who_was_forgotten_before_are_refused(database: Database) 
         for name, sentence in (("gpt", "is a machine"), (other, "already"), ("nobody", "no user")):
             with pytest.raises(AnnotatorError, match=sentence):
                 forget_user(session, name)
+
+
+def test_somebody_who_chose_such_a_name_before_is_in_nobodys_way(database: Database) -> None:
+    with database.transaction() as session:
+        joana, kim = user(session, "joana"), user(session, "kim")
+        squatter = find_user(session, "kim")
+        squatter.name = squatter.name_key = f"forgotten-{joana}"
+    with database.transaction() as session:
+        assert forget_user(session, "joana") == f"forgotten-{joana}-2"
+        assert forget_user(session, f"forgotten-{joana}") == f"forgotten-{kim}"
+
+
+def test_what_jobs_found_out_where_they_took_part_goes(database: Database) -> None:
+    with database.transaction() as session:
+        fill(session)
+        news(session, "other")
+        by = user(session, "ola")
+        for slug in (SLUG, SLUG, "other"):
+            ask_job(session, slug, kind="report", parameters={"target": "/report?judge=joana"}, by_id=by, at=NOW)
+        first, _, last = session.scalars(select(Job).order_by(Job.id))
+        for job in (first, last):
+            job.state, job.finished_at, job.output = JobState.DONE, NOW, b"joana"
+    with database.transaction() as session:
+        session.execute(delete(Membership))
+        forget_user(session, "joana")
+    with database.reading() as session:
+        # Of one that waits nothing was found out, and in the other collection nobody knows them.
+        assert len(session.scalars(select(Job)).all()) == 2
+        assert first.id not in session.scalars(select(Job.id)).all()
 
 
 def test_names_give_way_only_where_they_are_words_of_their_own() -> None:

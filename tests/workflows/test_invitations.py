@@ -1,18 +1,21 @@
 """Invitations: a link lets one person in, once, and opens no more than whoever made it may open."""
 
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
 
 import pytest
-from build import HASH, NOW, PASSWORD, SLUG, member, news, user
-from sqlalchemy import func, select
+from build import HASH, LIMIT, NOW, PASSWORD, SLUG, member, news, user
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.files import InputFile
 from annotator.storage import ApiToken, Database, Invitation, Role, User
-from annotator.workflows import accounts, invitations, members, tokens
+from annotator.storage.accounts import find_user
+from annotator.workflows import accounts, invitations, many_members, members, tokens
 from annotator.workflows.invitations import InvitationRequest, InvitationState
 from annotator.workflows.tokens import Scope, TokenRequest
 
@@ -242,6 +245,70 @@ def test_an_organiser_gives_no_password_to_an_account_that_opens_more_than_they_
         invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     # An administrator may.
     assert invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
+
+
+def test_an_organisers_link_ends_when_the_account_may_open_more(session: Session) -> None:
+    news(session)
+    news(session, "other")
+    member(session, "jo")
+    secret = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
+    members.add_member(session, "other", "jo", Role.ORGANISER, added_at=NOW)
+    session.flush()
+    with pytest.raises(NotAllowedError, match="an administrator alone"):
+        invitations.accept_password(session, secret, ANOTHER_HASH, at=NOW)
+    assert accounts.sign_in(session, "jo", PASSWORD) is not None
+
+
+def test_a_link_to_a_first_password_ends_soon_once_there_is_one(session: Session) -> None:
+    news(session)
+    file = InputFile("people.csv", b"name,role\njo,judge\n")
+    people = many_members.read_people(file, unpacked_limit=LIMIT)
+    (added,) = many_members.add_people(session, SLUG, people, days=90, made_by_id=None, at=NOW)
+    session.flush()
+    late = NOW + timedelta(days=2)
+    assert added.secret is not None
+    assert invitations.open_invitation(session, added.secret, now=late).account == "jo"
+    find_user(session, "jo").password_hash = HASH
+    session.flush()
+    assert invitations.open_invitation(session, added.secret, now=late - timedelta(hours=1)).account == "jo"
+    with pytest.raises(NotFoundError, match=NOT_VALID):
+        invitations.accept_password(session, added.secret, ANOTHER_HASH, at=late)
+    (row,) = invitations.list_invitations(session, SLUG, now=late)
+    assert (row.state, row.expires_at) == (InvitationState.EXPIRED, late)
+
+
+def a_new_name(session: Session, secret: str) -> None:
+    invitations.accept_with_new_account(session, secret, "kim", HASH, at=NOW)
+
+
+def a_role(session: Session, secret: str) -> None:
+    invitations.accept_as(session, secret, find_user(session, "lee").id, at=NOW)
+
+
+@pytest.mark.parametrize("accept", [a_new_name, a_role])
+def test_of_two_links_to_the_same_at_once_one_is_refused(
+    database: Database, accept: Callable[[Session, str], None]
+) -> None:
+    with database.transaction() as session:
+        first, second = invited(session), invited(session)
+        user(session, "lee")
+    both_looked = Barrier(2)
+
+    def take(secret: str) -> str:
+        try:
+            with database.transaction() as session:
+                if not database.is_sqlite:
+                    session.execute(text("SELECT 1"))
+                    both_looked.wait(timeout=20)
+                accept(session, secret)
+                # The other looks whether it is there before this one is stored.
+                time.sleep(0 if database.is_sqlite else 0.1)
+        except ConflictError:
+            return "refused"
+        return "in"
+
+    with ThreadPoolExecutor(2) as both:
+        assert sorted(both.map(take, (first, second))) == ["in", "refused"]
 
 
 def test_of_two_who_take_a_link_at_once_one_gets_in(database: Database) -> None:

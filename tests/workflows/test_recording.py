@@ -13,7 +13,7 @@ from annotator.storage import Assignment, CannotJudge, Evidence, Judgement, Pool
 from annotator.storage.judging import Decision
 from annotator.storage.saying import Passage
 from annotator.workflows import collection, judging
-from annotator.workflows.recording import LONGEST_WAIT, MOST_ACTS, Act, Recorded, record_acts
+from annotator.workflows.recording import LONGEST_WAIT, MOST_ACTS, Act, Recorded, record_acts, record_judgement
 
 
 def drawn(session: Session, judge: int, topic: str = "1") -> list[int]:
@@ -79,6 +79,42 @@ def test_what_arrives_again_is_acknowledged_again_and_stored_once(session: Sessi
         assert send(session, jo, act("a", first, 2)).acknowledged == ("a",)
     assert send(session, jo, act("a", first, 2), act("b", second), act("b", second)).acknowledged == ("a", "b", "b")
     assert stored(session) == [("a", 2, True), ("b", 1, True)]
+
+
+@pytest.mark.parametrize(
+    "other", [Decision(0), Decision(2, note="on second thoughts"), Decision(None, CannotJudge.BROKEN)]
+)
+def test_an_id_that_is_stored_with_another_decision_is_refused_and_the_first_stays(
+    session: Session, other: Decision
+) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    first = drawn(session, jo)[0]
+    send(session, jo, act("a", first, 2))
+    recorded = send(session, jo, Act("a", first, other), Act("a", first, Decision(2, seconds=9)))
+    assert (recorded.acknowledged, refusals(recorded)) == (("a",), [("a", InvalidValueError)])
+    assert "send a new id" in str(recorded.refused[0].error)
+    assert stored(session) == [("a", 2, True)]
+    collection.close_collection(session, SLUG)
+    assert refusals(send(session, jo, Act("a", first, other))) == [("a", ConflictError)]
+
+
+def test_evidence_alone_makes_no_other_decision(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    first = drawn(session, jo)[0]
+    send(session, jo, act("a", first, 2))
+    again = Act("a", first, Decision(2), evidence=(Passage(0, 4, "Text"),))
+    assert send(session, jo, again) == Recorded(("a",), ())
+
+
+def test_a_page_taken_back_twice_says_the_same_again_without_being_refused(session: Session) -> None:
+    pooled_news(session)
+    jo = member(session, "jo")
+    first = drawn(session, jo)[0]
+    for grade in (1, 2, 2, 1, 1):
+        record_judgement(session, SLUG, first, jo, Decision(grade), client_id="page", judged_at=NOW)
+    assert [(grade, current) for _, grade, current in stored(session)] == [(1, False), (2, False), (1, True)]
 
 
 def test_what_can_be_stored_is_stored_beside_what_is_refused(session: Session) -> None:

@@ -9,7 +9,7 @@ from browser.faults.ledger import count_stored, nothing_is_lost, wait_until_stor
 from browser.faults.length import LENGTH
 from browser.faults.signing_out import sign_out
 from browser.pages import sign_in
-from build import HASH
+from build import HASH, NOW
 from playwright.sync_api import BrowserContext
 
 from annotator.storage import Database
@@ -27,7 +27,7 @@ def lose_the_cookie(context: BrowserContext, _: Database) -> None:
 def end_every_session(_: BrowserContext, database: Database) -> None:
     """As with a new password."""
     with database.transaction() as session:
-        accounts.set_password(session, "jo", HASH)
+        accounts.set_password(session, "jo", HASH, at=NOW)
 
 
 @pytest.mark.parametrize("ends", LENGTH.cases([lose_the_cookie, end_every_session]))
