@@ -89,19 +89,31 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
         select(Judgement)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
+        .order_by(Judgement.pool_item_id, Judgement.id)
     )
-    reopened: list[int] = []
     machines = set(session.scalars(MACHINES))
+    reopened: list[int] = []
     for chunk in chunks(list(document_ids)):
-        for judgement in session.scalars(without_text.where(PoolItem.document_id.in_(chunk))).all():
-            judgement.current = False
+        concerned = without_text.where(PoolItem.document_id.in_(chunk))
+        _lock_assignments(session, [one.assignment_id for one in session.scalars(concerned)])
+        # Behind the locks: their judges may have said something else meanwhile.
+        for judgement in session.scalars(concerned, execution_options={"populate_existing": True}).all():
             assignment = session.get_one(Assignment, judgement.assignment_id)
+            judgement.current = False
             assignment.state = AssignmentState.RETURNED
-            takes_place = _takes_place(assignment.purpose, judgement.judge_id, machines)
-            session.get_one(PoolItem, judgement.pool_item_id).taken -= takes_place
+            if _takes_place(assignment.purpose, judgement.judge_id, machines):
+                # In the database, as others take places of the same item meanwhile.
+                item = PoolItem.id == judgement.pool_item_id
+                session.execute(update(PoolItem).where(item).values(taken=PoolItem.taken - 1))
             reopened.append(judgement.pool_item_id)
     if reopened:
         raise_revisions(session, reopened)
+        forget_loaded(session)
+
+
+def _lock_assignments(session: Session, assignment_ids: Sequence[int]) -> None:
+    in_order = select(Assignment.id).order_by(Assignment.pool_item_id, Assignment.id)
+    session.execute(in_order.where(Assignment.id.in_(assignment_ids)).with_for_update()).all()
 
 
 def _retire(session: Session, judgements: Sequence[int], assignments: Sequence[int]) -> None:

@@ -113,9 +113,19 @@ def held_in_topic(
     return [id_ for id_, put_off_at in sorted(rows, key=lambda row: (row[1] is not None, row[1] or 0, row[0]))]
 
 
-def take_up_again(session: Session, assignment_ids: Sequence[int]) -> None:
-    """Put off no longer."""
-    session.execute(update(Assignment).where(Assignment.id.in_(assignment_ids)).values(state=AssignmentState.LIVE))
+def take_up_again(session: Session, assignment_ids: Sequence[int]) -> list[int]:
+    """Put off no longer; returns, in their order, those that nobody gave back to the queue at this very moment."""
+    if not assignment_ids:
+        return []
+    taken_up = session.scalars(
+        update(Assignment)
+        # Whoever waited for the lease to be given back looks once more: its place is another's by now.
+        .where(Assignment.id.in_(assignment_ids), Assignment.state == AssignmentState.LATER)
+        .values(state=AssignmentState.LIVE)
+        .returning(Assignment.id)
+    )
+    live = set(taken_up)
+    return [id_ for id_ in assignment_ids if id_ in live]
 
 
 def draw(session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime) -> bool:

@@ -14,7 +14,7 @@ from annotator.storage.conditions import DECIDES
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN, carry_over_all
 from annotator.storage.judge_queue import assignments_of
-from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, Purpose
+from annotator.storage.judging import HELD, Assignment, AssignmentState, CannotJudge, Judgement, Purpose
 from annotator.storage.pools import PoolItem
 from annotator.storage.revisions import raise_revisions
 
@@ -126,6 +126,9 @@ def _assignments(
     session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime, *, takes_place: bool
 ) -> dict[int, int]:
     """Item → the judge's assignment, done; made for the items the judge does not hold."""
+    # Nobody gives back meanwhile what is about to be done, as signing out does.
+    own = select(Assignment.id).where(Assignment.judge_id == judge_id, Assignment.state.in_(HELD))
+    session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
     held = assignments_of(session, collection_id, judge_id)
     missing = [item for item in items if item not in held]
     done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}

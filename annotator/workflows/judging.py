@@ -241,8 +241,7 @@ def _refill(
         live = _live(session, topic, judge_id, holds, queue)
     if not live and wanted:
         put_off = held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue)
-        live = [id_ for id_ in put_off if id_ not in holds]
-        take_up_again(session, live)
+        live = take_up_again(session, [id_ for id_ in put_off if id_ not in holds])
     return live[:wanted]
 
 
