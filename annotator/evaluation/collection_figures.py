@@ -1,9 +1,7 @@
 """What a number about runs, topics or a collection comes to: a value, or the reason why there is none."""
 
-from dataclasses import dataclass
-
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.results import SentenceEnum
+from annotator.evaluation.figures import Figure, SentenceEnum
 from annotator.evaluation.rank_correlation import Similarity
 
 
@@ -31,14 +29,6 @@ class Missing(SentenceEnum):
 
 
 TOO_FEW_RUNS = {0: Missing.NO_RUN, 1: Missing.ONE_RUN}  # to compare any
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number. `value` is None exactly when `reason` says why."""
-
-    value: float | None
-    reason: Missing | None = None
 
 
 def share_of(part: float, whole: float, otherwise: Missing) -> Figure:

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from annotator.errors import NotFoundError, Sentence
+from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.leaderboard_marks import against_baseline, common_letters
 from annotator.evaluation.metrics.means import means as arithmetic_means
 from annotator.evaluation.metrics.measures import Better, Measure
@@ -16,7 +17,7 @@ from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.regraded_runs import places, values_to_rank
-from annotator.evaluation.significance import Figure, Interval, IntervalMethod, Undefined
+from annotator.evaluation.significance import IntervalMethod, Undefined
 from annotator.evaluation.significance.means import mean_intervals
 
 USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.means import means as arithmetic_means
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance import Figure, Undefined, holm, letters, paired_t, stars, tukey_hsd
+from annotator.evaluation.significance import Undefined, holm, letters, paired_t, stars, tukey_hsd
 from annotator.evaluation.significance.results import figure_of
 from annotator.evaluation.significance.shared_topics import shared_topics
 

@@ -7,7 +7,6 @@ import numpy as np
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement import (
-    Figure,
     Kappa,
     Weighting,
     confusion_matrix,
@@ -15,6 +14,7 @@ from annotator.evaluation.agreement import (
     mean_difference,
     same_grade,
 )
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.judge_effect import Grades
 from annotator.evaluation.regraded_runs import NOT_GRADED
 

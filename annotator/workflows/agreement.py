@@ -16,7 +16,6 @@ from annotator.evaluation.agreement import (
     AgreementOfTopic,
     AgreementOnGrade,
     BootstrapInterval,
-    Figure,
     Kappa,
     Labels,
     Moment,
@@ -45,6 +44,7 @@ from annotator.evaluation.agreement.tables import (
     table_of_pairs,
     table_of_topics,
 )
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.natural_order import natural_order
 from annotator.storage import ACCEPTED, DROPPED, Collection
 from annotator.storage.agreement_labels import GradesMemory as GradesMemory

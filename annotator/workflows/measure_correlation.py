@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.collection_figures import Figure, tau_figure
+from annotator.evaluation.collection_figures import tau_figure
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.graded_runs import GradedRuns, Grades, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import places
 from annotator.evaluation.metrics.names import parse_measure

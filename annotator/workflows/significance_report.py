@@ -9,6 +9,7 @@ from itertools import combinations
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.figures import SentenceEnum
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import best_first
 from annotator.evaluation.metrics.names import parse_measure
@@ -94,7 +95,7 @@ class SignificanceReport:
     baseline: BaselineComparison | None
     shares: VarianceShares
     needed: tuple[TopicsNeeded, ...]  # of several differences; none when it cannot be said
-    needed_reason: Undefined | None
+    needed_reason: SentenceEnum | None
 
     @property
     def differing(self) -> int:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring

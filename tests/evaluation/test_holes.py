@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.reusability.holes import RunHoles, find_holes, unjudged_in_top
 from annotator.evaluation.reusability.residual_collection import residual_qrels, residual_runs
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.inspection.one_run import missed_topics, precision_recall, topic_bars
 from annotator.evaluation.inspection.one_topic import difficulties, found_documents, rank_runs
 from annotator.evaluation.inspection.score_distribution import score_distribution

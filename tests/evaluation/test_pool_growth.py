@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns
 from annotator.evaluation.reusability import depth_growth as growing
 from annotator.evaluation.reusability.depth_growth import depth_growth, judged_depth, new_by_depth

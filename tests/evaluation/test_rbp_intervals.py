@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.joining import judge_rankings
 from annotator.evaluation.reusability.rbp_intervals import rbp_intervals
 

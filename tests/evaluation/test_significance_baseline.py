@@ -60,18 +60,21 @@ def _ts(differences: Values) -> Values:
 
 
 @given(st.integers(0, 1000), st.integers(2, 6), st.integers(2, 12))
-def test_corrections_only_raise_p(seed: int, runs: int, topics: int) -> None:
+def test_corrections_raise_p_to_no_more_than_the_sum_of_all(seed: int, runs: int, topics: int) -> None:
     scores = np.random.default_rng(seed).integers(0, 5, (runs, topics)).astype(np.float64)
     names = [str(run) for run in range(runs)]
-    for run in compare_with_baseline(names, scores, "0", seed=seed, flips=100).runs:
+    compared = compare_with_baseline(names, scores, "0", seed=seed, flips=100).runs
+    # However alike the runs are, the best of them is no oftener so good than all of them together.
+    of_any = sum(run.randomised.value or 0.0 for run in compared)
+    for run in compared:
         values = [figure.value for figure in (run.randomised, run.max_t, run.randomised_holm)]
         if None in values:
             assert values == [None] * 3
             assert run.max_t.reason is Undefined.NO_DIFFERENCE
         else:
             alone, max_t, raised = (value or 0.0 for value in values)
-            assert 0 < alone <= max_t <= 1
-            assert max_t <= raised + 1e-12
+            assert 0 < alone <= max_t <= min(1, of_any + 1e-12)
+            assert alone <= raised <= 1
 
 
 def test_flips_are_the_same_for_the_same_seed_and_however_many_are_done_at_a_time(

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance import (
-    Figure,
     IntervalMethod,
     Letters,
     PairFigures,
@@ -210,7 +210,7 @@ def test_two_runs_say_how_many_topics_would_tell_them_apart() -> None:
 
 
 def test_runs_that_no_number_of_topics_tells_apart_say_why() -> None:
-    def reason(first: list[float], second: list[float]) -> tuple[int | None, Undefined | None]:
+    def reason(first: list[float], second: list[float]) -> tuple[int | None, SentenceEnum | None]:
         needed = topics_to_tell_apart(np.array(first), np.array(second))
         return needed.topics, needed.reason
 

@@ -49,7 +49,7 @@ from annotator.evaluation.agreement.report import (
     running_alpha,
     running_kappa,
 )
-from annotator.evaluation.agreement.results import Coefficient, Figure, Kappa, SentenceEnum, Undefined
+from annotator.evaluation.agreement.results import Coefficient, Kappa, Undefined
 from annotator.evaluation.agreement.shares import (
     agreement_on_grade,
     mean_difference,
@@ -72,12 +72,10 @@ __all__ = [
     "BootstrapInterval",
     "Coefficient",
     "Columns",
-    "Figure",
     "Kappa",
     "Labels",
     "Level",
     "Moment",
-    "SentenceEnum",
     "Undefined",
     "Upheld",
     "Weighting",

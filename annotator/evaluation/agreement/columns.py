@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.confusion import places_in_scale
 from annotator.evaluation.agreement.labels import Labels
-from annotator.evaluation.agreement.results import Figure, Undefined
+from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.shares import same_grade
+from annotator.evaluation.figures import Figure
 
 # An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, and the grades given.
 # An array holds whole numbers of 64 bits (`array("q")`), which NumPy takes as they are.

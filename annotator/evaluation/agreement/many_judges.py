@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.chance import beyond_chance, gwet_disagreement
 from annotator.evaluation.agreement.labels import Labels, grade_counts
-from annotator.evaluation.agreement.results import Coefficient, Figure, Undefined
+from annotator.evaluation.agreement.results import Coefficient, Undefined
 from annotator.evaluation.agreement.weights import Weighting, Weights
+from annotator.evaluation.figures import Figure
 
 
 def fleiss_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:

@@ -29,7 +29,7 @@ from annotator.evaluation.agreement.many_judges import (
     overlap_of_all,
     uniform_kappa,
 )
-from annotator.evaluation.agreement.results import Coefficient, Figure, Kappa, Undefined
+from annotator.evaluation.agreement.results import Coefficient, Kappa, Undefined
 from annotator.evaluation.agreement.shares import (
     mean_difference,
     negative_agreement,
@@ -38,11 +38,15 @@ from annotator.evaluation.agreement.shares import (
     same_grade,
 )
 from annotator.evaluation.agreement.weights import Weighting
+from annotator.evaluation.figures import Figure, SentenceEnum
 
 MOST_POINTS = 200  # of a line over time: more would not be seen
 _GRADE_NOT_GIVEN = Figure(None, Undefined.GRADE_NOT_GIVEN)
 # One judge against all others is computed as two judges are, but not told so.
-_REASON_OF_ONE = {Undefined.NO_OVERLAP: Undefined.ALONE, Undefined.SINGLE_GRADE: Undefined.SINGLE_GRADE_OF_ALL}
+_REASON_OF_ONE: dict[SentenceEnum, SentenceEnum] = {
+    Undefined.NO_OVERLAP: Undefined.ALONE,
+    Undefined.SINGLE_GRADE: Undefined.SINGLE_GRADE_OF_ALL,
+}
 
 
 @dataclass(frozen=True)

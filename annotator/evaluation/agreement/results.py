@@ -1,22 +1,12 @@
 """What a statistic of agreement comes to: a value, or the reason why there is none."""
 
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-
-
-class SentenceEnum(Enum):
-    """A choice whose values are sentences, ready to be translated."""
-
-    @property
-    def sentence(self) -> Sentence:
-        """What it says."""
-        sentence: Sentence = self.value
-        return sentence
+from annotator.evaluation.figures import Figure, SentenceEnum
 
 
 class Undefined(SentenceEnum):
@@ -48,14 +38,6 @@ class Undefined(SentenceEnum):
         "no spread can be estimated."
     )
     NO_RESAMPLE = Sentence("There is no interval: in too few of the resamples does the value exist.")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A statistic. `value` is None exactly when `reason` says why."""
-
-    value: float | None
-    reason: Undefined | None = None
 
 
 @dataclass(frozen=True)

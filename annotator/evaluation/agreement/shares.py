@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.confusion import binary_confusions
-from annotator.evaluation.agreement.results import Figure, Undefined
+from annotator.evaluation.agreement.results import Undefined
+from annotator.evaluation.figures import Figure
 
 
 def same_grade(confusions: NDArray[np.int64]) -> list[Figure]:

@@ -13,7 +13,7 @@ from annotator.evaluation.agreement.report import (
     AgreementOfTopic,
     AgreementOnGrade,
 )
-from annotator.evaluation.agreement.results import Figure
+from annotator.evaluation.figures import Figure
 
 Cell = str | int | float | None
 

@@ -8,7 +8,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Figure, Missing, tau_figure
+from annotator.evaluation.collection_figures import Missing, tau_figure
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.rank_correlation import Similarity, similarities

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Figure, Missing, share_of
+from annotator.evaluation.collection_figures import Missing, share_of
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns
 
 NOBODY, SEVERAL = -1, -2

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Figure, Missing
+from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns
 from annotator.evaluation.reusability.contributions import Grades

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.results import SentenceEnum
-from annotator.evaluation.collection_figures import Figure, Missing, share_of, tau_figure
+from annotator.evaluation.collection_figures import Missing, share_of, tau_figure
+from annotator.evaluation.figures import Figure, SentenceEnum
 from annotator.evaluation.judge_effect import places
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.results import SentenceEnum
-from annotator.evaluation.collection_figures import Figure, Missing, share_of
+from annotator.evaluation.collection_figures import Missing, share_of
+from annotator.evaluation.figures import Figure, SentenceEnum
 from annotator.evaluation.topic_flags import LEAST_JUDGED, LEAST_RELEVANT, JudgedTopic
 
 CAREFUL, TOO_MANY = 0.17, 0.4  # relevant share of the judged documents from which on the words are others

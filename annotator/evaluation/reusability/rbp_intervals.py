@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.collection_figures import TOO_FEW_RUNS, Figure, Missing
+from annotator.evaluation.collection_figures import TOO_FEW_RUNS, Missing
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.means import means
 from annotator.evaluation.metrics.setting import Setting, Values

@@ -21,7 +21,7 @@ from annotator.evaluation.significance.power import (
     topics_to_tell_apart,
 )
 from annotator.evaluation.significance.ranks_and_signs import SignedRanks, Signs, signed_ranks, signs
-from annotator.evaluation.significance.results import ALPHA, Figure, Interval, PairFigures, Undefined
+from annotator.evaluation.significance.results import ALPHA, PairFigures, Undefined
 from annotator.evaluation.significance.sign_flips import FLIPS
 from annotator.evaluation.significance.studentised_range import critical_range, studentised_range_p
 from annotator.evaluation.significance.t_tests import PairedT, PairedTs, paired_t
@@ -51,8 +51,6 @@ __all__ = [
     "AgainstBaseline",
     "BaselineComparison",
     "Component",
-    "Figure",
-    "Interval",
     "IntervalMethod",
     "Letters",
     "ModelTukeyTest",

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.correction import holm
-from annotator.evaluation.significance.results import REASONS, Figure, Undefined, figure_of
+from annotator.evaluation.significance.results import REASONS, Undefined, figure_of
 from annotator.evaluation.significance.shared_topics import shared_topics
 from annotator.evaluation.significance.sign_flips import FLIPS, SignFlips
 from annotator.evaluation.significance.t_tests import PairedT, PairedTs, paired_t

@@ -6,8 +6,9 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import ALPHA, Figure, PairFigures, Undefined
+from annotator.evaluation.significance.results import ALPHA, PairFigures, Undefined
 
 MOST_GROUPS = 500
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import ALPHA, Figure, Interval, Undefined
+from annotator.evaluation.significance.results import ALPHA, Undefined
 from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
 
 DRAWS = 10_000

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.special import nctdtr, stdtrit  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.figures import SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, Undefined
 from annotator.evaluation.significance.shared_topics import shared_topics
@@ -27,7 +28,7 @@ class TopicsNeeded:
     """
 
     topics: int | None
-    reason: Undefined | None
+    reason: SentenceEnum | None
     difference: float | None  # to be found, whichever run is better
     deviation: float | None  # standard deviation of the differences over topics
     power: float

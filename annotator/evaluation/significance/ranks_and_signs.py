@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import bdtr, ndtr  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import Figure, Undefined
+from annotator.evaluation.significance.results import Undefined
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.results import SentenceEnum
+from annotator.evaluation.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 
 ALPHA = 0.05  # the error that is tolerated; intervals have 95 %
@@ -32,22 +32,6 @@ class Undefined(SentenceEnum):
     )
     TOO_MANY_TOPICS = Sentence("It would take more than a million topics.")
     TOO_MANY_GROUPS = Sentence("The runs fall into so many overlapping groups that letters would say nothing.")
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A statistic. `value` is None exactly when `reason` says why."""
-
-    value: float | None
-    reason: Undefined | None = None
-
-
-@dataclass(frozen=True)
-class Interval:
-    """From where to where; `bounds` is None exactly when `reason` says why."""
-
-    bounds: tuple[float, float] | None
-    reason: Undefined | None = None
 
 
 # Arrays of values have their reasons as places in this tuple, in an array of the same shape; the first is no reason.

@@ -5,17 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import (
-    ALPHA,
-    REASONS,
-    Figure,
-    Interval,
-    Reasons,
-    Undefined,
-    code_of,
-    figure_of,
-)
+from annotator.evaluation.significance.results import ALPHA, REASONS, Reasons, Undefined, code_of, figure_of
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import ALPHA, Figure, PairFigures, Undefined
+from annotator.evaluation.significance.results import ALPHA, PairFigures, Undefined
 from annotator.evaluation.significance.shared_topics import SharedTopics, shared_topics
 from annotator.evaluation.significance.studentised_range import critical_range, studentised_range_p
 from annotator.evaluation.significance.two_way import two_way

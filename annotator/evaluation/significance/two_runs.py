@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.ranks_and_signs import SignedRanks, Signs, signed_ranks, signs
-from annotator.evaluation.significance.results import REASONS, Figure, Undefined
+from annotator.evaluation.significance.results import REASONS, Undefined
 from annotator.evaluation.significance.shared_topics import shared_topics
 from annotator.evaluation.significance.sign_flips import FLIPS, SignFlips, count_at_least
 from annotator.evaluation.significance.t_tests import PairedT, paired_t

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.results import Figure, Undefined
+from annotator.evaluation.significance.results import Undefined
 from annotator.evaluation.significance.shared_topics import shared_topics
 from annotator.evaluation.significance.two_way import TwoWay, two_way
 
