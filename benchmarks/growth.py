@@ -1,0 +1,209 @@
+"""A collection on PostgreSQL grown by copies of its topics to so many judgements, and what each thing asked costs then.
+
+Of every action the time of its statements is shown, how many there are, and the plan of the one that takes longest.
+The growing goes past the workflows, in SQL; what is asked goes through them.
+
+    python -m benchmarks.growth --judgements 100000 1000000
+"""
+
+import argparse
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, cast
+
+from sqlalchemy import Table, event, func, select, text
+from sqlalchemy.orm import Session
+
+from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Topic
+from annotator.storage.checking import examine
+from annotator.storage.judging import Decision
+from annotator.storage.opinions import opinions
+from annotator.workflows.agreement import agreement_report
+from annotator.workflows.judging import next_task, topics_to_judge
+from annotator.workflows.leaderboard import build_leaderboard
+from annotator.workflows.pools import pool_progress
+from annotator.workflows.recording import Act, record_acts
+from benchmarks.judging_collection import SLUG, judge_name
+from benchmarks.processes import postgresql
+
+JUDGES = 100
+TOPICS = 50
+ITEMS = 20_000
+SIZED = (Document, PoolItem, Assignment, Judgement)
+PLAN_LINES = 12
+# Where ids of what is added afterwards begin.
+BEHIND_ALL = 1_000_000_000
+
+# Rows of the topics there were, once for each copy; what has to be of its own takes another number.
+GROW = (
+    """INSERT INTO topic (id, collection_id, number, title, description, narrative, language, state, reason)
+       SELECT id + copy * :topics, collection_id, (id + copy * :topics)::text, title, description, narrative, language,
+       state, reason
+       FROM topic, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :topics""",
+    """INSERT INTO document (id, collection_id, docno, title, body)
+       SELECT id + copy * :items, collection_id, 'd' || (id - 1 + copy * :items), '', 'x'
+       FROM document, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :items""",
+    """INSERT INTO pool_item (id, topic_id, document_id, first_pool_id, priority, lot, judgements_wanted, taken,
+       is_overlap, for_everyone)
+       SELECT id + copy * :items, topic_id + copy * :topics, document_id + copy * :items, first_pool_id, priority, lot,
+       1, 1, false, false
+       FROM pool_item, generate_series(CAST(:first AS int), CAST(:last AS int)) AS copy WHERE id <= :items""",
+    """INSERT INTO assignment (id, pool_item_id, judge_id, state, purpose, drawn_at, lease_until)
+       SELECT id, id, 2 + (id / 200) % :judges, 'done', 'first', now(), now() FROM pool_item
+       WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
+    """INSERT INTO judgement (id, client_id, assignment_id, pool_item_id, judge_id, grade, note, judged_at, received_at,
+       tab, late, current)
+       SELECT id, md5(id::text), id, pool_item_id, judge_id, id % 3, '', now(), now(), 'grown', false, true
+       FROM assignment WHERE id > :items * CAST(:first AS int) AND id <= :items * (CAST(:last AS int) + 1)""",
+)
+
+
+@dataclass
+class Asked:
+    """The statements of one action, each with its parameters and its seconds."""
+
+    statements: list[tuple[float, str, Any]] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """What the database took for all of them."""
+        return sum(seconds for seconds, _, _ in self.statements)
+
+    @property
+    def longest(self) -> tuple[float, str, Any]:
+        """The statement that took longest."""
+        return max(self.statements, key=lambda one: one[0])
+
+
+def main() -> None:
+    """Grow the collection step by step and print a table and the plans for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--judgements", nargs="+", type=int, default=[100_000, 1_000_000])
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="annotator-postgres-") as folder, postgresql(Path(folder)) as servers:
+        servers.build(ITEMS, JUDGES)
+        database = Database(servers.database("built"))
+        copies = 0
+        for wanted in sorted(given.judgements):
+            copies, first = wanted // ITEMS, copies + 1
+            grow(database, first, copies)
+            report(database)
+        database.close()
+
+
+def grow(database: Database, first: int, last: int) -> None:
+    """Add the copies of these numbers, all judged; the topics they are made from stay unjudged."""
+    values = {"topics": TOPICS, "items": ITEMS, "judges": JUDGES, "first": first, "last": last}
+    with database.transaction() as session:
+        for statement in GROW:
+            session.execute(text(statement), {name: one for name, one in values.items() if f":{name}" in statement})
+    with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        for table in (Topic, *SIZED):
+            connection.execute(select(func.setval(func.pg_get_serial_sequence(table.__tablename__, "id"), BEHIND_ALL)))
+        connection.execute(text("VACUUM ANALYZE"))
+
+
+def report(database: Database) -> None:
+    """Print what the tables take and what each action costs."""
+    with database.reading() as session:
+        print(f"\n{session.scalars(select(func.count()).select_from(Judgement)).one():,} judgements")
+        for table in SIZED:
+            each = bytes_of_a_row(session, cast("Table", table.__table__))
+            print(f"    {table.__tablename__:12} {each:6.0f} bytes a row")
+    print(f"{'action':34}{'statements':>11}{'database ms':>13}{'whole ms':>10}{'longest ms':>12}")
+    plans = []
+    for name, action in actions(database):
+        action()  # once before, so that nothing is measured that only the first of a process does
+        with noting(database) as asked:
+            begun = perf_counter()
+            action()
+            took = perf_counter() - begun
+        longest = asked.longest
+        cells = (1000 * asked.seconds, 1000 * took, 1000 * longest[0])
+        print(f"{name:34}{len(asked.statements):>11}{cells[0]:>13.1f}{cells[1]:>10.1f}{cells[2]:>12.2f}", flush=True)
+        plans.append((name, plan_of(database, longest)))
+    for name, plan in plans:
+        print(f"-- {name}", *plan[:PLAN_LINES], sep="\n   ")
+
+
+def bytes_of_a_row(session: Session, table: Table) -> float:
+    """What the table and its indexes take on disk, by row."""
+    size = session.scalars(select(func.pg_total_relation_size(table.name))).one()
+    return float(size / session.scalars(select(func.count()).select_from(table)).one())
+
+
+def actions(database: Database) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What judges do all the time, what organisers look at, and what looks at everything."""
+    numbers = iter(range(1, TOPICS))
+
+    def judge_one() -> None:
+        number = next(numbers)
+        now = datetime.now(UTC)
+        with database.transaction() as session:
+            judge = session.scalars(
+                text('SELECT id FROM "user" WHERE name = :name'), {"name": judge_name(number)}
+            ).one()
+            task = next_task(session, SLUG, "1", judge, now=now)
+        if task is None:
+            raise LookupError("Nothing was drawn.")
+        act = Act(f"growth-{task.assignment_id}", task.assignment_id, Decision(1))
+        with database.transaction() as session:
+            record_acts(session, SLUG, judge, [act], received_at=now)
+
+    def read(work: Callable[..., object]) -> None:
+        with database.reading() as session:
+            work(session)
+
+    def read_list() -> None:
+        with database.transaction() as session:
+            topics_to_judge(session, SLUG, 3, now=datetime.now(UTC))
+
+    yield "draw 8, show, record one", judge_one
+    yield "a judge's list of topics", read_list
+    yield "the pool's progress", partial(read, lambda session: pool_progress(session, SLUG))
+    yield "the opinions of all topics", partial(read, lambda session: opinions(session, 1, machines=False))
+    yield "the leaderboard, nothing known", partial(read, lambda session: build_leaderboard(session, SLUG))
+    yield "agreement, nothing known", partial(read, lambda session: agreement_report(session, SLUG))
+    yield "database check", partial(examine, database)
+
+
+@contextmanager
+def noting(database: Database) -> Iterator[Asked]:
+    """Note every statement of this block."""
+    asked = Asked()
+
+    begun: list[float] = []
+
+    def before(*_: object) -> None:
+        begun.append(perf_counter())
+
+    def after(_connection: object, _cursor: object, statement: str, values: object, *_: object) -> None:
+        asked.statements.append((perf_counter() - begun.pop(), statement, values))
+
+    event.listen(database.engine, "before_cursor_execute", before)
+    event.listen(database.engine, "after_cursor_execute", after)
+    try:
+        yield asked
+    finally:
+        event.remove(database.engine, "before_cursor_execute", before)
+        event.remove(database.engine, "after_cursor_execute", after)
+
+
+def plan_of(database: Database, asked: tuple[float, str, Any]) -> list[str]:
+    """How PostgreSQL does it; a statement that changes something is taken back."""
+    _, statement, values = asked
+    with database.engine.connect() as connection:
+        lines = connection.exec_driver_sql(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) {statement}", values)
+        plan = [line for (line,) in lines]
+        connection.rollback()
+    return plan
+
+
+if __name__ == "__main__":
+    main()
