@@ -43,6 +43,8 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8000
     workers: int = 2
+    # So long a sender may send nothing, or less than 500 bytes a second, before the end of a request.
+    sender_seconds: int = 20
     # How many proxies stand before the pages, whose X-Forwarded headers are then believed.
     proxies: int = 0
     # For so many days browsers ask for the pages by HTTPS only; 0 says nothing of it.
@@ -243,6 +245,7 @@ KINDS: Mapping[str, Kind] = {
     "host": Kind("host", _filled),
     "port": Kind("port", _count(1, GREATEST_PORT), types=(int,)),
     "workers": Kind("workers", _count(1, 64), types=(int,)),
+    "sender_seconds": Kind("sender_seconds", _count(1, 3600), types=(int,)),
     "proxies": Kind("proxies", _count(0, 9), types=(int,)),
     "hsts_days": Kind("hsts_days", _count(0, 3650), types=(int,)),
     "log_format": Kind("log_format", _log_format),

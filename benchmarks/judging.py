@@ -155,9 +155,9 @@ def server(path: Path, workers: int) -> Iterator[int]:
         "ANNOTATOR_DATABASE_URL": sqlite_url(path),
         "ANNOTATOR_SECRET_KEY": "of the benchmark, which guards nothing",
     }
-    command = [sys.executable, "-m", "annotator", "serve", "--port", str(port), "--workers", str(workers)]
+    command = [sys.executable, "-m", "annotator", "serve", "--no-worker", "--port", str(port)]
     process = subprocess.Popen(  # noqa: S603 - our own command
-        command, env=environment, cwd=path.parent, stderr=subprocess.PIPE, text=True
+        [*command, "--workers", str(workers)], env=environment, cwd=path.parent, stderr=subprocess.PIPE, text=True
     )
     try:
         while process.stderr is not None and "Listening" not in process.stderr.readline():

@@ -26,6 +26,7 @@ def test_another_process_reads_the_same_settings() -> None:
         host="0.0.0.0",  # noqa: S104 - only handed on
         port=9000,
         workers=4,
+        sender_seconds=30,
         proxies=2,
         hsts_days=365,
         log_format="json",
@@ -49,6 +50,7 @@ def test_another_process_reads_the_same_settings() -> None:
         ("ANNOTATOR_PORT", "0"),
         ("ANNOTATOR_PORT", "70000"),
         ("ANNOTATOR_WORKERS", ""),
+        ("ANNOTATOR_SENDER_SECONDS", "0"),
         ("ANNOTATOR_PROXIES", "-1"),
         ("ANNOTATOR_HSTS_DAYS", "a year"),
         ("ANNOTATOR_LOG_FORMAT", "xml"),

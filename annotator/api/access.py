@@ -11,6 +11,7 @@ from annotator.storage import Role
 from annotator.storage.collection import find_collection
 from annotator.web.access import place_of
 from annotator.web.context import Place, database, now
+from annotator.web.later import work
 from annotator.workflows import tokens
 from annotator.workflows.accounts import Person
 from annotator.workflows.tokens import Scope, TokenOwner
@@ -69,6 +70,9 @@ def token_in_use() -> TokenOwner:
 
 
 def _owner() -> TokenOwner | None:
+    if (at_work := work()) is not None and at_work.token_id is not None:
+        with database().reading() as session:
+            return tokens.owner_of_token(session, at_work.token_id, now=now())
     kind, _, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != KIND or not secret.strip():
         return None

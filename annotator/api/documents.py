@@ -5,25 +5,20 @@ from marshmallow import Schema, fields
 from annotator.api.deeds import note
 from annotator.api.door import Call, Gives, Takes, operation
 from annotator.api.door import resource as resource_of
-from annotator.api.problems import problem
+from annotator.api.jobs_asked import MOST_AT_ONCE
 from annotator.api.values import Text
 from annotator.files import InputFile
-from annotator.settings import MEBIBYTE
 from annotator.storage import Role
 from annotator.web.context import database, now, settings
+from annotator.web.later import told_of, work
 from annotator.workflows import documents, indexing, search
 from annotator.workflows.tokens import Scope
 
 resource = resource_of("documents", "The corpus; for organisers.")
 
 OURS = [Role.ORGANISER]
-# The caller waits, and so does a process that answers pages: more is for the worker, or for a process of its own.
-MOST_BYTES = 8 * MEBIBYTE
-TOO_LARGE = 413
-TOO_LARGE_WORDS = (
-    "An import by program takes at most 8 MiB, unpacked: send the file in parts, or import it whole on the page "
-    "“Documents” or by `annotator documents import`."
-)
+# What was packed in several parts becomes more than its end says.
+MOST_UNPACKED_AT_ONCE = 4 * MOST_AT_ONCE
 
 
 class DocumentView(Schema):
@@ -69,25 +64,23 @@ class DocumentsImported(Schema):
     "/collections/<slug>/documents",
     scopes=[Scope.ORGANISE],
     roles=OURS,
-    takes=Takes(query=ImportQuery, file=True),
+    takes=Takes(query=ImportQuery, file=True, may_wait=True),
     gives=Gives(DocumentsImported),
 )
 def import_documents(call: Call) -> object:
     """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
 
-    Sending it again changes nothing. It has at most 8 MiB, unpacked.
+    Sending it again changes nothing. One of more than 8 MiB, unpacked, is left to the worker.
     """
-    if len(call.content) > MOST_BYTES:
-        return problem(TOO_LARGE, TOO_LARGE_WORDS)
-    file = InputFile(call.query["name"], call.content)
     names = documents.parse_fields(call.query["fields_"].split())
-    most = min(settings().unpacked_limit, MOST_BYTES)
-    read = documents.read_documents([file], fields=names, unpacked_limit=most)
-    at_once = len(read) <= indexing.INDEXED_AT_ONCE
+    files = told_of([InputFile(call.query["name"], call.content)])
+    most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
+    read = documents.read_documents(files, fields=names, unpacked_limit=most)
+    at_once = len(read) <= indexing.INDEXED_AT_ONCE and work() is None
     with database().transaction() as session:
         stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
-        note(session, "documents.import", call.slug, subject=file.name, details=vars(stored))
-    if not at_once:
+        note(session, "documents.import", call.slug, subject=call.query["name"], details=vars(stored))
+    if not at_once and work() is None:
         sum(indexing.index_rest(database()))
     return stored
 

@@ -18,6 +18,7 @@ from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, InternalServerError
 
 from annotator.api.access import Gate, let_in
+from annotator.api.jobs_asked import JobStatus, left_to_worker
 from annotator.api.problems import of_http, of_refusal, problem
 from annotator.errors import AnnotatorError
 from annotator.storage import Role
@@ -26,8 +27,13 @@ from annotator.workflows.tokens import Scope
 
 PREFIX = "/api/v1"
 PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
+ACCEPTED = 202
 UNSUPPORTED = 415
 FORM_WITH_FILES = "multipart/form-data"
+JOB_TOLD = {
+    "description": "The file is large and left to the worker: ask for the job at its Location until it has finished.",
+    "headers": {"Location": {"description": "The job's own address.", "schema": {"type": "string"}}},
+}
 FILE_AS_BODY = {
     "description": "The file itself, byte for byte, plain or gzipped.",
     "required": True,
@@ -67,6 +73,7 @@ class Takes:
     query: type[Schema] | None = None
     body: type[Schema] | None = None
     file: bool = False
+    may_wait: bool = False  # a large file is left to the worker
     pages: bool = False
 
 
@@ -155,6 +162,8 @@ def _called(view: View, takes: Takes) -> Decorated:
     @wraps(view)
     def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - what the schemas make of it
         content = request.get_data(cache=False) if takes.file else b""
+        if takes.may_wait and (job := left_to_worker(path["slug"], content)) is not None:
+            return job
         return view(Call(path, **dict(zip(names, parsed, strict=True)), content=content))
 
     return called
@@ -169,6 +178,8 @@ def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated
     for media in gives.media:
         of_text = {"schema": {"type": "string"}, "content_type": media}
         described = blueprint.alt_response(gives.status, **of_text, success=True)(described)
+    if takes.may_wait:
+        described = blueprint.alt_response(ACCEPTED, schema=JobStatus, success=True, **JOB_TOLD)(described)
     if takes.file:
         described = blueprint.doc(requestBody=FILE_AS_BODY)(described)
     if takes.body is not None:

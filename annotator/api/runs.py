@@ -15,6 +15,7 @@ from annotator.files import InputFile
 from annotator.storage import Role, RunType
 from annotator.web.context import database, now, settings, the_place
 from annotator.web.downloads import BYTES
+from annotator.web.later import arrived_at, told_of
 from annotator.web.senders import own_team
 from annotator.workflows import runs, sent_files, submissions
 from annotator.workflows.runs import CheckedRun, Receipt, RunDetails, Sender
@@ -117,11 +118,14 @@ def list_runs(call: Call) -> object:
     "/collections/<slug>/run-checks",
     scopes=[Scope.RUNS],
     roles=SENDERS,
-    takes=Takes(query=FileQuery, file=True),
+    takes=Takes(query=FileQuery, file=True, may_wait=True),
     gives=Gives(CheckedFile),
 )
 def check_run(call: Call) -> object:
-    """Say everything that is wrong with a file of a run, or what it would become, and store nothing."""
+    """Say everything that is wrong with a file of a run, or what it would become, and store nothing.
+
+    One of more than 8 MiB, unpacked, is left to the worker.
+    """
     [checked] = _checked(call)
     return {
         "tag": checked.parsed.tag,
@@ -139,15 +143,15 @@ def check_run(call: Call) -> object:
     "/collections/<slug>/runs",
     scopes=[Scope.RUNS],
     roles=SENDERS,
-    takes=Takes(query=UploadQuery, file=True),
+    takes=Takes(query=UploadQuery, file=True, may_wait=True),
     gives=Gives(RunReceipt, 201),
 )
 def upload_run(call: Call) -> object:
-    """Store a run and answer with its receipt.
+    """Store a run and answer with its receipt; one of more than 8 MiB, unpacked, is left to the worker.
 
     The same file again is refused (422): a sender that has lost the answer finds the run listed, with its checksum.
     """
-    at = now()  # what arrives before the deadline may be read after it
+    at = arrived_at()  # what arrives before the deadline may be read after it
     person, team = caller(), own_team()
     with database().reading() as session:
         submissions.foresee_sending(session, call.slug, person.id, team=team, at=at)
@@ -225,7 +229,7 @@ def _checked(call: Call) -> Sequence[CheckedRun]:
         return runs.check_runs(
             session,
             call.slug,
-            [InputFile(name, call.content)],
+            told_of([InputFile(name, call.content)]),
             sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
             tag_from_file=call.query["tag_from_file"],
             unpacked_limit=settings().unpacked_limit,

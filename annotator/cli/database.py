@@ -1,7 +1,7 @@
 """`annotator database`: the tables, copies of all that is in them, and whether it is in order."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.deeds import note
 from annotator.cli.input_files import read_text
 from annotator.cli.tables import show_table
 from annotator.settings import Settings
@@ -19,6 +20,7 @@ from annotator.storage.backups import restore as restore_backup
 from annotator.storage.checking import Examination, examine, missing_judgements
 from annotator.storage.copying import copy_site
 from annotator.storage.migrating import upgrade_schema
+from annotator.storage.schema import newest_version, version_of
 from annotator.storage.upkeep import Progress, UpkeepError
 
 MOST_NAMED = 10
@@ -37,7 +39,10 @@ def command() -> None:
 def upgrade(settings: Settings) -> None:
     """Bring the tables to this version of the program. Make a copy of the database first."""
     with _opened(settings) as database:
+        before = version_of(database)
         upgrade_schema(database)
+        if before != newest_version():
+            _note(database, "database.upgrade", details={"from": before, "to": newest_version()})
     click.echo("The tables are of this version.", err=True)
 
 
@@ -62,6 +67,9 @@ def restore(settings: Settings, file: str, *, replace: bool) -> None:
     """Put the backup FILE in the database's place, once it was checked. Stop the server first."""
     with _opened(settings) as database:
         kept = restore_backup(database, Path(file), replace=replace, now=datetime.now(UTC))
+        # One of an earlier version has perhaps no log yet: its upgrade comes next, and leaves a line.
+        if version_of(database) == newest_version():
+            _note(database, "database.restore", subject=Path(file).name)
     click.echo(f"The database is that of {file}.", err=True)
     if kept is not None:
         click.echo(f"The one before it is kept as {kept}.", err=True)
@@ -105,11 +113,18 @@ def copy(from_url: str, to_url: str) -> None:
     try:
         with _bar("Copying") as progress:
             tables = copy_site(source, target, progress=progress)
+        _note(target, "database.copy", details={"rows": sum(one.rows for one in tables)})
     finally:
         source.close()
         target.close()
     show_table(["TABLE", "ROWS", "CHECKSUM"], [[one.name, one.rows, one.checksum[:16]] for one in tables])
     click.echo(f"Copied {sum(one.rows for one in tables)} rows; the checksums agree.", err=True)
+
+
+def _note(database: Database, action: str, *, subject: str = "", details: Mapping[str, object] | None = None) -> None:
+    """Add a line to the log of what is now the site."""
+    with database.transaction() as session:
+        note(session, action, subject=subject, details=details)
 
 
 def _refuse(examination: Examination, lost: list[str], *, strict: bool) -> None:

@@ -1,9 +1,10 @@
 """How far an import is, on a terminal."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 from annotator.files import InputFile
 
@@ -46,3 +47,13 @@ def watched(files: Sequence[InputFile]) -> Iterator[Sequence[InputFile]]:
         return
     with import_module("annotator.cli.bars").bar_of("Reading", len(files)) as advance:
         yield _Counted(files, advance)
+
+
+@contextmanager
+def job_shown(name: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
+    """What shows, when told, how far a site is with a file; nothing off a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _job: None
+        return
+    with import_module("annotator.cli.bars").bar_to(f"{name}: the site is at work") as show:
+        yield lambda job: show(job["steps_done"], job["steps"] or 1)

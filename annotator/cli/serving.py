@@ -1,10 +1,12 @@
 """Serving the pages: granian, its workers, and the word when they listen."""
 
+import atexit
 import gc
 import multiprocessing
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -23,6 +25,9 @@ from annotator.errors import AnnotatorError
 from annotator.settings import Settings, refuse_same_port, refuse_weak_key
 
 APPLICATION = "annotator.app:wsgi"
+# What the pages are served through, imported where they are.
+GATEWAY = "annotator.web.gateway"
+DATABASE = "annotator.database"  # where the pages keep theirs
 GARBAGE_BEFORE_A_LOOK = 10_000  # objects
 SECONDS_BETWEEN_TRIES = 0.05
 SECONDS_TO_FINISH_REQUESTS = 10
@@ -64,12 +69,12 @@ def _server(settings: Settings) -> AbstractServer[Any]:
         talk["formatters"] = TALK_IN_JSON
     return Server(
         APPLICATION,
-        interface=Interfaces.WSGI,
+        # The pages are bound by the processor, and more threads would only wait for SQLite's lock: a process has one,
+        # which the gateway gives to one whole request after the other.
+        interface=Interfaces.ASGINL,
         address=settings.host,
         port=settings.port,
         workers=settings.workers,
-        # One thread a process: the pages are bound by the processor, and more threads only wait for SQLite's lock.
-        blocking_threads=1,
         respawn_failed_workers=True,
         workers_kill_timeout=SECONDS_TO_FINISH_REQUESTS,
         log_level=LogLevels.warning,
@@ -83,12 +88,21 @@ def _load_pages(application: str) -> Callable[..., object]:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C, which the parent gets as well
     threading.Thread(target=_end_without_parent, args=(os.getppid(),), daemon=True).start()
     module, _, factory = application.partition(":")
-    pages: Callable[..., object] = getattr(import_module(module), factory)()
+    pages = getattr(import_module(module), factory)()
+    gateway: Callable[..., object] = import_module(GATEWAY).Gateway(pages, Settings.from_environment())
+    atexit.register(_leave, pages)
     # What is there now stays: to look through all of it for garbage, again and again, took a tenth of the time.
     gc.collect()
     gc.freeze()
     gc.set_threshold(GARBAGE_BEFORE_A_LOOK, *gc.get_threshold()[1:])
-    return pages
+    return gateway
+
+
+def _leave(pages: Any) -> None:  # noqa: ANN401 - Flask's, which this part does not import
+    """End this process when it has answered all: to take Python down under granian's threads makes them panic."""
+    pages.extensions[DATABASE].close()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _end_without_parent(parent: int) -> None:

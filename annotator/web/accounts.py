@@ -2,7 +2,7 @@
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import PasswordField, StringField
+from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import EqualTo, InputRequired
 
 from annotator.errors import InvalidValueError, NotAllowedError
@@ -47,6 +47,10 @@ class PasswordForm(Form):
         lazy_gettext("New password, again"),
         [InputRequired(), EqualTo("new_password", lazy_gettext("The two new passwords differ."))],
         render_kw={"autocomplete": "new-password"},
+    )
+    end_tokens = BooleanField(
+        lazy_gettext("Also revoke my tokens"),
+        description=lazy_gettext("Otherwise programs go on in your name by the tokens that they have."),
     )
 
 
@@ -104,19 +108,24 @@ def show() -> ResponseReturnValue:
 @signed_in_page
 @against_guessing
 def change_password() -> ResponseReturnValue:
-    """Change one's own password; every other session of the account ends."""
+    """Change one's own password; every other session of the account ends, and its tokens if they are to."""
     form = PasswordForm()
     if form.validate():
         with form.guard():
             # Hashing takes its time: it comes before the transaction.
             new_hash = hash_password(form.new_password.data, [the_person().name])
+            ends = form.end_tokens.data
             with database().transaction() as session:
-                changed = accounts.change_password(session, the_person().id, form.old_password.data, new_hash, at=now())
-                note(session, "users.password", subject=changed.name)
+                changed = accounts.change_password(
+                    session, the_person().id, form.old_password.data, new_hash, end_tokens=ends, at=now()
+                )
+                note(session, "users.password", subject=changed.name, details={"tokens_revoked": ends or None})
             enter(changed)
     if form.refused:
         return render_template("accounts/account.html", form=form), form.status
     flash(gettext("Your password has changed. Other browsers are signed out."))
+    if form.end_tokens.data:
+        flash(gettext("Your tokens are revoked."))
     return redirect(url_for(".show"), 303)
 
 

@@ -34,6 +34,7 @@ TITLES = {
     403: lazy_gettext("You may not do this"),
     404: lazy_gettext("There is nothing here"),
     405: lazy_gettext("This cannot be opened directly"),
+    408: lazy_gettext("This came too slowly"),
     409: lazy_gettext("This does not fit with what is stored"),
     413: lazy_gettext("Too large"),
     422: lazy_gettext("Something given here is not possible"),
@@ -49,8 +50,10 @@ EXPLANATIONS = {
     ),
     404: lazy_gettext("The address may be mistyped, or what it names has gone."),
     405: lazy_gettext("This address only takes forms. Go back and use the page that links here."),
+    408: lazy_gettext("The connection was lost or slow before all of it had come. Nothing was stored: send it again."),
     413: lazy_gettext("More was sent than this server takes at once. Send fewer or gzipped files."),
     500: lazy_gettext("This is our fault, not yours. Nothing was stored; the server's log has the details."),
+    503: lazy_gettext("Many large files arrive at this moment. Nothing was stored: try again in half a minute."),
 }
 
 

@@ -18,9 +18,13 @@ blueprint = Blueprint("jobs", __name__)
 KINDS = {
     "runs.upload": lazy_gettext("Import of runs"),
     "runs.check": lazy_gettext("Check of runs"),
+    "Runs.upload_run": lazy_gettext("Import of runs"),
+    "Runs.check_run": lazy_gettext("Check of runs"),
+    "Documents.import_documents": lazy_gettext("Import of documents"),
     "documents.add": lazy_gettext("Import of documents"),
     "topics.add": lazy_gettext("Import of topics"),
     "judgements.add": lazy_gettext("Import of labels"),
+    "click_logs.add": lazy_gettext("Import of a click log"),
     "report.file": lazy_gettext("Report"),
     "judge_effect.show": lazy_gettext("Does it matter who judged?"),
     "significance.show": lazy_gettext("Which runs differ?"),

@@ -20,6 +20,7 @@ from annotator.web.addresses import here, local_path
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.language import chosen_language
 from annotator.workflows import jobs
+from annotator.workflows.accounts import Person
 
 # In the environment of a request that a worker answers.
 WORK = "annotator.work"
@@ -44,6 +45,7 @@ class Work:
 
     asked_at: datetime
     tell: Callable[[int, int], None]  # steps done, of how many
+    token_id: int | None = None  # with which a program asked for it
 
 
 class Watched(list[InputFile]):
@@ -60,6 +62,12 @@ class Watched(list[InputFile]):
             self._tell(done, len(self) + 1)
             yield file
         self._tell(len(self), len(self) + 1)
+
+
+def told_of(files: Sequence[InputFile]) -> Sequence[InputFile]:
+    """The same files; where a worker reads them, whoever waits is told how many it has read."""
+    at_work = work()
+    return files if at_work is None else Watched(files, at_work.tell)
 
 
 def work() -> Work | None:
@@ -85,6 +93,24 @@ def long_form(view: View) -> View:
         return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
 
     return guarded
+
+
+def is_heavy(content: bytes, most: int) -> bool:
+    """Whether a file is, or becomes when it is unpacked, larger than so many bytes, about."""
+    if not content.startswith(GZIP_MAGIC):
+        return len(content) > most
+    # What it becomes stands at its end, unless several were put together.
+    return max(int.from_bytes(content[-4:], "little"), len(content) * GZIP_WEIGHT) > most
+
+
+def ask_call(slug: str, content: bytes, *, by: Person, token_id: int) -> int:
+    """Keep what a program has sent as a job, and return the job's id; it is answered as if it came when it is done."""
+    parameters = {
+        **_surroundings(request.full_path.rstrip("?"), "POST", by),
+        "token": token_id,
+        "content_type": request.content_type or "application/octet-stream",
+    }
+    return _keep(slug, parameters, content, by)
 
 
 def long_page(view: View) -> View:
@@ -140,24 +166,33 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
     files = list(request.files.items(multi=True)) if is_form else []
     contents = [file.read() for _, file in files]
     parameters = {
-        "method": "POST" if is_form else "GET",
-        "target": target,
-        "site": request.host_url,
-        "back": request.referrer,
-        "language": chosen_language(),
-        "generation": the_person().generation,
-        "roles": sorted(the_place().roles),
+        **_surroundings(target, "POST" if is_form else "GET", the_person()),
         "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
         "files": [
             [name, file.filename, file.content_type, len(content)]
             for (name, file), content in zip(files, contents, strict=True)
         ],
     }
-    kind, content, at = _endpoint(target, "POST" if is_form else "GET"), b"".join(contents), now()
+    return _keep(slug, parameters, b"".join(contents), the_person())
+
+
+def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
+    """What the view is to find when it answers this later."""
+    return {
+        "method": method,
+        "target": target,
+        "site": request.host_url,
+        "back": request.referrer,
+        "language": chosen_language(),
+        "generation": person.generation,
+        "roles": sorted(the_place().roles),
+    }
+
+
+def _keep(slug: str, parameters: dict[str, Any], content: bytes, by: Person) -> int:
+    kind, at = _endpoint(parameters["target"], parameters["method"]), now()
     with database().transaction() as session:
-        return jobs.ask_job(
-            session, slug, kind=kind, parameters=parameters, content=content, by_id=the_person().id, at=at
-        )
+        return jobs.ask_job(session, slug, kind=kind, parameters=parameters, content=content, by_id=by.id, at=at)
 
 
 def _endpoint(target: str, method: str) -> str:

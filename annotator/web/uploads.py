@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from werkzeug.datastructures import FileStorage
 
 from annotator.files import InputFile
-from annotator.web.later import Watched, work
+from annotator.web.later import told_of
 
 
 def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
@@ -14,9 +14,7 @@ def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
 
     Where a worker reads them, whoever waits is told how many it has read.
     """
-    read = [InputFile(_name(file), file.read()) for file in files]
-    at_work = work()
-    return read if at_work is None else Watched(read, at_work.tell)
+    return told_of([InputFile(_name(file), file.read()) for file in files])
 
 
 def names_of(files: Iterable[FileStorage]) -> str:

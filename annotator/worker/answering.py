@@ -27,6 +27,7 @@ from annotator.workflows.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
 FAULT = "fault"
+TOKEN = "token"  # noqa: S105 - the name of a parameter
 
 
 class AnsweringDatabase(Database):
@@ -57,10 +58,13 @@ class Answering:
 
         Raises `BusyError` for what may go through later, `JobLostError`, and whatever the view does not expect.
         """
-        with self.database.reading() as reading:
-            person = load_person(reading, taken.asked_by_id or 0, int(taken.parameters["generation"]))
-        if person is None:
-            return Outcome(JobState.FAILED, {"reason": SIGNED_OUT})
+        person = None
+        # A program is let in by its token, as it was when it asked.
+        if TOKEN not in taken.parameters:
+            with self.database.reading() as reading:
+                person = load_person(reading, taken.asked_by_id or 0, int(taken.parameters["generation"]))
+            if person is None:
+                return Outcome(JobState.FAILED, {"reason": SIGNED_OUT})
         # What only reads may write nothing of its own, such as a choice of documents, as the job's end.
         self.database.taken = taken if taken.parameters["method"] == "POST" else None
         environ = _environ(taken, tell)
@@ -70,9 +74,10 @@ class Answering:
             self.database.taken = None
             environ["wsgi.input"].close()  # a file, when it is large
 
-    def _answered(self, environ: dict[str, Any], person: Person) -> Outcome:
+    def _answered(self, environ: dict[str, Any], person: Person | None) -> Outcome:
         with self.pages.request_context(environ):
-            enter(person)
+            if person is not None:
+                enter(person)
             # Of its own each time: what anybody knew could be written in a text, and the reader's token put there.
             mark = token_hex(16)
             setattr(g, TOKEN_FIELD, mark)
@@ -86,6 +91,16 @@ class Answering:
 def _environ(taken: TakenJob, tell: Callable[[int, int], None]) -> dict[str, Any]:
     asked = taken.parameters
     path, _, query = str(asked["target"]).partition("?")
+    if TOKEN in asked:
+        builder = EnvironBuilder(
+            path,
+            asked["site"],
+            query,
+            method=asked["method"],
+            data=taken.content,
+            content_type=asked["content_type"],
+        )
+        return {**builder.get_environ(), WORK: Work(taken.asked_at, tell, asked[TOKEN])}
     data: MultiDict[str, Any] = MultiDict([(name, value) for name, value in asked["fields"]])
     begin = 0
     for name, file_name, kind, size in asked["files"]:

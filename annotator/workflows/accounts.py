@@ -10,7 +10,7 @@ from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
 from annotator.storage.accounts import Person as Person
-from annotator.storage.accounts import find_user, new_user, person_of, replace_password
+from annotator.storage.accounts import end_sessions, lock_user, locked_user, new_user, person_of, replace_password
 from annotator.storage.ended_sessions import end_session, has_ended
 from annotator.storage.invitations import withdraw_password_links
 from annotator.storage.tokens import revoke_all
@@ -58,17 +58,24 @@ def sign_out(session: Session, key: str, *, until: datetime, at: datetime) -> No
     end_session(session, key, until=until, now=at)
 
 
-def change_password(session: Session, user_id: int, old_password: str, new_hash: str, *, at: datetime) -> Person:
-    """Replace one's own password; every other session of the account ends, and every link to a new password."""
-    user = session.get_one(User, user_id)
+def change_password(
+    session: Session, user_id: int, old_password: str, new_hash: str, *, end_tokens: bool = False, at: datetime
+) -> Person:
+    """Replace one's own password; every other session of the account ends, and every link to a new password.
+
+    Programs go on by their tokens, for nobody has learnt those from a password, unless they are to end, too.
+    """
+    user = lock_user(session, user_id)
     if not password_matches(user.password_hash, old_password):
         raise NotAllowedError("That is not your present password.")
+    if end_tokens:
+        revoke_all(session, user.id, at=at)
     return _replace_password(session, user, new_hash, at)
 
 
 def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:
     """Give an account a new password, as an administrator does; its sessions end, its tokens and its password links."""
-    user = find_user(session, name)
+    user = locked_user(session, name)
     revoke_all(session, user.id, at=at)
     return _replace_password(session, user, new_hash, at)
 
@@ -89,8 +96,8 @@ def list_users(session: Session) -> list[AccountRow]:
 
 def sign_out_everywhere(session: Session, name: str, *, at: datetime) -> Person:
     """End every session of an account, all its tokens and every link to a new password; its password stays."""
-    user = find_user(session, name)
-    user.sign_in_generation += 1
+    user = locked_user(session, name)
+    end_sessions(user)
     revoke_all(session, user.id, at=at)
     withdraw_password_links(session, user.id, at=at)
     return person_of(user)

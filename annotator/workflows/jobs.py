@@ -164,10 +164,12 @@ def last_answer(session: Session, slug: str, *, by_id: int, target: str) -> JobV
 
 def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: int | None = None) -> None:
     """Call a job off: nothing will be stored for it. `ConflictError` when it has finished."""
-    job = _found(session, slug, id_, by_id)
-    if job.state in FINISHED:
+    _found(session, slug, id_, by_id)
+    # One statement, as its worker may store what came of it at this very moment.
+    unfinished = update(Job).where(Job.id == id_, Job.state.in_(UNFINISHED))
+    called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at, input=None).returning(Job.id)
+    if session.scalar(called_off) is None:
         raise ConflictError("This has finished already: it cannot be called off any more.")
-    job.state, job.finished_at, job.input = JobState.CANCELLED, at, None
 
 
 def has_due(session: Session, *, now: datetime) -> bool:

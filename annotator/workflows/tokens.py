@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.passwords import new_secret, secret_fingerprint
 from annotator.storage import ApiToken, Collection, Membership, User
-from annotator.storage.accounts import Person, find_user, person_of
+from annotator.storage.accounts import Person, find_user, locked_user, person_of
 from annotator.storage.collection import find_collection
 
 PREFIX = "ann_"  # by which a token that was left in a file is found
@@ -71,8 +71,16 @@ class TokenRow:
 
 def token_owner(session: Session, secret: str, *, now: datetime) -> TokenOwner | None:
     """Whose token this is; None for one that is unknown, has expired or was revoked."""
-    of_secret = ApiToken.fingerprint == secret_fingerprint(secret)
-    row = session.execute(select(ApiToken, User).join(User, User.id == ApiToken.user_id).where(of_secret)).one_or_none()
+    return _owner_where(session, ApiToken.fingerprint == secret_fingerprint(secret), now)
+
+
+def owner_of_token(session: Session, token_id: int, *, now: datetime) -> TokenOwner | None:
+    """Whose token has this id; None for one that has expired or was revoked."""
+    return _owner_where(session, ApiToken.id == token_id, now)
+
+
+def _owner_where(session: Session, is_it: ColumnElement[bool], now: datetime) -> TokenOwner | None:
+    row = session.execute(select(ApiToken, User).join(User, User.id == ApiToken.user_id).where(is_it)).one_or_none()
     if row is None or not _is_in_force(row[0], now):
         return None
     token, user = row
@@ -96,7 +104,7 @@ def make_token(session: Session, name: str, wanted: TokenRequest, *, at: datetim
     Raises `InvalidValueError` for an unusable name, no scope or an odd number of days, `NotFoundError` for a collection
     of which the owner is no member, and `ConflictError` when there are too many tokens already.
     """
-    owner = find_user(session, name)
+    owner = locked_user(session, name)
     _check(wanted)
     in_force = [row for row in list_tokens(session, name, now=at) if row.in_force]
     if len(in_force) >= MOST_TOKENS:

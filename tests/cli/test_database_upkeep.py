@@ -82,6 +82,9 @@ def test_a_backup_is_restored_where_no_database_is(judged: CommandLine) -> None:
     new = CommandLine(sqlite_url(Path("new.sqlite")))
     assert new.talk("database", "restore", "copy.sqlite") == "The database is that of copy.sqlite.\n"
     assert qrels("new.sqlite") == judged.done("qrels", "export", "news")
+    # The line is in the site that it made, not in the one that was copied.
+    assert ["database.restore", "copy.sqlite"] in [row[-3:-1] for row in new.table("audit")]
+    assert "database.restore" not in judged.done("audit")
 
 
 def test_a_database_that_is_there_is_replaced_on_request_and_kept(

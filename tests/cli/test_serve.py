@@ -40,11 +40,15 @@ def test_an_address_of_another_machine_is_refused(annotator: CommandLine, monkey
     assert sentence.startswith("Nothing can be served at 192.0.2.1, port 8000: ")
 
 
+# One process answers where two would show no more: each takes a second to start.
+ALONE = ("--workers", "1")
+
+
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
 def test_the_pages_are_served_until_a_signal(annotator: CommandLine, tmp_path: Path, ending: signal.Signals) -> None:
     annotator.done("users", "add", "jo", given=PASSWORD)
     settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
-    with running(SERVE, tmp_path / "server.log", settings.to_environment()) as server:
+    with running([*SERVE, *ALONE], tmp_path / "server.log", settings.to_environment()) as server:
         status, page = server.get("/sign-in")
         assert (status, b"<form" in page) == (200, True)
         server.wait_for("Listening")
@@ -75,7 +79,7 @@ def test_health_requests_and_figures_are_told_to_whoever_watches(annotator: Comm
 def test_requests_that_have_arrived_are_answered_before_the_server_ends(annotator: CommandLine, tmp_path: Path) -> None:
     annotator.done("users", "add", "jo", given=PASSWORD)
     settings = Settings(secret_key=SECRET_KEY, database_url=annotator.url)
-    with running([*SERVE, "--no-worker"], tmp_path / "server.log", settings.to_environment()) as server:
+    with running([*SERVE, "--no-worker", *ALONE], tmp_path / "server.log", settings.to_environment()) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS_TO_STOP) as half:
             # A request is under way: its head is there, and its body comes when the server is already told to end.
             half.sendall(b"POST /sign-in HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 6\r\n\r\n")

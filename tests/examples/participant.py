@@ -6,24 +6,34 @@ python participant.py https://annotator.example.org news ours.run better.run.gz 
 import os
 import sys
 from pathlib import Path
+from time import sleep
+from typing import Any
 
 import httpx
 
 site, collection, *files = sys.argv[1:]
-api = httpx.Client(
-    base_url=f"{site}/api/v1/collections/{collection}",
-    headers={"Authorization": f"Bearer {os.environ['ANNOTATOR_TOKEN']}"},
-    timeout=600,
-)
-for file in map(Path, files):
-    name, content = {"name": file.name}, file.read_bytes()
-    checked = api.post("/run-checks", params=name, content=content)
-    if checked.status_code == 422:
-        for problem in checked.json().get("problems", []):
+token = {"Authorization": f"Bearer {os.environ['ANNOTATOR_TOKEN']}"}
+api = httpx.Client(base_url=f"{site}/api/v1/collections/{collection}", headers=token, timeout=600)
+
+
+def send(where: str, file: Path) -> Any:
+    """What the site says of a file; a large one is left to its worker, and asked for until it has been read."""
+    answer = api.post(where, params={"name": file.name}, content=file.read_bytes())
+    if answer.status_code == 202:
+        while not (job := api.get(f"/jobs/{answer.json()['id']}").raise_for_status().json())["finished_at"]:
+            sleep(int(answer.headers["Retry-After"]))
+        told, is_refused = job["result"] or job["problem"] or {"detail": job["state"]}, job["result"] is None
+    else:
+        told, is_refused = answer.json(), answer.is_error
+    if is_refused:
+        for problem in told.get("problems", []):
             print(f"{problem['file']}:{problem['line']}: {problem['detail']}", file=sys.stderr)
-        sys.exit(checked.json()["detail"])
-    checked.raise_for_status()
-    for warning in checked.json()["warnings"]:
+        sys.exit(told["detail"])
+    return told
+
+
+for file in map(Path, files):
+    for warning in send("/run-checks", file)["warnings"]:
         print(f"{file.name}: warning: {warning}", file=sys.stderr)
-    receipt = api.post("/runs", params=name, content=content).raise_for_status().json()
+    receipt = send("/runs", file)
     print(receipt["tag"], receipt["retrieved"], receipt["checksum"], receipt["uploaded_at"])

@@ -11,12 +11,13 @@ GIVEN = "annotator.cli.site"
 NOUNS: Mapping[str, tuple[str, str]] = {
     "collections": ("results", "collections"),
     "runs": ("runs", "command"),
+    "documents": ("documents", "command"),
     "judge": ("judge", "command"),
     "leaderboard": ("results", "leaderboard"),
     "qrels": ("results", "qrels"),
 }
 # These work on files alone, whatever else there is.
-ANYWHERE = frozenset({"evaluate", "measures"})
+ANYWHERE = frozenset({"evaluate", "interleave", "measures"})
 
 
 @dataclass(frozen=True)

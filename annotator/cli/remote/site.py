@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
+from time import sleep as pause
 from typing import Any, Concatenate, ParamSpec
 from urllib.parse import quote
 
@@ -9,13 +10,17 @@ import click
 import httpx
 
 from annotator.cli.argument_text import refuse_what_is_no_text
+from annotator.cli.progress import job_shown
 from annotator.cli.remote.given import GIVEN, SiteGiven
 from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.files import InputFile
 
 ROOT = "/api/v1"
 PROBLEM = "application/problem+json"
-FIRST_ERROR = 400
+ACCEPTED = 202
+DONE = "done"
+FINISHED = (DONE, "failed", "cancelled")
+SECONDS_BETWEEN_LOOKS = 1.0
 SECONDS = 600.0  # a large run is read before it is answered
 TRIES = 3
 PAGE = 1_000
@@ -52,14 +57,29 @@ class Site:
         return self._call("POST", path, {}, json=body).json()
 
     def send(self, path: str, file: InputFile, **query: object) -> Any:  # noqa: ANN401 - JSON
-        """Send a file as it is; the answer, as JSON."""
+        """Send a file as it is; the answer, as JSON, for which a job is waited for when the file is large."""
         headers = {"Content-Type": "application/octet-stream"}
         named = {"name": file.name, **query}
-        return self._call("POST", path, named, content=file.content, headers=headers).json()
+        answer = self._call("POST", path, named, content=file.content, headers=headers)
+        return self._finished(answer, file.name) if answer.status_code == ACCEPTED else answer.json()
 
     def delete(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """Take something away; the answer, as JSON."""
         return self._call("DELETE", path, {}).json()
+
+    def _finished(self, accepted: httpx.Response, name: str) -> Any:  # noqa: ANN401 - JSON
+        """What came of a job, in the end; how far it is shows on a terminal."""
+        # The address is the site's own; behind a path of a proxy's only its end is known.
+        path = accepted.headers["Location"].partition(ROOT)[2]
+        with job_shown(name) as show:
+            while (job := self.get(path))["state"] not in FINISHED:
+                show(job)
+                pause(SECONDS_BETWEEN_LOOKS)
+        if job["problem"] is not None:
+            raise _refused(job["problem"])
+        if job["state"] != DONE:
+            raise SiteError("The import of “%(file)s” was called off on the site. Nothing was stored.", file=name)
+        return job["result"]
 
     def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[list[Any]]:
         page = 1
@@ -130,8 +150,11 @@ def _refusal(answer: httpx.Response) -> AnnotatorError:
             address=str(answer.url.copy_with(query=None)),
             status=answer.status_code,
         )
-    told = answer.json()
-    if "problems" not in told:
+    return _refused(answer.json())
+
+
+def _refused(told: Mapping[str, Any]) -> AnnotatorError:
+    if not told.get("problems"):
         return SiteError(NO_LINE, said=_said(told))
     problems = Problems()
     for one in told["problems"]:

@@ -1,0 +1,75 @@
+"""Large files of programs, left to the worker: a job for each, and how a program finds out what came of it."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, request
+from marshmallow import Schema, fields
+
+from annotator.api.access import caller, token_in_use
+from annotator.api.problems import WORDS, ProblemDetails
+from annotator.api.values import Moment
+from annotator.settings import MEBIBYTE
+from annotator.storage import JobState
+from annotator.web.context import database
+from annotator.web.later import ask_call, is_heavy, work
+from annotator.workflows import jobs
+from annotator.workflows.jobs import JobView
+
+# The caller waits for what is smaller, and so does a process that answers pages.
+MOST_AT_ONCE = 8 * MEBIBYTE
+SECONDS_BETWEEN_LOOKS = 1
+JSON = "application/json"
+FAULT = 500
+
+
+class JobStatus(Schema):
+    """What was left to the worker: how far it is and, when it has finished, what the call would have been answered."""
+
+    id = fields.Integer(required=True)
+    kind = fields.String(required=True, metadata={"description": "The operation that was called, or the page."})
+    state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
+    steps_done = fields.Integer(required=True)
+    steps = fields.Integer(required=True, metadata={"description": "Of how many; 0 while nobody knows."})
+    before = fields.Integer(required=True, metadata={"description": "How many jobs are to be done first."})
+    asked_at = Moment(required=True)
+    finished_at = Moment(required=True, allow_none=True)
+    status = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Of the answer, once there is one."}
+    )
+    result = fields.Raw(required=True, allow_none=True, metadata={"description": "What the operation gives."})
+    problem = fields.Nested(ProblemDetails, required=True, allow_none=True)
+
+
+def left_to_worker(slug: str, content: bytes) -> Response | None:
+    """Answer 202 with a new job when a file is large; None for one that is read at once, and in the worker itself."""
+    if work() is not None or not is_heavy(content, MOST_AT_ONCE):
+        return None
+    by = caller()
+    id_ = ask_call(slug, content, by=by, token_id=token_in_use().token_id)
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=by.id)
+    headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
+    return Response(json.dumps(JobStatus().dump(told(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
+
+
+def told(job: JobView, content: bytes | None) -> dict[str, Any]:
+    """A job as programs see it, with what it answers, if anything is kept of that."""
+    return {**vars(job), "status": job.result.get("status"), "result": None, "problem": None, **_outcome(job, content)}
+
+
+def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:
+    if job.state is JobState.FAILED and "status" not in job.result:
+        title = HTTPStatus(FAULT).phrase
+        fault = {"type": "about:blank", "title": title, "status": FAULT, "detail": WORDS[FAULT]}
+        return {"status": FAULT, "problem": fault}
+    # What a page has asked for is no JSON, and stands on its own page.
+    if content is None or "json" not in job.result.get("type", ""):
+        return {}
+    return {"result" if job.state is JobState.DONE else "problem": json.loads(content)}
+
+
+def _root() -> str:
+    return request.path.partition("/collections/")[0]

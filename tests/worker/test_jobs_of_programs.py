@@ -1,0 +1,126 @@
+"""Large files that programs send are left to the worker, too: 202 with a job, and at the job what came of it."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from gzip import compress
+
+import pytest
+from build import SLUG
+from calling import NEWS, Program, token_of
+from flask import Flask
+from sqlalchemy import select
+from worker.at_work import GOOD, runs_called, state, work
+
+from annotator.api import jobs_asked
+from annotator.storage import Database, Job, JobState, Role, Run
+from annotator.storage.audit import AuditEvent
+from annotator.web.later import is_heavy
+from annotator.workflows import members, tokens
+from annotator.workflows.tokens import Scope
+
+Programs = Callable[..., Program]
+
+
+@pytest.fixture
+def program(app: Flask, news: Database, monkeypatch: pytest.MonkeyPatch) -> Programs:
+    """Programs on a site where no file is small."""
+    monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 0)
+    return lambda name, *scopes: Program(app, token_of(news, name, scopes or tuple(Scope)))
+
+
+def asked(program: Program, path: str, content: str | bytes, **query: object) -> str:
+    """Send a file that is left to the worker; the address of the job."""
+    answer = program.send(f"{NEWS}/{path}", content, **query)
+    assert (answer.status_code, answer.json["state"], answer.json["result"]) == (202, "waiting", None)
+    assert answer.headers["Location"] == f"{NEWS}/jobs/{answer.json['id']}"
+    return answer.headers["Location"]
+
+
+def test_a_large_file_of_documents_is_imported_by_the_worker(program: Programs, news: Database) -> None:
+    ola = program("ola")
+    job = asked(ola, "documents", "new1\tgiraffe\nnew2\tgiraffe\n")
+    work(news)
+    found = ola.get(job).json
+    assert (found["state"], found["status"], found["problem"]) == ("done", 200, None)
+    assert found["result"] == {"added": 2, "filled": 0, "changed": 0, "unchanged": 0}
+    assert (found["steps_done"], found["steps"]) == (1, 2)
+    with news.reading() as session:
+        line = session.scalars(select(AuditEvent).where(AuditEvent.action == "documents.import")).one()
+        assert (line.door, line.name) == ("api", "ola")
+
+
+def test_a_large_run_is_checked_and_stored_as_of_when_it_was_sent(program: Programs, news: Database) -> None:
+    pat = program("pat", Scope.RUNS)
+    check, job = asked(pat, "run-checks", GOOD), asked(pat, "runs", GOOD, name="gamma.run")
+    work(news)
+    assert pat.get(check).json["result"]["tag"] == "gamma"
+    found = pat.get(job).json
+    assert (found["status"], found["result"]["file_name"], found["result"]["team"]) == (201, "gamma.run", "red")
+    assert runs_called(news, "gamma") == 1
+    with news.reading() as session:
+        sent = session.scalars(select(Job.asked_at).order_by(Job.id.desc())).first()
+        assert session.scalars(select(Run.uploaded_at).where(Run.tag == "gamma")).one() == sent
+
+
+def test_what_is_wrong_with_a_file_is_told_as_if_it_had_been_read_at_once(
+    program: Programs, news: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ola = program("ola")
+    job = asked(ola, "documents", "{\n", name="bad.jsonl")
+    work(news)
+    found = ola.get(job).json
+    monkeypatch.undo()
+    at_once = ola.send(f"{NEWS}/documents", "{\n", name="bad.jsonl")
+    assert (found["state"], found["status"], found["result"]) == ("failed", 422, None)
+    assert found["problem"] == at_once.json
+    assert found["problem"]["problems"][0]["file"] == "bad.jsonl"
+
+
+def test_a_token_that_was_revoked_meanwhile_stores_nothing(program: Programs, news: Database) -> None:
+    pat = program("pat")
+    asked(pat, "runs", GOOD)
+    with news.transaction() as session:
+        [row] = tokens.list_tokens(session, "pat", now=datetime.now(UTC))
+        tokens.revoke_token(session, row.id, at=datetime.now(UTC))
+    work(news)
+    assert (runs_called(news, "gamma"), state(news)) == (0, [JobState.FAILED])
+    [job] = [Program(pat.client.application, token_of(news, "pat")).get(f"{NEWS}/jobs/1").json]
+    assert job["problem"]["status"] == 401
+
+
+def test_a_job_is_told_to_whoever_asked_for_it_while_they_may_do_as_much(program: Programs, news: Database) -> None:
+    ola = program("ola")
+    job = asked(ola, "documents", "new1\tgiraffe\n")
+    assert [program(name).get(job).status_code for name in ("pat", "jo", "ada")] == [404, 404, 404]
+    assert program("ola", Scope.JUDGE).get(job).status_code == 403
+    work(news)
+    with news.transaction() as session:
+        members.add_member(session, SLUG, "ola", Role.JUDGE, added_at=datetime.now(UTC))
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    assert ola.get(job).status_code == 404
+
+
+def test_a_fault_in_a_job_is_told_as_one(program: Programs, news: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    ola = program("ola")
+    job = asked(ola, "documents", "new1\tgiraffe\n")
+    monkeypatch.setattr("annotator.workflows.documents.import_documents", fault)
+    work(news)
+    found = ola.get(job).json
+    assert (found["state"], found["status"], found["problem"]["status"]) == ("failed", 500, 500)
+
+
+@pytest.mark.parametrize(
+    ("content", "most", "heavy"),
+    [
+        (b"x" * 100, 100, False),
+        (b"x" * 101, 100, True),
+        (compress(b"x" * 5_000), 5_000, False),
+        (compress(b"x" * 5_001), 5_000, True),  # its end says what it becomes
+        (compress(b"") * 40, 100, True),  # it does not say what several parts become
+    ],
+)
+def test_a_packed_file_weighs_what_it_becomes(content: bytes, most: int, *, heavy: bool) -> None:
+    assert is_heavy(content, most) == heavy
