@@ -23,6 +23,10 @@ FAULTS = {
         "Judgements that count although a later one took their place",
         1,
     ),
+    "UPDATE judgement SET carried_from_id = 2 WHERE id = 1": (
+        "Judgements that are carried over to documents that repeat no other",
+        1,
+    ),
     "UPDATE judgement SET grade = NULL": ("Judgements with neither a grade nor a reason, or with both", 3),
     "UPDATE judgement SET cannot_judge = 'other' WHERE id = 2": (
         "Judgements with neither a grade nor a reason, or with both",

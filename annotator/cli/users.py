@@ -13,6 +13,7 @@ from annotator.cli.link_address import at_address, link_to
 from annotator.cli.machine_options import machine_facts, machine_options
 from annotator.cli.tables import show_table
 from annotator.passwords import hash_password
+from annotator.storage.audit import Transaction
 from annotator.workflows import accounts, forgetting, invitations, judging, machine_judges
 
 password_file = click.option(
@@ -124,9 +125,7 @@ def mark_machine(
     The documents it has labelled want a person again.
     """
     facts = machine_facts(model, prompt_file, labelled_on)
-    with installation.database.transaction() as session:
-        machine_judges.mark_machine(session, name, facts)
-        note(session, "users.mark-machine", subject=name)
+    installation.database.attempt(lambda session: _mark(session, name, facts))
     click.echo(f"The judge {name} is a machine.", err=True)
 
 
@@ -135,10 +134,17 @@ def mark_machine(
 @on_installation
 def mark_person(installation: Installation, name: str) -> None:
     """Take it back that a judge is a machine."""
-    with installation.database.transaction() as session:
-        machine_judges.mark_person(session, name)
-        note(session, "users.mark-person", subject=name)
+    installation.database.attempt(lambda session: _mark(session, name, None))
     click.echo(f"The judge {name} is a person.", err=True)
+
+
+def _mark(session: Transaction, name: str, facts: machine_judges.MachineFacts | None) -> None:
+    """As a machine with these facts, or as a person."""
+    if facts is None:
+        machine_judges.mark_person(session, name)
+    else:
+        machine_judges.mark_machine(session, name, facts)
+    note(session, "users.mark-person" if facts is None else "users.mark-machine", subject=name)
 
 
 def _machine(user: accounts.AccountRow) -> str | None:

@@ -103,6 +103,16 @@ def find_user(session: Session, name: str) -> User:
     return user
 
 
+def locked_user(session: Session, name: str) -> User:
+    """The same, which on PostgreSQL nobody changes until the transaction ends; who waited sees what was changed."""
+    return lock_user(session, find_user(session, name).id)
+
+
+def lock_user(session: Session, user_id: int) -> User:
+    """The account of this id, locked as `locked_user` says; it comes before links and tokens in the order of locks."""
+    return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
+
+
 def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
     """The team of that name in the collection, made when it is new; `InvalidValueError` for an unusable name."""
     if not _is_usable(name.replace(" ", "_")) or name != name.strip():
@@ -188,8 +198,13 @@ def find_membership(session: Session, collection_id: int, user_id: int, role: Ro
 
 
 def replace_password(user: User, new_hash: str) -> None:
-    """Give an account another password; whoever is signed in to it is signed out."""
+    """Give an account, which is locked, another password; whoever is signed in to it is signed out."""
     user.password_hash = new_hash
+    end_sessions(user)
+
+
+def end_sessions(user: User) -> None:
+    """Sign everybody out who is signed in to an account, which is locked: of two who do so none is overlooked."""
     user.sign_in_generation += 1
 
 

@@ -1,20 +1,37 @@
 """Documents whose text changed since they were judged: which they are, and how they are judged anew."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import and_, or_, select, update
+from sqlalchemy import Select, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User
 from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.documents import Document, chunks
 from annotator.storage.duplicates import SHOWN, forget_loaded
-from annotator.storage.judging import BESIDES, LEASE, Assignment, AssignmentState, CannotJudge, Judgement, Purpose
+from annotator.storage.judging import (
+    BESIDES,
+    HELD,
+    LEASE,
+    Assignment,
+    AssignmentState,
+    CannotJudge,
+    Judgement,
+    Purpose,
+    give_back,
+)
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import PoolItem
 from annotator.storage.revisions import raise_revisions
+
+_WITHOUT_TEXT = (
+    select(Judgement)
+    .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+    .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
+    .order_by(Judgement.pool_item_id, Judgement.id)
+)
 
 
 class OldJudgement(NamedTuple):
@@ -83,32 +100,94 @@ def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> Non
     forget_loaded(session)
 
 
-def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
-    """Put back into the queue what could not be judged for want of a text; what was said stays in the history."""
-    without_text = (
-        select(Judgement)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .where(Judgement.current, Judgement.cannot_judge == CannotJudge.NO_TEXT)
-        .order_by(Judgement.pool_item_id, Judgement.id)
+def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime | None) -> None:
+    """Note when the texts of documents changed: at that moment, or just after somebody last drew them if that is later.
+
+    The caller has locked the collection against judging: whatever was drawn by now has the old text, though `at` was
+    told before the caller began to wait for that lock. None notes nothing.
+    """
+    if at is None:
+        return
+    for some in chunks(list(document_ids)):
+        session.execute(update(Document).where(Document.id.in_(some)).values(text_changed_at=at))
+    drawn_since = (
+        select(PoolItem.document_id, func.max(Assignment.drawn_at))
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(Assignment.drawn_at >= at)
+        .group_by(PoolItem.document_id)
     )
-    machines = set(session.scalars(MACHINES))
+    # Few were drawn in that time; to ask for these documents would be to look at the whole pool for each part of them.
+    concerned = set(document_ids)
+    for document_id, drawn_at in session.execute(drawn_since).all() if concerned else ():
+        if document_id in concerned:
+            changed_at = drawn_at + timedelta(microseconds=1)
+            session.execute(update(Document).where(Document.id == document_id).values(text_changed_at=changed_at))
+
+
+def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
+    """Put back into the queue what could not be judged for want of a text; what was said stays in the history.
+
+    So is what judges have in hand without the text: who holds one of these documents afterwards has seen it.
+    """
+    _take_back(session, set(document_ids))
     reopened: list[int] = []
     for chunk in chunks(list(document_ids)):
-        concerned = without_text.where(PoolItem.document_id.in_(chunk))
+        concerned = _WITHOUT_TEXT.where(PoolItem.document_id.in_(chunk))
         _lock_assignments(session, [one.assignment_id for one in session.scalars(concerned)])
-        # Behind the locks: their judges may have said something else meanwhile.
-        for judgement in session.scalars(concerned, execution_options={"populate_existing": True}).all():
-            assignment = session.get_one(Assignment, judgement.assignment_id)
-            judgement.current = False
-            assignment.state = AssignmentState.RETURNED
-            if _takes_place(assignment.purpose, judgement.judge_id, machines):
-                # In the database, as others take places of the same item meanwhile.
-                item = PoolItem.id == judgement.pool_item_id
-                session.execute(update(PoolItem).where(item).values(taken=PoolItem.taken - 1))
-            reopened.append(judgement.pool_item_id)
+        reopened += _reopen(session, concerned)
     if reopened:
         raise_revisions(session, reopened)
+
+
+def reopen_said_too_late(session: Session, client_id: str) -> bool:
+    """The same with what a judge has just said without holding the document, if that has a text; whether it was done.
+
+    The judge has locked the assignment and raised their revision of the topic.
+    """
+    has_text = and_(Document.body.is_not(None), Document.body != "")
+    said = _WITHOUT_TEXT.join(Document, Document.id == PoolItem.document_id).where(Judgement.client_id == client_id)
+    if not _reopen(session, said.where(has_text)):
+        return False
+    # Nothing takes the place of what was said before, which documents with the same text still say.
+    before = select(Judgement.replaces_id).where(Judgement.client_id == client_id).scalar_subquery()
+    repeats = select(Judgement.id, Judgement.assignment_id).where(
+        Judgement.current, Judgement.carried_from_id == before
+    )
+    carried = session.execute(repeats).all()
+    _retire(session, [row.id for row in carried], [row.assignment_id for row in carried])
+    return True
+
+
+def _take_back(session: Session, document_ids: set[int]) -> None:
+    """Give what judges hold of these documents back to the queue."""
+    held = (
+        select(Assignment.id, PoolItem.document_id)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .where(Assignment.state.in_(HELD))
+        .order_by(PoolItem.id, Assignment.id)
+    )
+    concerned = [id_ for id_, document_id in session.execute(held) if document_id in document_ids]
+    for some in chunks(concerned):
+        give_back(session, Assignment.id.in_(some))
+
+
+def _reopen(session: Session, concerned: Select[Judgement]) -> list[int]:
+    """Put back the items of these judgements, whose assignments are locked; the items."""
+    machines = set(session.scalars(MACHINES))
+    reopened: list[int] = []
+    # Behind the locks: their judges may have said something else meanwhile.
+    for judgement in session.scalars(concerned, execution_options={"populate_existing": True}).all():
+        assignment = session.get_one(Assignment, judgement.assignment_id, populate_existing=True)
+        judgement.current = False
+        assignment.state = AssignmentState.RETURNED
+        if _takes_place(assignment.purpose, judgement.judge_id, machines):
+            # In the database, as others take places of the same item meanwhile.
+            item = PoolItem.id == judgement.pool_item_id
+            session.execute(update(PoolItem).where(item).values(taken=PoolItem.taken - 1))
+        reopened.append(judgement.pool_item_id)
+    if reopened:
         forget_loaded(session)
+    return reopened
 
 
 def _lock_assignments(session: Session, assignment_ids: Sequence[int]) -> None:

@@ -17,8 +17,9 @@ CHECKS = {
         WHERE pool_item.taken <> coalesce(given.places, 0)
     """,
     "Assignments that are done without a judgement": """
-        SELECT count(*) FROM assignment
-        WHERE state = 'done' AND id NOT IN (SELECT assignment_id FROM judgement)
+        SELECT count(*) FROM (
+            SELECT id FROM assignment WHERE state = 'done' EXCEPT SELECT assignment_id FROM judgement
+        ) AS unsaid
     """,
     "Assignments that are judged and still in somebody's hands": """
         SELECT count(*) FROM assignment
@@ -39,6 +40,10 @@ CHECKS = {
     "Judgements that count although a later one took their place": """
         SELECT count(*) FROM judgement
         WHERE current AND id IN (SELECT replaces_id FROM judgement WHERE replaces_id IS NOT NULL)
+    """,
+    "Judgements that are carried over to documents that repeat no other": """
+        SELECT count(*) FROM judgement JOIN pool_item ON pool_item.id = judgement.pool_item_id
+        WHERE judgement.current AND judgement.carried_from_id IS NOT NULL AND pool_item.duplicate_of_id IS NULL
     """,
     "Judgements with the id of another": "SELECT count(*) - count(DISTINCT client_id) FROM judgement",
     "Judgements with neither a grade nor a reason, or with both": """

@@ -181,7 +181,9 @@ def lock_collection(session: Session, slug: str, *, against_judging: bool = Fals
     writer in any case.)
     """
     collection = session.scalar(
-        select(Collection).where(Collection.slug == slug).with_for_update(key_share=not against_judging)
+        select(Collection).where(Collection.slug == slug).with_for_update(key_share=not against_judging),
+        # Whoever had to wait for the lock may have read before what the other has changed.
+        execution_options={"populate_existing": True},
     )
     return collection or find_collection(session, slug)
 
@@ -194,12 +196,14 @@ def lock_open_collection(session: Session, slug: str, *, against_judging: bool =
 def refuse_closed_judging(session: Session, collection_id: int) -> None:
     """Tell a judge that the organiser has ended the judging, by `ConflictError`; else keep the scale as it is.
 
-    Judges do not wait for each other, nor for imports, only for a change against judging.
+    Judges do not wait for each other, nor for imports, only for a change against judging; its settings are then read
+    anew.
     """
-    state = session.scalars(
-        select(Collection.state).where(Collection.id == collection_id).with_for_update(read=True, key_share=True)
+    collection = session.scalars(
+        select(Collection).where(Collection.id == collection_id).with_for_update(read=True, key_share=True),
+        execution_options={"populate_existing": True},
     ).one()
-    if state == CollectionState.CLOSED:
+    if collection.state == CollectionState.CLOSED:
         raise ConflictError("Judging has ended: the organiser has closed this collection.")
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session, SessionTransaction
 
 from annotator.errors import BusyError, ConflictError, InvalidValueError
-from annotator.storage.passing_faults import PRIMARY_CODE, gave_way, refuse_for_now
+from annotator.storage.passing_faults import PRIMARY_CODE, came_second, gave_way, refuse_for_now
 
 BUSY_TIMEOUT_MS = 15_000
 # How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.
@@ -56,7 +56,8 @@ class Database:
         """A session that writes; on SQLite it holds the only write lock from its first statement.
 
         Raises `BusyError` when another writer kept that lock for too long, or, on PostgreSQL, when this one had to give
-        way to another, and when there is no room or the database may only be read; nothing is stored then.
+        way to another, and when there is no room or the database may only be read; and there `ConflictError` when
+        another has stored the same meanwhile. Nothing is stored then.
         """
         try:
             with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin():
@@ -66,7 +67,7 @@ class Database:
             raise
 
     def attempt(self, work: Callable[[Session], Result]) -> Result:
-        """Do `work` in a transaction, once more and again when it had to give way to another, and return its result.
+        """Do `work` in a transaction, once more and again when another was in its way, and return its result.
 
         For what a person must not be asked to do again. Raises what `transaction` does.
         """
@@ -74,8 +75,8 @@ class Database:
             try:
                 with self.transaction() as session:
                     return work(session)
-            except BusyError as busy:
-                if not gave_way(busy.__cause__):
+            except (BusyError, ConflictError) as refused:
+                if not gave_way(refused.__cause__) and not came_second(refused.__cause__):
                     raise
         with self.transaction() as session:
             return work(session)

@@ -11,7 +11,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
-from annotator.storage.accounts import User
+from annotator.storage.accounts import Membership, Role, User
 from annotator.storage.collection import Collection, Topic
 from annotator.storage.database import has_one_writer
 from annotator.storage.documents import Document
@@ -30,10 +30,18 @@ class Queue(StrEnum):
     ADJUDICATION = "adjudication"
 
 
+# Who draws from them.
+ROLES = {Queue.JUDGING: Role.JUDGE.value, Queue.ADJUDICATION: Role.ADJUDICATOR.value}
 # Put together once, from the tables themselves: it is asked for with one judgement in four.
 _ITEMS = cast("Table", PoolItem.__table__)
 _ASSIGNMENTS = cast("Table", Assignment.__table__)
 _DOCUMENTS = cast("Table", Document.__table__)
+_MEMBERS = cast("Table", Membership.__table__).c
+_HAS_ROLE = select(_MEMBERS.id).where(
+    _MEMBERS.collection_id == bindparam("collection_id"),
+    _MEMBERS.user_id == bindparam("judge_id"),
+    _MEMBERS.role == bindparam("role"),
+)
 _IN_HAND = (
     select(_ASSIGNMENTS.c.id, _ASSIGNMENTS.c.put_off_at)
     .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
@@ -85,6 +93,13 @@ def wait_for_other_tabs(session: Session, judge_id: int) -> None:
     """A judge in two tabs draws in one after the other. On SQLite there is one writer in any case."""
     if not has_one_writer(session):
         session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+
+
+def may_still_draw(session: Session, collection: Collection, judge_id: int, queue: Queue = Queue.JUDGING) -> bool:
+    """Whether somebody has the role yet by which they were let in; behind the locks of whoever takes it from them."""
+    session.flush()
+    wanted = {"collection_id": collection.id, "judge_id": judge_id, "role": ROLES[queue]}
+    return session.connection().execute(_HAS_ROLE, wanted).first() is not None
 
 
 @contextmanager

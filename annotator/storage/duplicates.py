@@ -76,12 +76,13 @@ def standing_item(session: Session, item_id: int) -> int:
 
 def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
     """Look for duplicates anew: those with another text now are let go, and new ones carry what was said before."""
-    _release(session, topic_ids)
+    released = _no_duplicates_now(session, topic_ids)
+    if released:
+        _let_nobody_record(session, topic_ids)
+        _release(session, released)
     links = {item: standing for group in _twins(session, topic_ids) for item, standing in _links(group)}
     if links:
-        # Nobody records meanwhile: what they say of an item that is about to stand for others would not be carried.
-        topics = select(Topic.id).where(Topic.id.in_(topic_ids)).order_by(Topic.id)
-        session.execute(topics.with_for_update())
+        _let_nobody_record(session, topic_ids)
         _link(session, links)
         _carry(session, Duplicate.topic_id.in_(topic_ids))
 
@@ -93,24 +94,37 @@ def forget_loaded(session: Session) -> None:
             session.expire(item)
 
 
-def _release(session: Session, topic_ids: Sequence[int]) -> None:
+def _let_nobody_record(session: Session, topic_ids: Sequence[int]) -> None:
+    """Of these topics, until the transaction ends.
+
+    What they say of an item that is about to stand for others would not be carried, or it would be carried to one that
+    has another text by then.
+    """
+    topics = select(Topic.id).where(Topic.id.in_(topic_ids)).order_by(Topic.id)
+    session.execute(topics.with_for_update())
+
+
+def _no_duplicates_now(session: Session, topic_ids: Sequence[int]) -> Sequence[int]:
+    """The duplicates whose text is another than that of the item that stands for them."""
     standing, own, other = aliased(PoolItem), aliased(Document), aliased(Document)
-    changed = session.scalars(
+    return session.scalars(
         select(PoolItem.id)
         .join(standing, standing.id == PoolItem.duplicate_of_id)
         .join(own, own.id == PoolItem.document_id)
         .join(other, other.id == standing.document_id)
         .where(PoolItem.topic_id.in_(topic_ids), own.text_hash.is_distinct_from(other.text_hash))
     ).all()
-    for some in chunks(list(changed)):
+
+
+def _release(session: Session, duplicates: Sequence[int]) -> None:
+    for some in chunks(list(duplicates)):
         _run(session, update(PoolItem).where(PoolItem.id.in_(some)).values(duplicate_of_id=None))
         carried = Judgement.pool_item_id.in_(some) & ~SHOWN & Judgement.current
         _run(session, update(Judgement).where(carried).values(current=False))
         shown_to_nobody = Assignment.pool_item_id.in_(some) & (Assignment.purpose == Purpose.CARRIED)
         _run(session, update(Assignment).where(shown_to_nobody).values(state=AssignmentState.RETURNED))
-    if changed:
-        raise_revisions(session, changed)
-        forget_loaded(session)
+    raise_revisions(session, duplicates)
+    forget_loaded(session)
 
 
 def _twins(session: Session, topic_ids: Sequence[int]) -> Iterator[list[_Item]]:

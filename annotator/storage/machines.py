@@ -53,6 +53,7 @@ def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
 
     Raises `ConflictError` for somebody who was given documents as an adjudicator.
     """
+    _hold_back(session, user)
     if user.kind != UserKind.MACHINE:
         _refuse_adjudicator(session, user)
         _change_places(session, user.id, -1)
@@ -62,6 +63,7 @@ def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
 
 def make_person(session: Session, user: User) -> None:
     """Take it back that a judge is a machine; its judgements are among those that are wanted."""
+    _hold_back(session, user)
     if user.kind == UserKind.MACHINE:
         _change_places(session, user.id, 1)
     user.kind, user.model, user.prompt, user.labelled_on = UserKind.PERSON, "", "", None
@@ -76,7 +78,10 @@ def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None
     known = session.scalar(select(User).where(User.name == name))
     user = known or find_or_add_user(session, name, added_at)
     if facts is None:
+        # Nobody marks the judge until the labels are stored, which take places or take none.
+        session.refresh(user, with_for_update={"read": True, "key_share": True})
         return user
+    _hold_back(session, user)
     if known is not None and known.kind == UserKind.PERSON:
         raise ConflictError(
             "The judge “%(name)s” is a person here: give the machine another name, or mark this judge as a machine "
@@ -125,6 +130,17 @@ def labels_outside(session: Session, collection_id: int, topics: Collection[int]
         for name, number, docno, note, topic_id in rows
         if topic_id in wanted
     ]
+
+
+def _hold_back(session: Session, user: User) -> None:
+    """Let nothing be given to a judge, taken back from them or said by them until the transaction ends.
+
+    Whoever does that counts places by what the judge is. With the account everybody waits who is about to store
+    something of theirs, and with the assignments who gives them back. What is known of the account is read anew.
+    """
+    session.refresh(user, with_for_update=True)
+    own = select(Assignment.id).where(Assignment.judge_id == user.id, Assignment.state != AssignmentState.RETURNED)
+    session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
 
 
 def _refuse_adjudicator(session: Session, user: User) -> None:

@@ -77,13 +77,15 @@ def named_unjudged(
         judged = judged.where(User.kind != UserKind.MACHINE)
     if judge is not None:
         judged = judged.where(User.name == judge)
+    of_item = Judgement.pool_item_id == PoolItem.id
     statement = (
         select(Topic.number, Document.docno)
         .select_from(PoolItem)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Document, Document.id == PoolItem.document_id)
         .join(Pool, Pool.id == PoolItem.first_pool_id)
-        .where(Topic.collection_id == collection_id, ACCEPTED, PoolItem.id.not_in(judged))
+        # Looked up item by item: of a million judgements PostgreSQL would go through a list for each.
+        .where(Topic.collection_id == collection_id, ACCEPTED, ~judged.where(of_item).exists())
     )
     if at is not None:
         statement = statement.where(Pool.built_at <= at)

@@ -1,5 +1,6 @@
 """What keeps a transaction from being stored and passes: others who write, and a disk that is full or fails."""
 
+import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError
 
+LOG = logging.getLogger("annotator.storage")
+# unique_violation. On SQLite it stays a fault: who writes there is alone, and sees all that was stored before.
+STORED_MEANWHILE = "23505"
 # PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
 GAVE_WAY = frozenset({"40001", "40P01"})
 # The lower byte of SQLite's codes says what happened, the others how.
@@ -20,7 +24,11 @@ DISK_FAILS = frozenset({"58030", sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 
 
 def refuse_for_now(error: DBAPIError) -> None:
-    """Raise `BusyError` for what passes by itself, or when somebody has looked after the server; else do nothing."""
+    """Raise `BusyError` for what passes by itself, or when somebody has looked after the server; else do nothing.
+
+    `ConflictError` when somebody has stored the same at this moment, as on PostgreSQL.
+    """
+    _refuse_what_is_stored(error)
     if gave_way(error):
         raise BusyError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
     code = _code(error)
@@ -45,12 +53,27 @@ def stored_before_others(session: Session) -> Iterator[None]:
         yield
         session.flush()
     except IntegrityError as error:
-        raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
+        _refuse_what_is_stored(error)
+        raise
 
 
 def gave_way(error: BaseException | None) -> bool:
     """Whether PostgreSQL ended this transaction for another's sake, so that it may be done once more."""
     return isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in GAVE_WAY
+
+
+def came_second(error: BaseException | None) -> bool:
+    """Whether somebody has stored the same at this moment, which who does it once more will see."""
+    return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == STORED_MEANWHILE
+
+
+def _refuse_what_is_stored(error: DBAPIError) -> None:
+    if not came_second(error):
+        return
+    # Or it is a fault of the program, which stored the same twice by itself: then it stands here again and again.
+    rule = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
+    LOG.warning("Refused by %s, as if somebody else had been quicker.", rule)
+    raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
 
 
 def _code(error: DBAPIError) -> str | int | None:

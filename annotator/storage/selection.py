@@ -176,11 +176,6 @@ def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tupl
     return found, after
 
 
-def relevant_from_now(session: Session, collection_id: int) -> int:
-    """From which grade on a document is relevant at this moment, whatever the session has read before."""
-    return session.scalars(select(Collection.relevant_from).where(Collection.id == collection_id)).one()
-
-
 def held_and_free(session: Session, collection: Collection, topic_id: int, judge_id: int) -> tuple[int, int]:
     """How many items of a topic this judge holds, and how many they could draw."""
     topic = session.get_one(Topic, topic_id)
@@ -209,14 +204,13 @@ def lock_for_choices(session: Session, pool: Pool, topic_id: int, *, wait: bool)
     """Keep others from adding to the topic's pool, and from judging it, until the transaction ends.
 
     False when that is not possible: the judging has ended or the topic is dropped; or, unless one is to wait, when an
-    organiser is changing the collection at this moment.
+    organiser is changing the collection at this moment. The collection's settings are those of behind the lock.
     """
-    state = session.scalar(
-        select(Collection.state)
-        .where(Collection.id == pool.collection_id)
-        .with_for_update(read=True, skip_locked=not wait)
+    collection = session.scalar(
+        select(Collection).where(Collection.id == pool.collection_id).with_for_update(read=True, skip_locked=not wait),
+        execution_options={"populate_existing": True},
     )
-    if state != CollectionState.OPEN:
+    if collection is None or collection.state != CollectionState.OPEN:
         return False
     # The stronger lock, which those who say something of the topic wait for; see `hold_back_choices`.
     topic = session.scalar(select(Topic.id).where(Topic.id == topic_id, ACCEPTED).with_for_update())

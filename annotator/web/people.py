@@ -6,6 +6,7 @@ from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.passwords import hash_password
+from annotator.storage.audit import Transaction
 from annotator.web.access import administrator_page
 from annotator.web.context import database, now, the_person
 from annotator.web.deeds import note
@@ -14,6 +15,7 @@ from annotator.web.language import gettext, lazy_gettext
 from annotator.web.machine_form import MarkForm
 from annotator.web.members import link_to
 from annotator.workflows import accounts, invitations, judging, machine_judges
+from annotator.workflows.machine_judges import MachineFacts
 
 blueprint = Blueprint("people", __name__)
 
@@ -151,12 +153,9 @@ def mark_machine() -> ResponseReturnValue:
     form = MarkForm()
     is_machine = "person" not in request.form
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            if is_machine:
-                machine_judges.mark_machine(session, form.judge.data, form.facts)
-            else:
-                machine_judges.mark_person(session, form.judge.data)
-            note(session, "users.mark-machine" if is_machine else "users.mark-person", subject=form.judge.data)
+        name, facts = form.judge.data, form.facts if is_machine else None
+        with form.guard():
+            database().attempt(lambda session: _mark(session, name, facts))
     if form.refused:
         return _page(mark=form), form.status
     if is_machine:
@@ -164,6 +163,15 @@ def mark_machine() -> ResponseReturnValue:
     else:
         flash(gettext("“%(name)s” is a person.", name=form.judge.data))
     return redirect(url_for(".show"), 303)
+
+
+def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
+    """As a machine with these facts, or as a person."""
+    if facts is None:
+        machine_judges.mark_person(session, name)
+    else:
+        machine_judges.mark_machine(session, name, facts)
+    note(session, "users.mark-person" if facts is None else "users.mark-machine", subject=name)
 
 
 def _page(

@@ -32,6 +32,7 @@ from annotator.storage import (
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import (
     find_collection,
+    lock_collection,
     lock_open_collection,
     refuse_unusable_slug,
     scale_of,
@@ -164,12 +165,12 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
 
 def close_collection(session: Session, slug: str) -> None:
     """Stop imports, pools and judging; pages and exports stay. Closing twice is harmless."""
-    find_collection(session, slug).state = CollectionState.CLOSED
+    lock_collection(session, slug, against_judging=True).state = CollectionState.CLOSED
 
 
 def reopen_collection(session: Session, slug: str) -> None:
     """Take imports, pools and judgements again."""
-    find_collection(session, slug).state = CollectionState.OPEN
+    lock_collection(session, slug, against_judging=True).state = CollectionState.OPEN
 
 
 def show_collection(session: Session, slug: str) -> CollectionView:

@@ -16,9 +16,9 @@ from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Document, PoolItem, Topic
-from annotator.storage.changed_texts import reopen_for_text
+from annotator.storage.changed_texts import note_new_texts, reopen_for_text
 from annotator.storage.collection import find_collection, lock_collection, lock_open_collection
-from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, chunks, document_ids
+from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
 from annotator.storage.needs import settle_documents
 from annotator.storage.rows import insert_rows
 from annotator.storage.search import forget_documents, index_documents
@@ -96,8 +96,9 @@ def import_documents(
     """Store texts; a document that is there already takes the new text.
 
     Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
-    is found out anew. `at` is noted with each whose text changes, so that what was judged before can be told. Without
-    `index_at_once` no search finds the new texts until the caller or a worker has indexed them; see `indexing`.
+    is found out anew. `at` is noted with each whose text changes, or a later moment if it was still drawn with its old
+    text then, so that what was judged before can be told. Without `index_at_once` no search finds the new texts until
+    the caller or a worker has indexed them; see `indexing`.
     """
     # Before the first statement, which takes the lock.
     words = _words(documents) if index_at_once else {}
@@ -118,15 +119,17 @@ def import_documents(
     insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), new, at_once=ROWS_AT_ONCE)
     if replaced:
         session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
-    filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
-    rewritten = [id_ for id_ in replaced if stored[id_].text_hash not in {None, replaced[id_]["text_hash"]}]
-    for some in chunks(rewritten if at is not None else []):
-        session.execute(update(Document).where(Document.id.in_(some)).values(text_changed_at=at))
-    reopen_for_text(session, filled)
     forget_documents(session, list(replaced))
     if words:
         ids = document_ids(session, collection.id, words)
         index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
+    filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
+    rewritten = [id_ for id_ in replaced if stored[id_].text_hash not in {None, replaced[id_]["text_hash"]}]
+    if filled or rewritten:
+        # Judges went on until here, with the texts of before; now they wait until they can have the new ones.
+        lock_collection(session, slug, against_judging=True)
+        note_new_texts(session, rewritten, at)
+        reopen_for_text(session, filled)
     settle_documents(session, collection.id, list(replaced))
     return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
 

@@ -21,7 +21,7 @@ from annotator.storage import (
     User,
     UserKind,
 )
-from annotator.storage.accounts import FORGOTTEN, find_user
+from annotator.storage.accounts import FORGOTTEN, end_sessions, locked_user
 from annotator.storage.judging import give_back
 
 
@@ -32,7 +32,7 @@ def forget_user(session: Session, name: str) -> str:
     wrote into notes and questions stays as it is. Raises `NotFoundError` for an unknown name, and `ConflictError` for
     a machine and for who has been forgotten already.
     """
-    user = find_user(session, name)
+    user = locked_user(session, name)
     if user.kind == UserKind.MACHINE:
         raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
     # Before these names were kept free, somebody may have chosen one.
@@ -42,7 +42,7 @@ def forget_user(session: Session, name: str) -> str:
     _take_everything_back(session, user.id)
     _rename_elsewhere(session, user, other)
     user.name, user.name_key, user.password_hash, user.administrator = other, other, None, False
-    user.sign_in_generation += 1
+    end_sessions(user)
     return other
 
 

@@ -15,8 +15,9 @@ from annotator.storage import Collection, Invitation, Membership, Role, User
 from annotator.storage.accounts import (
     Person,
     find_or_add_team,
-    find_user,
     give_role,
+    lock_user,
+    locked_user,
     new_user,
     person_of,
     replace_password,
@@ -117,7 +118,7 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
     An organiser may do so for members of the collection who have nothing elsewhere: whoever opens the link acts as that
     person. Raises `NotAllowedError` for others, which an administrator alone may, without a slug.
     """
-    user = find_user(session, name)
+    user = locked_user(session, name)
     collection_id = None
     if slug is not None:
         collection_id = find_collection(session, slug).id
@@ -228,10 +229,11 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
 
     Raises `NotAllowedError` for an organiser's link when the account opens more by now than that organiser may open.
     """
-    link = _open_link(session, secret, at)
+    link = _open_link(session, secret, at, locks=False)
     if link.user_id is None:
         raise NotFoundError("This link is no link to a new password.")
-    user = session.get_one(User, link.user_id)
+    user = lock_user(session, link.user_id)
+    link = _open_link(session, secret, at)
     if link.collection_id is not None:
         _refuse_if_elsewhere(session, link.collection_id, user)
     _take(session, link, user, at)
@@ -243,7 +245,7 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
 def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = True) -> Invitation:
     found = select(Invitation).where(Invitation.fingerprint == secret_fingerprint(secret))
     # On PostgreSQL two who use it at once take turns.
-    link = session.scalar(found.with_for_update() if locks else found)
+    link = session.scalar(found.with_for_update().execution_options(populate_existing=True) if locks else found)
     account = session.get(User, link.user_id) if link is not None and link.user_id is not None else None
     if link is None or _state(link, account, now) is not InvitationState.OPEN:
         raise NotFoundError(

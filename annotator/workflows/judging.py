@@ -18,6 +18,7 @@ from annotator.storage.drawing import (
     draw,
     held_documents,
     held_in_topic,
+    may_still_draw,
     take_up_again,
     wait_for_other_tabs,
 )
@@ -233,6 +234,8 @@ def _refill(
         raise NotPreparedError(preparation)
     give_back_expired(session, now)
     wait_for_other_tabs(session, judge_id)
+    if not may_still_draw(session, collection, judge_id, queue):
+        return []
     renew(session, judge_id, now)
     wanted = max(DRAWN_AT_ONCE - len(holds), 0)
     live = _live(session, topic, judge_id, holds, queue)

@@ -64,7 +64,8 @@ def add_member(
 
 def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
     """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays."""
-    collection = lock_collection(session, slug)
+    # Who draws at this moment is waited for, and what they drew goes back, too.
+    collection = lock_collection(session, slug, against_judging=True)
     user = find_user(session, name)
     membership = find_membership(session, collection.id, user.id, role)
     if membership is None:

@@ -51,7 +51,6 @@ from annotator.storage.selection import (
     judgements_of,
     lock_for_choices,
     newest_pool,
-    relevant_from_now,
     runs_in_force,
     still_so,
 )
@@ -145,7 +144,7 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
     pool = session.get_one(Pool, chosen.pool_id)
     if not lock_for_choices(session, pool, chosen.topic_id, wait=chosen.is_urgent):
         return 0
-    if newest_pool(session, collection.id, ADAPTIVE) is not pool or not _still_follows(session, pool, chosen):
+    if newest_pool(session, collection.id, ADAPTIVE) is not pool or not _still_follows(session, collection, chosen):
         return 0
     budget = stored_strategy(pool.strategy, pool.parameters).budget
     made = sum(made.total for made in choices_of_strategy(session, pool).values())
@@ -163,12 +162,12 @@ def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: dat
     return len(documents)
 
 
-def _still_follows(session: Session, pool: Pool, chosen: ChosenDocuments) -> bool:
+def _still_follows(session: Session, collection: Collection, chosen: ChosenDocuments) -> bool:
     """Whether a choice would come out the same, but for judgements said since; asked behind the locks."""
-    left_out = tuple(run_id for run_id, counts in runs_in_force(session, pool.id).items() if not counts)
+    left_out = tuple(run_id for run_id, counts in runs_in_force(session, chosen.pool_id).items() if not counts)
     return (
         left_out == chosen.runs_left_out
-        and relevant_from_now(session, pool.collection_id) == chosen.relevant_from
+        and collection.relevant_from == chosen.relevant_from
         and still_so(session, chosen.topic_id, chosen.knowledge)
     )
 

@@ -21,6 +21,7 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collection import find_collection, refuse_closed_judging
+from annotator.storage.drawing import may_still_draw
 from annotator.storage.judge_desk import may_judge
 from annotator.storage.judge_queue import free_items, take_free
 from annotator.storage.judging import BESIDES, lend
@@ -101,7 +102,7 @@ def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, n
     if may_judge(session, collection, judge_id) is not None:
         raise ConflictError("Accept the guidelines and pass the training first.")
     item = None
-    if topic.state == TopicState.ACCEPTED:
+    if topic.state == TopicState.ACCEPTED and may_still_draw(session, collection, judge_id):
         item = take_free(session, judge_id, topic, collection.judging_mode, assignment.pool_item_id)
     if item is None:
         raise _not_waiting()

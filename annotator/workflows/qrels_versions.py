@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -11,7 +12,7 @@ from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.consensus import ONE_JUDGE
+from annotator.evaluation.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels_format import format_qrels
 from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
 from annotator.storage.collection import find_collection, lock_collection
@@ -54,17 +55,20 @@ def keep_qrels(
     """Keep an export of this collection as its next version, by topic id, document id and grade; return the number.
 
     A version is of the moment of its export, and what was judged since is not looked at; so that others wait for as
-    short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line.
+    short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line, and when it
+    names somebody who was forgotten since.
     """
     if not grades:
         raise ConflictError("These qrels have no line, so there is nothing to keep.")
     about = json.loads(manifest)
+    policy = about["consensus_policy"] or ONE_JUDGE + about["judge"]
     collection = lock_collection(session, slug)
+    _refuse_forgotten(session, {judge_of(policy), *(note["judge"] for note in about["topic_notes"])} - {None})
     newest = select(func.max(QrelsVersion.number)).where(QrelsVersion.collection_id == collection.id)
     version = QrelsVersion(
         collection_id=collection.id,
         number=(session.scalar(newest) or 0) + 1,
-        policy=about["consensus_policy"] or ONE_JUDGE + about["judge"],
+        policy=policy,
         manifest=about,
         fingerprint=about["sha256"],
         made_by_id=made_by_id,
@@ -74,6 +78,16 @@ def keep_qrels(
     session.flush()
     insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
     return version.number
+
+
+def _refuse_forgotten(session: Session, names: AbstractSet[str | None]) -> None:
+    """Raise `ConflictError` when nobody has one of these names; whoever is to be forgotten is so afterwards.
+
+    That takes the name out of what is kept by then.
+    """
+    known = select(User.name).where(User.name.in_(names)).order_by(User.id).with_for_update(read=True)
+    if names - set(session.scalars(known)):
+        raise ConflictError("These qrels name somebody who was forgotten since they were made: export them again.")
 
 
 def list_versions(session: Session, slug: str) -> list[VersionView]:

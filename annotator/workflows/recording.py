@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
 from annotator.storage import Judgement
+from annotator.storage.changed_texts import reopen_said_too_late
 from annotator.storage.drawing import Queue
 from annotator.storage.duplicates import carry_over
-from annotator.storage.judging import LEASE, Decision, renew
-from annotator.storage.saying import Passage, Saying, Word, stored_ids
+from annotator.storage.judging import HELD, LEASE, AssignmentState, CannotJudge, Decision, renew
+from annotator.storage.saying import OwnAssignment, Passage, Saying, Word, stored_ids
 
 LONGEST_SECONDS = 3600.0
 LONGEST_NOTE = 10_000
@@ -164,7 +165,18 @@ def _take(saying: Saying, act: Act, received_at: datetime, queue: Queue) -> None
         waited=min(max(act.ago, 0.0), LONGEST_WAIT),
         received_at=received_at,
     )
+    is_held = assignment.id == act.assignment_id and assignment.state in HELD
     saying.append(assignment, word)
+    # Whoever had it in hand when its text came has it no more: they were shown none, and are to see it.
+    if word.decision.cannot_judge == CannotJudge.NO_TEXT and not is_held:
+        _reopen(saying, assignment, act.id)
+
+
+def _reopen(saying: Saying, assignment: OwnAssignment, client_id: str) -> None:
+    """Put back what could not be judged for want of a text, if it has one."""
+    if reopen_said_too_late(saying.session, client_id):
+        saying.session.flush()
+        assignment.state = AssignmentState.RETURNED
 
 
 def _carry_over(session: Session, saying: Saying) -> None:

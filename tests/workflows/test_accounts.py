@@ -7,7 +7,10 @@ import pytest
 from build import NOW, PASSWORD, user
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from thorough import CHEAP
+from werkzeug.security import generate_password_hash
 
+from annotator import passwords
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.passwords import METHOD, NOBODYS_HASH, hash_password, password_matches
 from annotator.storage import ApiToken, Database
@@ -15,7 +18,7 @@ from annotator.storage.accounts import find_user
 from annotator.workflows import accounts, invitations, tokens
 from annotator.workflows.tokens import Scope, TokenRequest
 
-NEW_HASH = hash_password("another password")
+NEW_HASH = generate_password_hash("another password", CHEAP)
 
 
 def test_a_person_signs_in_with_the_right_password_only(session: Session) -> None:
@@ -54,6 +57,14 @@ def test_a_new_password_ends_the_sessions_of_before(session: Session) -> None:
     assert accounts.load_person(session, id_, before.generation) is None
     assert accounts.load_person(session, id_, after.generation) is not None
     assert accounts.sign_in(session, "jo", "another password") is not None
+
+
+@pytest.mark.parametrize("end_tokens", [False, True])
+def test_a_new_password_ends_the_tokens_only_when_they_are_to_end(session: Session, *, end_tokens: bool) -> None:
+    id_ = user(session, "jo")
+    secret = tokens.make_token(session, "jo", TokenRequest("a program", [Scope.READ]), at=NOW)
+    accounts.change_password(session, id_, PASSWORD, NEW_HASH, end_tokens=end_tokens, at=NOW)
+    assert (tokens.token_owner(session, secret, now=NOW) is None) == end_tokens
 
 
 def test_ones_password_changes_only_with_the_present_one(session: Session) -> None:
@@ -137,7 +148,11 @@ def test_a_password_may_have_any_signs_but_not_be_the_name() -> None:
         hash_password("ekaterina-x1", ["ekaterina-x"])
 
 
-def test_nobodys_password_takes_as_long_as_anybodys() -> None:
+def test_nobodys_password_takes_as_long_as_anybodys(monkeypatch: pytest.MonkeyPatch) -> None:
+    # At full cost, as they were when this module was read.
+    monkeypatch.setattr(passwords, "METHOD", METHOD)
+    monkeypatch.setattr(passwords, "NOBODYS_HASH", NOBODYS_HASH)
+    assert METHOD == "scrypt:32768:8:3"
     assert NOBODYS_HASH.startswith(f"{METHOD}$")
     assert hash_password("four words of nothing").startswith(f"{METHOD}$")
     assert not password_matches(None, "nobody's password")

@@ -3,15 +3,17 @@
 from datetime import datetime, timedelta
 
 import pytest
-from build import LIMIT, NOW, SLUG, labels, member, pooled_news, run
+from build import LIMIT, NOW, SLUG, labels, member, news, pool, pooled_news, run, topic_file
+from meeting import one_after_the_other
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
 from annotator.files import InputFile
-from annotator.storage import Document, Judgement, PoolItem, UserKind
+from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.accounts import find_user
-from annotator.storage.judging import Decision
+from annotator.storage.checking import examine_collection
+from annotator.storage.judging import CannotJudge, Decision
 from annotator.workflows import changed_documents, documents, judging, leaderboard, qrels, qrels_versions, rounds
 from annotator.workflows.leaderboard import GradesFrom, LiveScores
 from annotator.workflows.recording import Act, record_acts
@@ -121,7 +123,7 @@ def test_only_the_named_ones_are_put_back_and_unknown_ones_refused(session: Sess
         (timedelta(0), timedelta(0), 1),
         (DAY - timedelta(minutes=5), DAY + timedelta(minutes=5), 1),  # the old text was on the screen
         (DAY - timedelta(minutes=5), DAY + timedelta(hours=2), 0),
-        (DAY + timedelta(minutes=1), DAY + timedelta(minutes=2), 0),
+        (DAY + timedelta(minutes=1), DAY + timedelta(minutes=2), 1),  # drawn while the import waited for its turn
     ],
 )
 def test_what_was_drawn_before_the_change_and_judged_soon_after_is_listed(
@@ -132,6 +134,123 @@ def test_what_was_drawn_before_the_change_and_judged_soon_after_is_listed(
     docno = say(session, judge, 1, drawn=NOW + drawn, at=NOW + judged)
     rewrite(session, docno)
     assert len(listed(session)) == listed_count
+
+
+def test_what_is_drawn_after_the_change_is_not_listed(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    rewrite(session, "a", "b", "c", "d")
+    say(session, judge, 1, drawn=CHANGED + timedelta(seconds=1), at=CHANGED + timedelta(minutes=1))
+    assert listed(session) == []
+
+
+def shown_without_text(session: Session) -> tuple[int, judging.JudgingTask]:
+    """A judge with the first document of topic 1 before them, whose text comes then."""
+    news(session)
+    topic_file(session)
+    run(session, "alpha", {"1": ["a"]})
+    pool(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    assert task.body is None
+    return judge, task
+
+
+def say_no_text(session: Session, judge: int, assignment: int, client_id: str, *, at: datetime) -> None:
+    act = Act(client_id, assignment, Decision(None, CannotJudge.NO_TEXT))
+    assert record_acts(session, SLUG, judge, [act], received_at=at).acknowledged == (client_id,)
+
+
+@pytest.mark.parametrize("grade_first", [False, True])
+def test_whoever_says_no_text_after_it_came_sees_it_and_is_heard_when_they_say_so_again(
+    session: Session, *, grade_first: bool
+) -> None:
+    judge, task = shown_without_text(session)
+    if grade_first:
+        record_acts(session, SLUG, judge, [Act("first", task.assignment_id, Decision(1))], received_at=NOW)
+    rewrite(session, task.docno)
+    say_no_text(session, judge, task.assignment_id, "too-late", at=CHANGED)
+    assert session.scalars(select(Judgement).where(Judgement.current)).all() == []
+    assert session.scalars(select(PoolItem.taken)).one() == 0
+    again = judging.next_task(session, SLUG, "1", judge, now=CHANGED)
+    assert again is not None
+    assert again.body is not None
+    assert "quite another text" in again.body
+    # The page of before may still be open, and may say so once more.
+    say_no_text(session, judge, task.assignment_id, "too-late-again", at=CHANGED)
+    assert session.scalars(select(Judgement).where(Judgement.current)).all() == []
+    again = judging.next_task(session, SLUG, "1", judge, now=CHANGED)
+    assert again is not None
+    say_no_text(session, judge, again.assignment_id, "now", at=CHANGED)
+    assert session.scalars(select(Judgement.client_id).where(Judgement.current)).all() == ["now"]
+    assert session.scalars(select(PoolItem.taken)).one() == 1
+    assert examine_collection(session, session.scalars(select(Collection.id)).one()) == []
+
+
+def one_of_a_and_b(session: Session, judge: int) -> int:
+    """The assignment of the one that is drawn next; what comes before it is judged."""
+    while task := judging.next_task(session, SLUG, "1", judge, now=NOW):
+        if task.docno in {"a", "b"}:
+            return task.assignment_id
+        say(session, judge, 0, drawn=NOW, at=NOW)
+    raise AssertionError("Neither is drawn.")
+
+
+def test_what_was_carried_over_before_goes_with_a_no_text_that_is_not_heard(session: Session) -> None:
+    pooled_news(session)
+    same(session, "text", at=NOW - DAY)
+    judge = member(session, "jo")
+    shown = one_of_a_and_b(session, judge)
+    record_acts(session, SLUG, judge, [Act("grade", shown, Decision(2))], received_at=NOW)
+    assert {"1 0 a 2", "1 0 b 2"} <= set(grades(session).splitlines())
+    say_no_text(session, judge, shown, "none", at=NOW)
+    assert not {"1 0 a 2", "1 0 b 2"} & set(grades(session).splitlines())
+    again = Act("better", one_of_a_and_b(session, judge), Decision(1))
+    record_acts(session, SLUG, judge, [again], received_at=NOW)
+    assert {"1 0 a 1", "1 0 b 1"} <= set(grades(session).splitlines())
+    assert examine_collection(session, session.scalars(select(Collection.id)).one()) == []
+
+
+def test_a_grade_given_without_the_text_is_kept_when_it_has_come(session: Session) -> None:
+    judge, task = shown_without_text(session)
+    rewrite(session, task.docno)
+    record_acts(session, SLUG, judge, [Act("late", task.assignment_id, Decision(1))], received_at=CHANGED)
+    assert grades(session) == f"1 0 {task.docno} 1\n"
+    assert session.scalars(select(PoolItem.taken)).one() == 1
+
+
+def test_an_import_waits_for_who_draws_the_old_text_while_it_is_stored(postgres_database: Database) -> None:
+    with postgres_database.transaction() as session:
+        pooled_news(session)
+        judge = member(session, "jo")
+    one_after_the_other(
+        postgres_database,
+        lambda session: judging.next_task(session, SLUG, "1", judge, now=CHANGED + timedelta(seconds=10)),
+        lambda session: rewrite(session, "a", "b", "c", "d"),
+    )
+    with postgres_database.transaction() as session:
+        # What is in hand by now comes first.
+        docno = say(session, judge, 1, drawn=CHANGED, at=CHANGED + timedelta(seconds=20))
+        assert listed(session) == [(docno, [("1", "jo", 1)])]
+
+
+def test_who_draws_while_an_import_is_stored_waits_and_gets_the_new_text(postgres_database: Database) -> None:
+    with postgres_database.transaction() as session:
+        pooled_news(session)
+        judge = member(session, "jo")
+    shown: list[str | None] = []
+
+    def draws(session: Session) -> None:
+        task = judging.next_task(session, SLUG, "1", judge, now=CHANGED + timedelta(seconds=10))
+        shown.append(task.body if task is not None else None)
+
+    one_after_the_other(postgres_database, lambda session: rewrite(session, "a", "b", "c", "d"), draws)
+    assert shown[0] is not None
+    assert "quite another text" in shown[0]
+    with postgres_database.transaction() as session:
+        say(session, judge, 1, drawn=CHANGED, at=CHANGED + timedelta(seconds=20))
+        assert listed(session) == []
 
 
 def test_grades_carried_over_go_with_those_they_repeat(session: Session) -> None:

@@ -1,23 +1,16 @@
 """Two who change the same places of a pool item at the same moment: neither change is lost, none is counted twice."""
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from time import sleep
-
-from build import NOW, SLUG, user
+from build import NOW, SLUG, member
+from meeting import one_after_the_other, places
 from queues import queue
-from sqlalchemy import func, select, text
-from sqlalchemy.orm import Session
+from sqlalchemy import select
 
-from annotator.storage import Assignment, AssignmentState, Collection, Database, PoolItem
+from annotator.storage import Assignment, Collection, Database, PoolItem
 from annotator.storage.changed_texts import reopen_for_text
 from annotator.storage.judging import CannotJudge, Decision, give_back, lend
 from annotator.storage.labels import NewLabel, append_labels
 from annotator.workflows.judging import next_task
 from annotator.workflows.recording import Act, record_acts
-
-SECONDS_BETWEEN_LOOKS = 0.01
-LOOKS = 3_000
 
 
 def one_document(database: Database) -> tuple[int, int, int]:
@@ -25,7 +18,7 @@ def one_document(database: Database) -> tuple[int, int, int]:
     with database.transaction() as session:
         [topic] = queue(session, 1, judgements_wanted=2)
         item = session.scalars(select(PoolItem.id).where(PoolItem.topic_id == topic.id)).one()
-        return item, user(session, "jo"), user(session, "ann")
+        return item, member(session, "jo"), member(session, "ann")
 
 
 def draws_and_says(database: Database, judge: int, decision: Decision | None) -> None:
@@ -34,37 +27,6 @@ def draws_and_says(database: Database, judge: int, decision: Decision | None) ->
         assert task is not None
         recorded = record_acts(session, SLUG, judge, [Act("a", task.assignment_id, decision)], received_at=NOW)
         assert recorded.acknowledged == ("a",)
-
-
-def one_after_the_other(
-    database: Database, first: Callable[[Session], object], second: Callable[[Session], object]
-) -> None:
-    """Do both; `second` begins before `first` is stored, and has to wait for it."""
-    with ThreadPoolExecutor(1) as thread:
-        with database.transaction() as session:
-            first(session)
-            session.flush()
-            waiting = thread.submit(database.attempt, second)
-            wait_until_somebody_waits(database)
-        waiting.result(timeout=60)
-
-
-def wait_until_somebody_waits(database: Database) -> None:
-    waits = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-    for _ in range(LOOKS):
-        with database.reading() as session:
-            if session.scalars(waits).one():
-                return
-        sleep(SECONDS_BETWEEN_LOOKS)
-    raise AssertionError("Nobody had to wait.")
-
-
-def places(database: Database, item: int) -> tuple[int, int]:
-    """How many places of an item are taken, by its own count and by its assignments."""
-    with database.reading() as session:
-        taken = session.get_one(PoolItem, item).taken
-        has_it = (Assignment.pool_item_id == item) & (Assignment.state != AssignmentState.RETURNED)
-        return taken, session.scalars(select(func.count()).where(has_it)).one()
 
 
 def test_what_was_put_off_is_not_taken_up_while_it_goes_back_to_the_queue(postgres_database: Database) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from threading import Event, Thread
 
-from build import user
+from build import member
 from many_judges import JUDGES, Judge, judge_at_once
 from queues import grow, queue
 from sqlalchemy import func, select, text
@@ -58,7 +58,7 @@ def fill(database: Database, **settings: str | int) -> tuple[list[int], list[str
         topics = queue(session, *[ITEMS // TOPICS] * TOPICS)
         for name, value in settings.items():
             setattr(session.get_one(Collection, topics[0].collection_id), name, value)
-        judges = [user(session, f"judge{number}") for number in range(JUDGES)]
+        judges = [member(session, f"judge{number}") for number in range(JUDGES)]
         for number, topic in enumerate(topics):
             topic.owner_id = judges[number]
             [question, *_] = grow(session, topic, ["same"] * (1 + TWINS))
