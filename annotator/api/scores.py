@@ -17,7 +17,7 @@ from annotator.web.downloads import CSV
 from annotator.web.live_scores import live_scores
 from annotator.web.observing import policy_shown
 from annotator.web.own_scores import own_scores
-from annotator.workflows import leaderboard, leaderboard_text
+from annotator.workflows import leaderboard, leaderboard_standing, leaderboard_text
 from annotator.workflows.leaderboard import DEFAULT_MEASURES, GradesFrom, IntervalMethod, Leaderboard, View
 from annotator.workflows.tokens import Scope
 
@@ -46,8 +46,10 @@ class BoardQuery(Schema):
 
 
 class OwnQuery(Schema):
-    """As what."""
+    """As what; and which run beside the median and the best of all, by which measure."""
 
+    run = Text(load_default=None, metadata={"description": "A run of the team; the first unless said."})
+    m = Text(load_default=None, metadata={"description": "A measure of the leaderboard; the first unless said."})
     per_topic = fields.Boolean(load_default=False)
     format = one_of(["json", "csv"], load_default="json")
 
@@ -114,14 +116,21 @@ def show_leaderboard(call: Call) -> Response:
     gives=Gives(Board, media=[CSV]),
 )
 def show_own_scores(call: Call) -> Response:
-    """Show the scores of the caller's team, once they are released."""
-    return _answer(own_scores(call.slug).board, call.query)
+    """Show the scores of the caller's team, once they are released.
+
+    Where the organisers show it, `beside` has the topics of one run beside the median and the best of all runs.
+    """
+    found = own_scores(call.slug)
+    if found.standing is None or the_place().sees is ScoresShown.OWN:
+        return _answer(found.board, call.query)
+    return _answer(found.board, call.query, {"beside": leaderboard_standing.standing_as_json(found.standing)})
 
 
-def _answer(whole: Leaderboard, asked: Mapping[str, Any]) -> Response:
+def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, object] | None = None) -> Response:
+    """The leaderboard, in JSON with what more there is to say."""
     board = replace(whole, policy=whole.policy and policy_shown(whole.policy))
     if asked["format"] == "json":
-        return as_json(leaderboard_text.as_json(board, per_topic=asked["per_topic"]))
+        return as_json({**leaderboard_text.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
     if asked["per_topic"]:
         return text(leaderboard_text.topics_csv(board), CSV)
     return text(leaderboard_text.leaderboard_csv(board), CSV)

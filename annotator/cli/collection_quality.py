@@ -8,6 +8,7 @@ import click
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.cli.watching import watch
+from annotator.workflows.leaderboard import EVERY_ROUND
 from annotator.workflows.pool_selection import Memory, choices_left
 from annotator.workflows.reusability_report import (
     USUAL_MEASURE,
@@ -17,6 +18,7 @@ from annotator.workflows.reusability_report import (
     QualityRequest,
     quality_report,
 )
+from annotator.workflows.rounds import round_numbers
 
 
 @click.command("quality")
@@ -39,9 +41,10 @@ def quality(installation: Installation, slug: str, measure: str, seed: int, by: 
         to_come = choices_left(session, slug, memory=Memory())
         request = QualityRequest(measure, seed, ablates)
         report = quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring"))
+        notices = [str(EVERY_ROUND)] if round_numbers(session, slug) else []
     match format_:
         case "json":
-            about = {"measure": report.measure, "qrels": asdict(report.state)}
+            about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
             show_json({**about, **{each.value: _as_dicts(report, each) for each in Part}})
         case "csv":
             show_csv(*report.file(part or Part.TOPICS))
@@ -51,7 +54,7 @@ def quality(installation: Installation, slug: str, measure: str, seed: int, by: 
                     click.echo()
                 headings, rows = report.table(each)
                 show_table([heading.upper() for heading in headings], rows)
-    for line in _notes(report):
+    for line in [*notices, *_notes(report)]:
         click.echo(line, err=True)
 
 

@@ -121,17 +121,9 @@ def _show_table(board: Leaderboard, *, per_topic: bool) -> None:
     else:
         headings, *rows = leaderboard_text.readable_rows(board)
         show_table([str(heading) for heading in headings], rows)
-    settled = f" settled by {board.policy}" if board.policy else ""
-    grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
-    lines = [
-        "",
-        f"Qrels: {board.source}{settled}, {grades}.",
-        f"Topics: {len(board.topics)} scored, {board.topics_left_out} without a grade left out.",
-    ]
-    if not per_topic:
-        lines += _explanations(board)
-    lines += map(str, board.notices)
-    for line in lines:
+    grades, topics, *notices = leaderboard_text.scored_against(board)
+    explanations = [] if per_topic else _explanations(board)
+    for line in ["", grades, topics, *explanations, *notices]:
         click.echo(line.encode())
 
 

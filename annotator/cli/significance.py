@@ -9,6 +9,8 @@ from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.cli.watching import watch
 from annotator.storage.kept_grades import LIVE
+from annotator.workflows.leaderboard import EVERY_ROUND
+from annotator.workflows.rounds import round_numbers
 from annotator.workflows.significance_report import (
     PERMUTATIONS,
     USUAL_MEASURE,
@@ -53,15 +55,16 @@ def command(
     request = SignificanceRequest(measure, qrels, baseline, permutations, seed)
     with installation.database.reading() as session:
         report = significance_report(session, slug, request, watch=watch("Permuting"))
+        notices = [str(EVERY_ROUND)] if round_numbers(session, slug) else []
     match format_:
         case "json":
-            about = {"measure": report.measure, "qrels": asdict(report.state)}
+            about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
             show_json({**about, **{part.value: _as_dicts(report, part) for part in Part}})
         case "csv":
             show_csv(*report.file(Part(by or Part.PAIRS)))
         case _:
             _show_tables(report, Part(by) if by else None)
-    for line in _notes(report):
+    for line in [*notices, *_notes(report)]:
         click.echo(line, err=True)
 
 

@@ -10,6 +10,12 @@ from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
 
+# Whoever comes from the scores of one round finds other numbers where it is not asked for.
+EVERY_ROUND = Sentence(
+    "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
+    "round is taken out."
+)
+
 
 def notices(
     values: BoardValues, rows: Sequence[LeaderboardRow], relevant: Sequence[int], judges: int, best_grade: int

@@ -36,16 +36,19 @@ def readable_rows(board: Leaderboard) -> list[list[Cell]]:
 
 
 def markdown(board: Leaderboard) -> str:
-    """The readable rows as a table in Markdown."""
+    """The readable rows as a table in Markdown, and under it what they were scored against."""
     headings, *rows = [[shown(cell).replace("|", r"\|") for cell in row] for row in readable_rows(board)]
     rule = ["---", "---", *["---:"] * (len(headings) - 2)]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (headings, rule, *rows))
+    lines = [f"| {' | '.join(cells)} |" for cells in (headings, rule, *rows)]
+    # Each a paragraph of its own.
+    return "".join(f"{line}\n" for line in [*lines, *(f"\n{shown(line)}" for line in scored_against(board))])
 
 
 def latex(board: Leaderboard) -> str:
-    """The readable rows as a LaTeX table for the package booktabs."""
+    """The readable rows as a LaTeX table for the package booktabs; comments say what they were scored against."""
     headings, *rows = [[_in_latex(shown(cell)) for cell in row] for row in readable_rows(board)]
     lines = [
+        *(f"% {shown(line)}" for line in scored_against(board)),
         rf"\begin{{tabular}}{{ll{'r' * (len(headings) - 2)}}}",
         r"\toprule",
         rf"{' & '.join(headings)} \\",
@@ -55,6 +58,17 @@ def latex(board: Leaderboard) -> str:
         r"\end{tabular}",
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def scored_against(board: Leaderboard) -> list[str]:
+    """The grades and the topics, a line each, and all that must be said beside the numbers."""
+    settled = f" settled by {board.policy}" if board.policy else ""
+    grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
+    return [
+        f"Qrels: {board.source}{settled}, {grades}.",
+        f"Topics: {len(board.topics)} scored, {board.topics_left_out} without a grade left out.",
+        *map(str, board.notices),
+    ]
 
 
 def shown(cell: Cell) -> str:

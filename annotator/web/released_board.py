@@ -15,7 +15,7 @@ from annotator.web.error_pages import status_of
 from annotator.web.live_scores import live_scores
 from annotator.web.observing import policy_shown
 from annotator.workflows import leaderboard, leaderboard_text
-from annotator.workflows.leaderboard import Leaderboard, View
+from annotator.workflows.leaderboard import EVERY_ROUND, Leaderboard, View
 
 OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")
 
@@ -37,6 +37,7 @@ def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
         view=_view(),
         measures=measures,
         offered=OFFERED_MEASURES,
+        rounds=board is not None and EVERY_ROUND in board.notices,
         helps=leaderboard.measure_help(board.measures) if board else {},
     )
     # That nothing is judged yet is no fault of the request.

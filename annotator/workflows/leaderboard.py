@@ -16,6 +16,7 @@ from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
 from annotator.evaluation.leaderboard import LeaderboardRow as LeaderboardRow
 from annotator.evaluation.leaderboard import View as View
 from annotator.evaluation.leaderboard_making import Asked
+from annotator.evaluation.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard_recalling import Source, recalled, said_of_version, within
 from annotator.evaluation.live_scores import GradedTopic, Grading, no_search_for_garbage, topic_lines
 from annotator.evaluation.live_scores import LiveScores as LiveScores
@@ -42,7 +43,7 @@ from annotator.storage.documents import docnos_of, document_ids
 from annotator.storage.kept_grades import grades_of_version
 from annotator.storage.opinions import opinions
 from annotator.storage.qrels_versions import kept_version
-from annotator.storage.rounds import find_round, judged_before, kept_before, requeued_so_far, runs_of_round
+from annotator.storage.rounds import find_round, judged_before, kept_before, requeued_so_far, rounds_of, runs_of_round
 from annotator.storage.scored_state import ScoredState, learn_docnos, lists_with_scores, scored_state
 
 
@@ -106,7 +107,8 @@ def build_leaderboard(
     kept = (memory or LiveScores()).of(collection.id, (state.runs, grading.compat, scope and scope.key))
     with no_search_for_garbage():
         board = recalled(kept, asked, source, scope, load)
-    return board if not source.said else replace(board, notices=(*source.said, *board.notices))
+    board = board if not source.said else replace(board, notices=(*source.said, *board.notices))
+    return _of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
@@ -127,6 +129,11 @@ def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> Dropping
 def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     """What each measure says of itself, by its canonical name."""
     return {str(measure): measure.help for measure in parse_measures(names)}
+
+
+def _of_every_round(board: Leaderboard) -> Leaderboard:
+    """The same, saying so in files, which have no notices, and for whoever reads it."""
+    return replace(board, source=f"{board.source}, every round, whole", notices=(EVERY_ROUND, *board.notices))
 
 
 def _parse(names: Sequence[str]) -> tuple[Measure, ...]:

@@ -5,8 +5,7 @@ where there are enough others, of enough teams that no team by itself knows all 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from statistics import median
 
 from annotator.errors import NotFoundError, Sentence
@@ -43,27 +42,25 @@ class Standing:
     untold: Sentence | None
 
 
-def standing(board: Leaderboard, tag: str, measure: str, *, before: datetime) -> Standing:
-    """Compare a run with all that were uploaded before a moment, itself among them.
+def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
+    """Compare a run with all of the leaderboard, itself among them.
 
-    Later runs have no part in it: from what they change, the grades of single documents could be found out. Raises
-    `NotFoundError` when there is no such run in time, or the measure is not on the leaderboard.
+    Raises `NotFoundError` when the run or the measure is not on it.
     """
-    in_time = [row for row in board.rows if row.run.uploaded_at < before]
-    own = next((row for row in in_time if row.tag == tag), None)
+    own = next((row for row in board.rows if row.tag == tag), None)
     if own is None:
         raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
     if measure not in board.measures:
         raise NotFoundError("The measure “%(measure)s” is not on this page.", measure=measure)
     place = board.measures.index(measure)
     better = parse_measure(measure).definition.better
-    untold = _untold([row for row in in_time if row.tag != tag and (row.team is None or row.team != own.team)])
-    beside = in_time if untold is None else []
+    untold = _untold([row for row in board.rows if row.tag != tag and (row.team is None or row.team != own.team)])
+    beside = board.rows if untold is None else ()
     topics = (
         _on_topic(topic, own.by_topic[topic][place], [row.by_topic[topic][place] for row in beside], better)
         for topic in board.topics
     )
-    return Standing(tag, measure, len(in_time), tuple(topics), untold)
+    return Standing(tag, measure, len(board.rows), tuple(topics), untold)
 
 
 def standing_csv(found: Standing, *, beside: bool = True) -> str:
@@ -77,6 +74,17 @@ def standing_csv(found: Standing, *, beside: bool = True) -> str:
         [found.run, found.measure, one.topic, one.own, *(_beside(found, one) if beside else [])] for one in found.topics
     ]
     return csv_text([headings, *rows])
+
+
+def standing_as_json(found: Standing) -> dict[str, object]:
+    """All of it, as JSON has it; `untold` says why median and best are null, and is null where they are told."""
+    return {
+        "run": found.run,
+        "measure": found.measure,
+        "among": found.among,
+        "untold": None if found.untold is None else str(found.untold),
+        "topics": [asdict(one) for one in found.topics],
+    }
 
 
 def _beside(found: Standing, one: TopicStanding) -> list[Number | str | None]:

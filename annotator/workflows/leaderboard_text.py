@@ -10,6 +10,7 @@ from annotator.evaluation.leaderboard_table import exact_rows, shown_beside
 from annotator.evaluation.leaderboard_table import latex as latex
 from annotator.evaluation.leaderboard_table import markdown as markdown
 from annotator.evaluation.leaderboard_table import readable_rows as readable_rows
+from annotator.evaluation.leaderboard_table import scored_against as scored_against
 from annotator.spreadsheets import csv_text
 
 ALL_TOPICS = "all"  # trec_eval's word for the mean

@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from build import NOW, SLUG, labels, member
+from build import NOW, SLUG, labels, member, run
 from calling import NEWS, Caller
 from sqlalchemy import select
 
@@ -19,6 +19,7 @@ from annotator.workflows import (
     documents,
     indexing,
     leaderboard,
+    leaderboard_standing,
     leaderboard_text,
     qrels,
     search,
@@ -185,11 +186,39 @@ def test_participants_see_of_scores_what_is_released(program: Caller, database: 
     assert pat.get(f"{NEWS}/scores").status_code == 404
     release(database, ScoresShown.OWN)
     assert pat.get(f"{NEWS}/leaderboard").status_code == 403
-    assert [row["tag"] for row in pat.get(f"{NEWS}/scores").json["rows"]] == ["ours"]
+    [own] = pat.get(f"{NEWS}/scores").json["rows"]
+    # Its place would tell how many are better.
+    assert (own["tag"], own["place"]) == ("ours", None)
     release(database, ScoresShown.WHOLE)
     assert {row["tag"] for row in pat.get(f"{NEWS}/leaderboard").json["rows"]} == {"alpha", "beta", "ours"}
     assert pat.get(f"{NEWS}/leaderboard", judge="ann").status_code == 403
     assert pat.get(f"{NEWS}/scores", format="csv").text.count("\n") == 2
+
+
+def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
+    program: Caller, database: Database
+) -> None:
+    pat = program("pat")
+    pat.send(f"{NEWS}/runs", "1 Q0 b 1 2.0 ours\n")
+    release(database, ScoresShown.OWN)
+    assert "beside" not in pat.get(f"{NEWS}/scores").json
+    release(database, ScoresShown.BESIDE)
+    few = pat.get(f"{NEWS}/scores", run="ours", m="P@10").json["beside"]
+    assert (few["run"], few["measure"], few["among"]) == ("ours", "P@10", 3)
+    assert few["untold"].startswith("The median and the best of all runs are not told")
+    assert {(one["median"], one["best"]) for one in few["topics"]} == {(None, None)}
+    with database.transaction() as session:
+        for team in ("blue", "green", "grey"):
+            run(session, team, {"1": ["a"], "2": ["a"]}, team=team)
+    release(database, ScoresShown.BESIDE)
+    told = pat.get(f"{NEWS}/scores", run="ours", m="P@10").json
+    with database.reading() as session:
+        board = leaderboard.build_leaderboard(session, SLUG)
+    expected = leaderboard_standing.standing_as_json(leaderboard_standing.standing(board, "ours", "P@10"))
+    assert told["beside"] == expected
+    assert told["beside"]["untold"] is None
+    assert all(one["median"] is not None for one in told["beside"]["topics"])
+    assert pat.get(f"{NEWS}/scores", run="alpha").status_code == 404
 
 
 def release(database: Database, shown: ScoresShown) -> None:
@@ -228,11 +257,11 @@ def test_a_moment_counts_in_its_own_time_zone(program: Caller, database: Databas
         assert len(answer.json["deeds"]) == found
 
 
-def test_a_large_import_is_left_to_the_page_or_the_command(program: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(api_documents, "MOST_BYTES", 100)
+def test_what_is_packed_in_several_parts_is_not_unpacked_without_end(
+    program: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api_documents, "MOST_UNPACKED_AT_ONCE", 100)
     ola, lines = program("ola"), "a\tTitle\tsome words\n" * 5 + "b\twords\n"
-    refused = ola.send(f"{NEWS}/documents", lines)
-    assert (refused.status_code, "`annotator documents import`" in refused.json["detail"]) == (413, True)
     packed = ola.send(f"{NEWS}/documents", gzip.compress(lines.encode()))
     told = "The unpacked file is larger than 100 bytes. Split it."
     assert (packed.status_code, packed.json["problems"][0]["detail"]) == (422, told)

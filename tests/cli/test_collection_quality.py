@@ -31,7 +31,7 @@ def test_every_part_can_be_had_by_itself(judged: CommandLine) -> None:
     rows = list(csv.DictReader(judged.done(*QUALITY, "--by", "fewer", "--format", "csv").splitlines()))
     assert (rows[0]["share"], rows[0]["judgements"]) == ("0.9", "3")
     found = json.loads(judged.done(*QUALITY, "--format", "json"))
-    assert found.keys() == {"measure", "qrels", "topics", "depths", "deeper", "fewer"}
+    assert found.keys() == {"measure", "qrels", "notices", "topics", "depths", "deeper", "fewer"}
     assert judged.done(*QUALITY, "--format", "csv").splitlines()[1] == (
         "1,4,3,1,2,0.6666666666666666,False,False,live,adjudicated-else-majority,3,1"
     )

@@ -163,6 +163,9 @@ def test_the_leaderboard_is_set_in_markdown_and_latex(judged: CommandLine) -> No
     assert lines[0] == "| RUN | TEAM | P@1 | 95% | Judged@1 | MARKS |"
     assert lines[2] == "| alpha |  | 1.0000 |  | 1.0000 |  |"
     assert r"beta &  & 0.5000 & [0.0000,1.0000] & 0.5000 &  \\" in judged.done(*words, "latex").splitlines()
+    warning = "Runs of which less than 95 % of what a score looks at is judged: 1 of 2."
+    assert any(line.startswith(warning) for line in lines)
+    assert any(line.startswith(f"% {warning}") for line in judged.done(*words, "latex").splitlines())
     assert judged(*words, "latex", "--per-topic").exit_code == 2
 
 

@@ -54,6 +54,39 @@ def test_a_leaderboard_of_a_round_is_residual_or_whole_and_says_so(second: Comma
     assert second("leaderboard", "show", "news", "--whole").exit_code == 2
 
 
+EVERY_ROUND = (
+    "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
+    "round is taken out."
+)
+
+
+@pytest.mark.parametrize("command", [("leaderboard", "show"), ("significance",), ("collections", "quality")])
+def test_scores_that_are_asked_for_without_a_round_say_that_there_are_some(
+    second: CommandLine, command: tuple[str, ...]
+) -> None:
+    words = (*command, "news", "-m", "AP")
+    assert EVERY_ROUND in [*second.done(*words).splitlines(), *second.talk(*words).splitlines()]
+    assert EVERY_ROUND in json.loads(second.done(*words, "--format", "json"))["notices"]
+
+
+def test_the_report_says_that_there_are_rounds(second: CommandLine) -> None:
+    second.done("report", "news", "-o", "report.html")
+    assert EVERY_ROUND in Path("report.html").read_text(encoding="utf-8")
+
+
+def test_a_leaderboard_in_latex_and_markdown_names_what_it_was_scored_against(second: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "AP", "--format")
+    latex = second.done(*words, "latex", "--round", "2").splitlines()
+    comments = [line for line in latex if line.startswith("% ")]
+    assert latex[: len(comments)] == comments
+    assert comments[0].startswith("% Qrels: live, round 2, residual settled by")
+    assert "on the residual collection: 2 documents of topics" in comments[2]
+    markdown = second.done(*words, "markdown").splitlines()
+    qrels = next(line for line in markdown if line.startswith("Qrels: "))
+    assert qrels.startswith("Qrels: live, every round, whole settled by")
+    assert EVERY_ROUND in markdown
+
+
 def test_runs_and_pools_are_of_the_round_that_is_named(second: CommandLine) -> None:
     write_run("late", ["1 e"])
     second.done("runs", "import", "news", "late.run", "--round", "1")

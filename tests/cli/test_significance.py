@@ -31,7 +31,7 @@ def test_every_part_can_be_had_as_csv_and_json(judged: CommandLine) -> None:
     # Differences 0 and -1: t is -0.5 / 0.5 of 1 degree of freedom, p exactly a half.
     assert float(pair["t_p"]) == pytest.approx(0.5)
     found = json.loads(judged.done(*TEST, "--baseline", "beta", "--format", "json"))
-    assert found.keys() == {"measure", "qrels", "runs", "pairs", "baseline", "variance", "topics"}
+    assert found.keys() == {"measure", "qrels", "notices", "runs", "pairs", "baseline", "variance", "topics"}
     assert (found["measure"], found["qrels"]["name"], found["qrels"]["grades"]) == ("P@1", "live", 4)
     assert [one["run"] for one in found["baseline"]] == ["alpha"]
     assert judged.table(*TEST, "--by", "topics")[0][:1] == ["0.0100"]

@@ -1,13 +1,18 @@
 """The pages of rounds, the leaderboard of one round, and of documents that changed since they were judged."""
 
 import csv
+from datetime import timedelta
 from io import StringIO
 
 import pytest
-from build import labels, run
+from build import NOW, SLUG, labels, member, run
 from visiting import Visit, file, words
 
-from annotator.storage import Database
+from annotator.storage import Database, Role, ScoresShown
+from annotator.workflows import submissions
+
+DAY = timedelta(days=1)
+EVERY_ROUND = "The runs of every round are scored here, whole"
 
 
 @pytest.fixture
@@ -96,6 +101,8 @@ def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) 
     "page",
     [
         "significance?round=2",
+        "leaderboard",
+        "report.html",
         "correlation?round=2",
         "quality?round=2",
         "leaderboard/run?tag=alpha&round=2",
@@ -106,7 +113,26 @@ def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) 
 )
 def test_pages_that_know_no_rounds_say_so_where_there_are_some(visit: Visit, judged: str, page: str) -> None:
     ola = visit("ola")
-    sentence = "This page scores the runs of every round, whole"
+    sentence = EVERY_ROUND
     assert sentence not in words(ola.get(f"{judged}/{page}"))
     ola.post(f"{judged}/rounds/close")
     assert sentence in words(ola.get(f"{judged}/{page}"))
+
+
+@pytest.mark.parametrize(
+    ("name", "page"), [("pat", "scores"), ("pat", "leaderboard"), ("obi", "leaderboard"), ("obi", "report.html")]
+)
+def test_what_participants_and_observers_see_of_scores_says_that_there_are_rounds(
+    visit: Visit, judged: str, database: Database, name: str, page: str
+) -> None:
+    ola = visit("ola")
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+        run(session, "reds", {"1": ["b", "a"]}, team="red")
+        submissions.release_scores(session, SLUG, at=NOW + DAY, shown=ScoresShown.WHOLE, early=True)
+    assert EVERY_ROUND not in words(visit(name).get(f"{judged}/{page}"))
+    ola.post(f"{judged}/rounds/close")
+    assert EVERY_ROUND in words(visit(name).get(f"{judged}/{page}"))
+    if page != "report.html":
+        (first, *_) = csv.DictReader(StringIO(visit(name).get(f"{judged}/{page}.csv").text))
+        assert first["qrels"] == "live, every round, whole"
