@@ -1,7 +1,7 @@
 # Everything here works on a machine with only Python >= 3.11 (with venv and pip), make and a C library.
 #
 #   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
-#   make test    all tests; ANNOTATOR_THOROUGH=1 make test takes more examples, and every page on both databases
+#   make test    the tests; ANNOTATOR_THOROUGH=1 make test takes more examples, and leaves nothing out on PostgreSQL
 #   make faults  servers and browsers killed, networks cut, in full length (make test has it short): 15 minutes
 #   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling

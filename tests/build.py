@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from beginning import beginning
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from thorough import CHEAP
 from werkzeug.security import generate_password_hash
 
 from annotator.evaluation.scale import parse_scale
@@ -20,8 +21,7 @@ LIMIT = 1 << 24
 PASSWORD = "correct horse"
 # Long enough for a server, and known to everybody.
 SECRET_KEY = "for tests only, and for nothing else"
-# A hash of the kind the program makes, at a hundredth of the cost: an account of the tests guards nothing.
-HASH = generate_password_hash(PASSWORD, "scrypt:256:8:1")
+HASH = generate_password_hash(PASSWORD, CHEAP)
 SCALE = "0=Not relevant,1=Relevant,2=Highly relevant"
 SLUG = "news"
 

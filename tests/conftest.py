@@ -2,11 +2,14 @@
 
 import gc
 import os
+import secrets
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
 import pytest
@@ -14,7 +17,10 @@ from hypothesis import settings
 from kept import Kept
 from sqlalchemy import text
 from sqlalchemy.orm import Session
+from thorough import CHEAP, IS_THOROUGH, examples
+from werkzeug.security import generate_password_hash
 
+from annotator import passwords
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Database
 from annotator.storage.schema import prepare_schema
@@ -23,15 +29,34 @@ EMPTY_TABLES = "".join(
     f'IF EXISTS (SELECT FROM "{name}") THEN DELETE FROM "{name}"; END IF;'  # noqa: S608 - names of our own tables
     for name in Base.metadata.tables
 )
-# `make test` alone takes fewer examples of each property, and asks for pages on PostgreSQL in one test of four. What
-# the pages call is tested on both databases in any case.
-IS_THOROUGH = os.environ.get("ANNOTATOR_THOROUGH") == "1"
-PAGES_ON_POSTGRES = 4
 # A busy machine is no fault of what is tested: nothing here is measured by the clock.
-settings.register_profile("untimed", deadline=None, max_examples=100 if IS_THOROUGH else 40)
+# The short form tries the same examples each time, so that what passed passes again; the thorough one looks for others.
+settings.register_profile("untimed", deadline=None, max_examples=examples(100), derandomize=not IS_THOROUGH)
 settings.load_profile("untimed")
 
 LONGEST = "test_wheel.py"
+
+# What `make test` alone leaves out of the tests on PostgreSQL; each of them is done on SQLite, and chosen by a checksum
+# of its name, so that every process leaves out the same. `ANNOTATOR_THOROUGH=1 make test` leaves out nothing.
+OUT = pytest.StashKey[Counter[str]]()
+# One in so many is done. Pages and the door for programs have no SQL: the workflows have it that they call.
+PAGES_ON_POSTGRES = 6
+PROGRAMS_ON_POSTGRES = 6
+# Most workflows write their statements once for both databases, so that a sample tells whether PostgreSQL takes them.
+WORKFLOWS_ON_POSTGRES = 4
+# These are always done on both, for there the two differ: in what they lock and whom they let wait, ...
+ALWAYS_ON_POSTGRES = {
+    *("test_at_once.py", "test_adjudicators_at_once.py", "test_desk_at_once.py", "test_places_at_once.py"),
+    *("test_places_of_machines.py", "test_live_leaderboard.py", "test_queue.py", "test_queue_of_many.py"),
+    *("test_judging.py", "test_judging_turn.py", "test_recording.py", "test_judge_desk.py", "test_adjudication.py"),
+    # ... in how they find words, ...
+    *("test_search.py", "test_search_adding.py", "test_indexing.py", "test_corpus.py", "test_changed_documents.py"),
+    # ... in their order of texts, and in statements that compute or are written for each of them.
+    *("test_duplicates.py", "test_near_duplicates.py", "test_settled_alike.py", "test_archive.py", "test_revisions.py"),
+    *("test_forgetting.py", "test_audit.py", "test_throttle.py"),
+}
+# Such tests among the others say so in their names.
+OF_SEVERAL_AT_ONCE = ("at_once", "while", "wait", "each_other", "lock")
 # A folder that is in memory, on systems that have one; containers may have a small one.
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of nobody else's is made in it
 ROOM_IN_MEMORY = 1 << 30
@@ -50,22 +75,59 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Then the longest of the others, for which all would wait at the end.
     """
     items.sort(key=lambda item: ("browser" not in item.path.parts, item.path.name != LONGEST))
-    if not IS_THOROUGH:
-        left_out = [item for item in items if _asks_for_a_page_on_postgres(item)]
-        config.hook.pytest_deselected(items=left_out)
-        kept = set(items) - set(left_out)
-        items[:] = [item for item in items if item in kept]
+    out = {} if IS_THOROUGH else {item: rule for item in items if (rule := _rule_against(item)) is not None}
+    config.hook.pytest_deselected(items=list(out))
+    config.stash[OUT] = Counter(out.values())
+    items[:] = [item for item in items if item not in out]
 
 
-def _asks_for_a_page_on_postgres(item: pytest.Item) -> bool:
-    is_page = "web" in item.path.parts and "[postgres" in item.name
-    return is_page and crc32(item.name.encode()) % PAGES_ON_POSTGRES != 0
+def _rule_against(item: pytest.Item) -> str | None:
+    """The rule that leaves a test out of a run that is not thorough; None for most."""
+    is_always_done = item.path.name in ALWAYS_ON_POSTGRES or any(word in item.name for word in OF_SEVERAL_AT_ONCE)
+    if "[postgres" not in item.name or is_always_done:
+        return None
+    one_in = {"web": PAGES_ON_POSTGRES, "api": PROGRAMS_ON_POSTGRES, "workflows": WORKFLOWS_ON_POSTGRES}
+    folder = item.path.parent.name
+    is_sampled = crc32(item.name.encode()) % one_in.get(folder, 1) == 0
+    return None if is_sampled else f"{folder} on PostgreSQL, all but one in {one_in[folder]}"
+
+
+# Where several processes run the tests, each leaves the same out, and the one that reports hears it of them.
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Say to the process that reports what was left out."""
+    if hasattr(session.config, "workeroutput"):
+        out: Counter[str] = session.config.stash.get(OUT, Counter())
+        session.config.workeroutput["left out"] = dict(out)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401 - xdist's own type
+    """Hear it."""
+    node.config.stash[OUT] = Counter(getattr(node, "workeroutput", {}).get("left out", {}))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what was left out, by which rule, and how it is done."""
+    out: Counter[str] = terminalreporter.config.stash.get(OUT, Counter())
+    for rule, count in sorted(out.items()):
+        terminalreporter.write_line(f"Left out: {count} tests ({rule}); ANNOTATOR_THOROUGH=1 does them.")
 
 
 def pytest_collection_finish() -> None:
     """Leave what is there by now, some hundred megabytes of code and tests, out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> Iterator[None]:
+    """A password is checked in a hundredth of the time: a test of the throttle has a hundred wrong ones checked."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(passwords, "METHOD", CHEAP)
+        patch.setattr(passwords, "NOBODYS_HASH", generate_password_hash(secrets.token_urlsafe(), CHEAP))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,8 @@
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
-
-import pytest
 
 from annotator.assets import PACKAGE
 
@@ -38,6 +36,7 @@ SERVES_BOTH = {
     "downloads",
     "error_pages",
     "json_answers",
+    "later",
     "live_scores",
     "observing",
     "own_scores",
@@ -93,12 +92,16 @@ OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
 
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 WORKFLOWS = [module for module in MODULES if module.startswith("workflows/")]
-each_module = pytest.mark.parametrize("module", MODULES)
 
 
 @cache
 def tree(module: str) -> ast.Module:
     return ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
+
+
+@cache
+def nodes(module: str) -> list[ast.AST]:
+    return list(ast.walk(tree(module)))
 
 
 def part_of(module: str) -> str:
@@ -121,9 +124,17 @@ def imported_parts(module: str) -> set[str]:
     return names - sys.stdlib_module_names
 
 
-@each_module
-def test_each_part_imports_only_what_it_may(module: str) -> None:
-    assert imported_parts(module) - {part_of(module)} <= MAY_IMPORT[part_of(module)]
+# One test for each rule, which names the modules that break it: one for each rule and module would be thousands.
+def breaking(modules: Sequence[str], wrong_in: Callable[[str], Collection[object]]) -> dict[str, object]:
+    """What is wrong, by module, in those in which something is."""
+    return {module: wrong for module in modules if (wrong := wrong_in(module))}
+
+
+def test_each_part_imports_only_what_it_may() -> None:
+    def imported_beyond(module: str) -> set[str]:
+        return imported_parts(module) - {part_of(module)} - MAY_IMPORT[part_of(module)]
+
+    assert breaking(MODULES, imported_beyond) == {}
 
 
 def test_the_door_for_programs_takes_of_the_pages_only_what_serves_both() -> None:
@@ -132,21 +143,23 @@ def test_the_door_for_programs_takes_of_the_pages_only_what_serves_both() -> Non
     assert of_pages == SERVES_BOTH
 
 
-@pytest.mark.parametrize("module", [module for module in WORKFLOWS if module not in {TURN, OVERVIEW}])
-def test_no_workflow_imports_another(module: str) -> None:
-    assert "workflows" not in imported_parts(module)
+def test_no_workflow_imports_another() -> None:
+    alone = [module for module in WORKFLOWS if module not in {TURN, OVERVIEW}]
+    assert breaking(alone, lambda module: imported_parts(module) & {"workflows"}) == {}
 
 
-@each_module
-def test_nothing_is_imported_inside_a_function(module: str) -> None:
-    functions = [node for node in ast.walk(tree(module)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    assert [name for function in functions for name in imports(function)] == []
+def test_nothing_is_imported_inside_a_function() -> None:
+    assert breaking(MODULES, lambda module: [name for one in functions(module) for name in imports(one)]) == {}
 
 
-@pytest.mark.parametrize("module", [module for module in MODULES if module != DATABASE])
-def test_nobody_else_opens_a_session_or_a_connection(module: str) -> None:
+def test_nobody_else_opens_a_session_or_a_connection() -> None:
     # Theirs would begin no transaction on SQLite: each statement would be stored by itself.
-    called = [node.func for node in ast.walk(tree(module)) if isinstance(node, ast.Call)]
+    assert breaking([module for module in MODULES if module != DATABASE], opened) == {}
+
+
+def opened(module: str) -> list[str]:
+    """The calls of a module that open a session or a connection."""
+    called = [node.func for node in nodes(module) if isinstance(node, ast.Call)]
     makes_session = [call.id for call in called if isinstance(call, ast.Name) and call.id in OPENS]
     opens = [
         ast.unparse(call)
@@ -154,29 +167,29 @@ def test_nobody_else_opens_a_session_or_a_connection(module: str) -> None:
         if isinstance(call, ast.Attribute)
         and (call.attr in OPENS or (call.attr in {"connect", "begin"} and "engine" in ast.unparse(call.value)))
     ]
-    assert makes_session + opens == []
+    return makes_session + opens
 
 
-@each_module
-def test_each_module_says_what_is_in_it_in_one_line(module: str) -> None:
-    docstring = ast.get_docstring(tree(module))
-    assert docstring is not None
-    assert docstring.splitlines()[0].endswith((".", "!"))
+def test_each_module_says_what_is_in_it_in_one_line() -> None:
+    first_lines = {module: (ast.get_docstring(tree(module)) or "").partition("\n")[0] for module in MODULES}
+    assert {module: line for module, line in first_lines.items() if not line.endswith((".", "!"))} == {}
 
 
-@each_module
-def test_no_file_outgrows_one_sitting(module: str) -> None:
-    assert len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+def test_no_file_outgrows_one_sitting() -> None:
+    lengths = {module: len((PACKAGE / module).read_text(encoding="utf-8").splitlines()) for module in MODULES}
+    assert {module: lines for module, lines in lengths.items() if lines > LONGEST_FILE} == {}
 
 
-@each_module
-def test_no_function_outgrows_a_screen(module: str) -> None:
-    too_long = {
-        node.name: lines
-        for node in ast.walk(tree(module))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (lines := lines_of(node)) > LONGEST_FUNCTION
-    }
-    assert too_long == {}
+def test_no_function_outgrows_a_screen() -> None:
+    def too_long(module: str) -> dict[str, int]:
+        return {one.name: lines for one in functions(module) if (lines := lines_of(one)) > LONGEST_FUNCTION}
+
+    assert breaking(MODULES, too_long) == {}
+
+
+def functions(module: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All of a module, and those inside of others."""
+    return [node for node in nodes(module) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:

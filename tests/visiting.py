@@ -4,6 +4,7 @@ import io
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from html import unescape
 from typing import Any
 
@@ -14,6 +15,7 @@ from werkzeug.test import TestResponse
 from annotator.app import create_app
 from annotator.settings import Settings
 from annotator.storage import Database, User
+from annotator.web.context import DATABASE
 from annotator.web.sessions import marks
 
 
@@ -22,6 +24,19 @@ def application(database: Database) -> Flask:
     settings = Settings(secret_key="of the tests", upload_limit=1 << 20, unpacked_limit=1 << 20)
     app = create_app(settings, database)
     app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
+    return app
+
+
+@cache
+def shared_application() -> Flask:
+    """One for all tests of a process, whose pages are compiled once; each test gives it its own database."""
+    return application(Database("sqlite://"))
+
+
+def with_database(app: Flask, database: Database, *, csrf: bool = False) -> Flask:
+    """The same application, over this database from now on; with `csrf`, its forms need their token."""
+    app.extensions[DATABASE] = database
+    app.config.update(TESTING=True, WTF_CSRF_ENABLED=csrf)
     return app
 
 

@@ -5,25 +5,16 @@ from build import member, pooled_news, user
 from calling import Caller, Program, token_of
 from flask import Flask
 from kept import Kept
-from visiting import application
+from visiting import shared_application, with_database
 
 from annotator.storage import Database, Role
-from annotator.web.context import DATABASE
 from annotator.workflows.tokens import Scope
 
 
-@pytest.fixture(scope="session")
-def shared_app() -> Flask:
-    """One application for all tests."""
-    return application(Database("sqlite://"))
-
-
 @pytest.fixture
-def app(shared_app: Flask, database: Database) -> Flask:
+def app(database: Database) -> Flask:
     """The application over a fresh database, with every guard that there is in use."""
-    shared_app.extensions[DATABASE] = database
-    shared_app.config.update(TESTING=True, WTF_CSRF_ENABLED=True)
-    return shared_app
+    return with_database(shared_application(), database, csrf=True)
 
 
 @pytest.fixture

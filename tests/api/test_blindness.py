@@ -12,11 +12,10 @@ from pathlib import Path
 from api_matrix import MATRIX
 from build import document_file, labels, member, news, pool, run, topic_file
 from calling import NEWS, Answer, Program, token_of
-from flask import Flask
+from visiting import shared_application, with_database
 
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
-from annotator.web.context import DATABASE
 
 DOCNOS = [f"d{number:02}" for number in range(12)]
 RUNS: Mapping[str, Mapping[str, Sequence[str]]] = {
@@ -42,15 +41,15 @@ def fill(database: Database, site: str) -> None:
 
 
 def test_a_judges_program_gets_the_same_bytes_whatever_the_runs_and_the_other_judge(
-    shared_app: Flask, sqlite_template: Path, tmp_path: Path
+    sqlite_template: Path, tmp_path: Path
 ) -> None:
-    app, heard = shared_app, {}
+    heard = {}
     for site in RUNS:
         path = tmp_path / f"{site}.sqlite"
         shutil.copy(sqlite_template, path)
         database = Database(sqlite_url(path))
         fill(database, site)
-        app.extensions[DATABASE] = database
+        app = with_database(shared_application(), database, csrf=True)
         heard[site] = everything(Program(app, token_of(database, "jo")))
         database.close()
     assert len(heard["one"]) > len(MATRIX)

@@ -1,6 +1,6 @@
 """The OpenAPI document describes what there is, and whatever it allows, and more, meets no fault."""
 
-import os
+from functools import cache
 from typing import Any
 
 import pytest
@@ -9,12 +9,13 @@ from build import labels, member
 from calling import API, token_of
 from flask import Flask
 from hypothesis import HealthCheck, Phase, given, settings
+from thorough import IS_THOROUGH
 
 from annotator.api.door import OPERATIONS
 from annotator.storage import Database, Role
 
 # Of each operation, as often with what the document allows as with what it does not.
-EXAMPLES = 200 if os.environ.get("ANNOTATOR_THOROUGH") == "1" else 5
+EXAMPLES = 200 if IS_THOROUGH else 3
 DOCUMENT = f"{API}/openapi.json"
 CONFORMS = [
     schemathesis.checks.not_a_server_error,
@@ -61,6 +62,12 @@ def test_the_page_for_people_has_every_operation_and_object_and_asks_nobody_else
     assert "http" not in page.text.replace("http-equiv", "")
 
 
+@cache
+def operations_of(app: Flask) -> Any:  # noqa: ANN401 - Schemathesis has no name for it
+    """The operations as the document describes them, read once."""
+    return schemathesis.openapi.from_wsgi(DOCUMENT, app)
+
+
 @pytest.mark.parametrize("endpoint", sorted(OPERATIONS))
 @pytest.mark.parametrize("mode", list(schemathesis.GenerationMode))
 def test_whatever_is_sent_meets_no_fault_and_is_answered_as_described(
@@ -72,8 +79,7 @@ def test_whatever_is_sent_meets_no_fault_and_is_answered_as_described(
         member(session, "ada", Role.PARTICIPANT, team="red")
         labels(session, "ann", "1 0 a 1\n1 0 d 0\n2 0 a 1\n")
     token = token_of(database, "ada")
-    schema = schemathesis.openapi.from_wsgi(DOCUMENT, app)
-    operation = schema.find_operation_by_id(endpoint.split(".")[1])
+    operation = operations_of(app).find_operation_by_id(endpoint.split(".")[1])
 
     @settings(
         max_examples=EXAMPLES,

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.inputs import RunsInput
@@ -139,7 +140,7 @@ questions = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(questions)
 def test_values_given_as_dictionaries_are_trec_evals(trec_eval: TrecEval9, question: Question) -> None:
     theirs = trec_eval.ask(question)
@@ -148,7 +149,7 @@ def test_values_given_as_dictionaries_are_trec_evals(trec_eval: TrecEval9, quest
     compare(question, evaluate_as_9(question, {"run": question.run}), theirs)
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=examples(75), deadline=None)
 @given(questions.filter(lambda question: question.run))
 def test_values_read_from_files_are_trec_evals(trec_eval: TrecEval9, question: Question) -> None:
     theirs = trec_eval.ask(question)

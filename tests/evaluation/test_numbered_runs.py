@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import Problems
 from annotator.evaluation import numbered_runs, run_columns
@@ -88,7 +89,7 @@ def run_files(draw: st.DrawFn) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(run_files())
 def test_the_careful_reading_tells_the_same(text: str) -> None:
     problems, careful_problems, numbers = Problems(), Problems(), DocnoNumbers()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import Problems
 from annotator.evaluation import docno_hashes, run_columns, table_stream
@@ -210,7 +211,7 @@ def run_files(draw: st.DrawFn) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(run_files(), st.sampled_from([None, {"1", "2", "3"}, {"1"}]), st.sampled_from([None, "mine"]))
 @example("1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 b 1 1 t\n", None, None)
 @example("1 Q0 a 1 1\nt 1 Q0 b 1 1 t\n", None, None)
@@ -227,7 +228,7 @@ def test_the_fast_reading_is_the_careful_one(text: str, topics: set[str] | None,
         assert repr(lists_of(fast)) == repr(lists_of(careful))  # repr() tells -0.0 from 0.0, and every last bit
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
 def test_plain_files_take_the_fast_reading_and_scores_are_exact(scores: list[float]) -> None:
     text = "".join(f"1 Q0 d{number} 1 {score!r} t\n" for number, score in enumerate(scores)).encode()

@@ -4,24 +4,15 @@ import pytest
 from build import SLUG, member, pooled_news, user
 from flask import Flask
 from kept import Kept
-from visiting import Visit, Visitor, application
+from visiting import Visit, Visitor, shared_application, with_database
 
 from annotator.storage import Database, Role
-from annotator.web.context import DATABASE
-
-
-@pytest.fixture(scope="session")
-def shared_app() -> Flask:
-    """One application for all tests, whose pages are compiled once."""
-    return application(Database("sqlite://"))
 
 
 @pytest.fixture
-def app(shared_app: Flask, database: Database) -> Flask:
+def app(database: Database) -> Flask:
     """The application over a fresh database; forms need no token, except where a test switches that on."""
-    shared_app.extensions[DATABASE] = database
-    shared_app.config.update(TESTING=True, WTF_CSRF_ENABLED=False)
-    return shared_app
+    return with_database(shared_application(), database)
 
 
 @pytest.fixture

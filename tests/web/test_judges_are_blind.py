@@ -13,14 +13,12 @@ from pathlib import Path
 import pytest
 from access_matrix import MATRIX, N
 from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
-from flask import Flask
 from sqlalchemy.orm import Session
-from visiting import Visitor, application
+from visiting import Visitor, shared_application, with_database
 from werkzeug.test import TestResponse
 
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
-from annotator.web.context import DATABASE
 from annotator.workflows import collection, guidelines
 from annotator.workflows.collection import CollectionChange
 
@@ -46,6 +44,7 @@ def fill(session: Session, site: str) -> None:
     user(session, "jo")
     user(session, "nellie")
     user(session, "marmot")
+    user(session, "ada", administrator=True)
     news(session, judgements_wanted=3)
     topic_file(session, "1\tcats\tWhich documents tell of cats?\n2\tdogs\n")
     document_file(session, DOCNOS)
@@ -64,13 +63,14 @@ def fill(session: Session, site: str) -> None:
     guidelines.accept_guidelines(session, SLUG, id_, 1)
 
 
-@pytest.fixture
-def sites(sqlite_template: Path, tmp_path: Path) -> Iterator[dict[str, Database]]:
+@pytest.fixture(scope="module")
+def sites(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Database]]:
     """Both sites."""
     found = {}
+    folder = tmp_path_factory.mktemp("sites")
     for site in RUNS:
-        shutil.copy(sqlite_template, tmp_path / f"{site}.sqlite")
-        found[site] = Database(sqlite_url(tmp_path / f"{site}.sqlite"))
+        shutil.copy(sqlite_template, folder / f"{site}.sqlite")
+        found[site] = Database(sqlite_url(folder / f"{site}.sqlite"))
         with found[site].transaction() as session:
             fill(session, site)
     yield found
@@ -78,19 +78,12 @@ def sites(sqlite_template: Path, tmp_path: Path) -> Iterator[dict[str, Database]
         database.close()
 
 
-@pytest.fixture(scope="module")
-def app() -> Flask:
-    """One application, to which each site is given in turn."""
-    return application(Database("sqlite://"))
-
-
 class Seen:
     """Jo's browser on one site, and everything that it was sent."""
 
-    def __init__(self, app: Flask, database: Database) -> None:
+    def __init__(self, database: Database) -> None:
         """Sign in."""
-        app.extensions[DATABASE] = database
-        self.visitor = Visitor(app, database, "jo")
+        self.visitor = Visitor(with_database(shared_application(), database), database, "jo")
         self.answers: list[tuple[str, str]] = []
 
     def keep(self, answer: TestResponse) -> TestResponse:
@@ -172,8 +165,14 @@ def open_everything(jo: Seen) -> None:
         jo.get(f"{N}/judge/assignments/{number}")
 
 
-def everything_jo_sees(app: Flask, database: Database) -> list[tuple[str, str]]:
-    jo = Seen(app, database)
+@pytest.fixture(scope="module")
+def seen(sites: dict[str, Database]) -> dict[str, list[tuple[str, str]]]:
+    """Everything that Jo sees on each site."""
+    return {site: everything_jo_sees(database) for site, database in sites.items()}
+
+
+def everything_jo_sees(database: Database) -> list[tuple[str, str]]:
+    jo = Seen(database)
     for path in ("", "/guidelines", "/judge", "/judge/notes/1", "/training"):
         jo.get(f"{N}{path}")
     judge_by_forms(jo)
@@ -184,9 +183,9 @@ def everything_jo_sees(app: Flask, database: Database) -> list[tuple[str, str]]:
 
 
 def test_what_a_judge_gets_does_not_depend_on_runs_or_on_what_others_said(
-    app: Flask, sites: dict[str, Database]
+    seen: dict[str, list[tuple[str, str]]],
 ) -> None:
-    one, other = (everything_jo_sees(app, sites[site]) for site in RUNS)
+    one, other = seen["one"], seen["other"]
     assert [asked for asked, _ in one] == [asked for asked, _ in other]
     differing = [asked for (asked, text), (_, text_there) in zip(one, other, strict=True) if text != text_there]
     assert differing == []
@@ -197,23 +196,16 @@ def test_what_a_judge_gets_does_not_depend_on_runs_or_on_what_others_said(
     assert not [asked for asked, text in one if asked.startswith("POST") and not text.startswith(("200", "303"))]
 
 
-def test_no_name_of_a_run_a_team_or_another_judge_reaches_a_judge(app: Flask, sites: dict[str, Database]) -> None:
+def test_no_name_of_a_run_a_team_or_another_judge_reaches_a_judge(seen: dict[str, list[tuple[str, str]]]) -> None:
     for site in RUNS:
-        told = [
-            (asked, secret)
-            for asked, text in everything_jo_sees(app, sites[site])
-            for secret in SECRETS
-            if secret in text.casefold()
-        ]
+        told = [(asked, secret) for asked, text in seen[site] for secret in SECRETS if secret in text.casefold()]
         assert told == []
 
 
-def test_the_two_sites_do_differ_for_their_organiser(app: Flask, sites: dict[str, Database]) -> None:
+def test_the_two_sites_do_differ_for_their_organiser(sites: dict[str, Database]) -> None:
     pages = []
     for database in sites.values():
-        with database.transaction() as session:
-            user(session, "ada", administrator=True)
-        app.extensions[DATABASE] = database
+        app = with_database(shared_application(), database)
         pages.append(Visitor(app, database, "ada").get(f"{N}/leaderboard?m=AP").text)
     assert "zebra" in pages[0]
     assert "otter" in pages[1]

@@ -18,7 +18,8 @@ from annotator.storage import Assignment, AssignmentState, Database
 from annotator.web.addresses import local_path
 from annotator.web.context import SETTINGS
 from annotator.web.sessions import marks
-from annotator.workflows import accounts
+from annotator.workflows import accounts, tokens
+from annotator.workflows.tokens import Scope, TokenRequest
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -84,6 +85,18 @@ def test_a_new_password_ends_the_sessions_of_other_browsers_only(visit: Visit) -
     assert here.get("/collections").status_code == 200
     assert elsewhere.get("/collections").status_code == 303
     assert visit(None).post("/sign-in", name="jo", password="a better horse").status_code == 303
+
+
+def test_a_new_password_revokes_the_tokens_on_request(visit: Visit, database: Database) -> None:
+    with database.transaction() as session:
+        tokens.make_token(session, "jo", TokenRequest("a program", [Scope.READ]), at=NOW)
+    here = visit("jo")
+    assert "Otherwise programs go on in your name" in words(here.get("/account"))
+    fields = {"old_password": PASSWORD, "new_password": "a better horse", "again": "a better horse", "end_tokens": "y"}
+    answer = here.client.post("/account", data=fields, follow_redirects=True)
+    assert "Your tokens are revoked." in words(answer)
+    with database.reading() as session:
+        assert [row.in_force for row in tokens.list_tokens(session, "jo", now=NOW)] == [False]
 
 
 @pytest.mark.parametrize(

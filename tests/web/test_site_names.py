@@ -4,18 +4,25 @@ from dataclasses import replace
 
 import pytest
 from flask import Flask
-from visiting import Visitor, application
+from visiting import shared_application, with_database
 
 from annotator.app import create_app
+from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.web.context import DATABASE, SETTINGS
+from annotator.web.context import SETTINGS
 
 
 @pytest.fixture
-def named(sqlite_database: Database) -> Flask:
+def app(sqlite_database: Database) -> Flask:
+    """The pages of a site that has no name."""
+    return with_database(shared_application(), sqlite_database)
+
+
+@pytest.fixture
+def named(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
     """The pages of a site that has two names."""
-    app = application(sqlite_database)
-    app.extensions[SETTINGS] = replace(app.extensions[SETTINGS], site_hosts=("news.example.org", ".example.net"))
+    settings = replace(app.extensions[SETTINGS], site_hosts=("news.example.org", ".example.net"))
+    monkeypatch.setitem(app.extensions, SETTINGS, settings)
     return app
 
 
@@ -42,14 +49,13 @@ def test_whoever_watches_the_server_asks_by_any_name(named: Flask) -> None:
     assert named.test_client().get("/health", headers={"Host": "10.0.0.7"}).status_code == 200
 
 
-def test_without_names_any_will_do(sqlite_database: Database) -> None:
-    guest = Visitor(application(sqlite_database), sqlite_database, None)
-    assert guest.get("/sign-in", headers={"Host": "whatever.example"}).status_code == 200
+def test_without_names_any_will_do(app: Flask) -> None:
+    assert app.test_client().get("/sign-in", headers={"Host": "whatever.example"}).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/nowhere", "/static/style.css", "/health", "/api/v1/openapi.json"])
-def test_no_other_site_frames_reads_or_holds_what_is_ours(sqlite_database: Database, path: str) -> None:
-    headers = Visitor(application(sqlite_database), sqlite_database, None).get(path, buffered=True).headers
+def test_no_other_site_frames_reads_or_holds_what_is_ours(app: Flask, path: str) -> None:
+    headers = app.test_client().get(path, buffered=True).headers
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert headers["X-Content-Type-Options"] == "nosniff"
@@ -59,9 +65,7 @@ def test_no_other_site_frames_reads_or_holds_what_is_ours(sqlite_database: Datab
 
 
 def test_cookies_of_a_site_behind_https_are_its_own_and_encrypted(sqlite_database: Database) -> None:
-    plain = application(sqlite_database).extensions[SETTINGS]
-    app = create_app(replace(plain, secure_cookies=True), sqlite_database)
-    app.extensions[DATABASE] = sqlite_database
+    app = create_app(Settings(secret_key="of the tests", secure_cookies=True), sqlite_database)
     page = app.test_client().get("/sign-in", base_url="https://localhost")
     assert page.headers["Set-Cookie"].startswith("__Host-annotator_session=")
     assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= set(page.headers["Set-Cookie"].split("; "))
@@ -72,7 +76,7 @@ def test_cookies_of_a_site_behind_https_are_its_own_and_encrypted(sqlite_databas
     assert 'lang="ko"' in client.get("/sign-in", base_url="https://localhost").text
 
 
-def test_no_method_but_those_of_the_pages_is_answered(sqlite_database: Database) -> None:
-    guest = application(sqlite_database).test_client()
+def test_no_method_but_those_of_the_pages_is_answered(app: Flask) -> None:
+    guest = app.test_client()
     for method in ("TRACE", "TRACK", "PUT", "DELETE", "CONNECT", "PROPFIND"):
         assert guest.open("/sign-in", method=method).status_code == 405

@@ -1,14 +1,17 @@
 """Fixtures of the worker's tests: a collection whose files and reports are all left to the worker."""
 
+from functools import cache
+
 import pytest
 from build import member, pooled_news, user
 from flask import Flask
 from kept import Kept
-from visiting import Visitor, application
+from visiting import Visitor, application, shared_application, with_database
 from worker.at_work import Visit
 
 from annotator.storage import Database, Role
 from annotator.web import later
+from annotator.worker import answering
 
 
 @pytest.fixture
@@ -31,7 +34,18 @@ def fill(database: Database) -> None:
 
 @pytest.fixture
 def app(news: Database) -> Flask:
-    return application(news)
+    return with_database(shared_application(), news)
+
+
+@pytest.fixture(autouse=True)
+def _one_application_for_all_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker's pages are compiled once, too, and are not those that people visit while it works."""
+    monkeypatch.setattr(answering, "create_app", lambda _, database: with_database(workers_application(), database))
+
+
+@cache
+def workers_application() -> Flask:
+    return application(Database("sqlite://"))
 
 
 @pytest.fixture

@@ -101,7 +101,8 @@ def test_a_worker_that_is_told_to_end_leaves_its_job_to_the_next_at_once(asked: 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found by /proc")
 def test_the_server_keeps_a_worker_running(asked: Database, tmp_path: Path) -> None:
-    with running([*ANNOTATOR, "serve"], tmp_path / "server.log", settings_of(asked).to_environment()) as server:
+    serve = [*ANNOTATOR, "serve", "--workers", "1"]
+    with running(serve, tmp_path / "server.log", settings_of(asked).to_environment()) as server:
         wait_until(lambda: workers_of(server.process.pid) != [])
         [first] = workers_of(server.process.pid)
         subprocess.run(["kill", "-9", first], check=True)  # noqa: S603, S607 - a process of this test
