@@ -15,6 +15,10 @@ from annotator.evaluation.document_formats import parse_documents
 from annotator.evaluation.lenient import read_qrels_leniently, read_run_leniently
 from annotator.evaluation.matching import QrelsIndex, match_run
 from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.online.click_format import read_click_log_into
+from annotator.evaluation.online.column_mapping import parse_mapping
+from annotator.evaluation.online.comparison import ComparisonWanted, compare_clicks
+from annotator.evaluation.online.interleaved_lists import parse_lists
 from annotator.evaluation.people_format import parse_people
 from annotator.evaluation.qrels_format import parse_sampled_qrels, readable_rows
 from annotator.evaluation.qrels_table import read_qrels, table_of
@@ -88,6 +92,28 @@ def _documents(data: bytes) -> None:
 def _all_documents(text: bytes, problems: Problems) -> object:
     documents = parse_documents(NAME, text, problems)
     return None if documents is None else [indexed_words(document.title, document.body) for document in documents]
+
+
+def _clicks(data: bytes) -> None:
+    """A log that is read can be compared, or it is said why not."""
+    problems = Problems()
+    log = read_click_log_into(problems, [(NAME, data)], unpacked_limit=UNPACKED)
+    assert (log is None) == bool(problems.total)
+    _say(problems)
+    if log is not None:
+        with suppress(AnnotatorError):
+            compare_clicks(log, ComparisonWanted())
+
+
+def _clicked_results(data: bytes) -> None:
+    problems = Problems()
+    mapping = parse_mapping([], [], click_column="click", variant_from_name=True, drops_bad_lines=True)
+    read_click_log_into(problems, [(NAME, data)], mapping, unpacked_limit=UNPACKED)
+    _say(problems)
+
+
+def _lists(data: bytes) -> None:
+    _of_text(data, lambda text, problems: parse_lists(NAME, text, problems))
 
 
 def _training(data: bytes) -> None:
@@ -222,6 +248,18 @@ CANNOT = (
     b' {"id": "2", "assignment": 3, "kind": "later"}]}'
 )
 
+CLICKS = b"""time,user,session,query,variant,page,position,docno,event,value
+2026-01-01T00:00:00Z,u1,s1,q,A,1,1,d1,impression,
+2026-01-01T00:00:01Z,u1,s1,q,A,1,1,d1,click,
+2026-01-01T00:00:09Z,u1,s1,q,A,1,1,d1,dwell,31.5
+2026-01-02T00:00:00Z,u2,s2,q,B,1,1,d2,impression,
+"""
+JSON_CLICKS = b"""{"time": 1.5, "user": "u", "variant": "A", "position": 1, "event": "impression"}
+{"time": "1970-01-01 00:00:02", "user": "v", "variant": "B", "position": 2, "event": "rating", "value": 3}
+"""
+LISTS = b"# seed 1\ntopic\tlist\tposition\tdocno\tteam\ta\tb\n1\t1\t1\tx\ta\t1\t-\n1\t1\t2\ty\tb\t-\t1\n"
+
+
 TARGETS: Mapping[str, Target] = {
     "run": Target(_run, (RUN, b"\xef\xbb\xbf# c\n" + RUN, b"1,Q0,a,1,2,t\n")),
     "lenient run": Target(_lenient_run, (RUN, b"1 Q0 a 1 nan t x\n1 Q0 b 2 0x1p1 t\n", b"1 Q0 a 1 1,5 t\n")),
@@ -242,6 +280,18 @@ TARGETS: Mapping[str, Target] = {
         ),
     ),
     "training": Target(_training, (b"401\tFT911-1\t2\tbecause\n1\ta\t0\n",)),
+    "click log": Target(
+        _clicks,
+        (
+            CLICKS,
+            JSON_CLICKS,
+        ),
+    ),
+    "clicked results": Target(_clicked_results, (b"time;docno;position;click\n2026-01-01;a;1;0\n2026-01-02;b;2;1\n",)),
+    "interleaved lists": Target(
+        _lists,
+        (LISTS,),
+    ),
     "people": Target(_people, (b"name,role,team\njo,judge,\npat,participant,red\n", b'name;role\n"kim";observer\n')),
     "archive": Target(
         _bundle, (_example_bundle(), _rewrapped(b'{"a": 1}\n\n{}').getvalue(), b'{"id": 1, "a": [null]}\n\n{}')

@@ -104,7 +104,7 @@ def grow(database: Database, first: int, last: int) -> None:
         for statement in GROW:
             session.execute(text(statement), {name: one for name, one in values.items() if f":{name}" in statement})
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-        for table in (Topic, *SIZED):
+        for table in (Topic, *SIZED) if first == 1 else ():
             connection.execute(select(func.setval(func.pg_get_serial_sequence(table.__tablename__, "id"), BEHIND_ALL)))
         connection.execute(text("VACUUM ANALYZE"))
 

@@ -19,6 +19,8 @@
 //   up           a series of values, named by the heading
 //   low, high    ends of the range of the series to their left: a band beside a line, else whiskers
 //   name         who a point is, when across is a number
+// On headings of series of a scatter: data-join: before (or after) joins its points by a line that goes across before
+//   it goes up or down (or after), for rows in the order of their places
 // On cells: data-value, the bare number where the text has separators, signs or words; without a number there is no
 // point, and a line goes straight on to the next.
 //
@@ -58,7 +60,8 @@ export function readTable(table) {
   headings.forEach((heading, index) => {
     const role = heading.dataset.column;
     if (role === "up") {
-      series.push({ name: wordsOf(heading), values: column(index).map(numberOf), words: column(index).map(wordsOf) });
+      const [values, words] = [column(index).map(numberOf), column(index).map(wordsOf)];
+      series.push({ name: wordsOf(heading), values, words, join: heading.dataset.join ?? false });
     } else if ((role === "low" || role === "high") && series.length > 0) {
       series.at(-1)[role] = column(index).map(numberOf);
     }
@@ -127,7 +130,8 @@ function datasets(kind, read, one, index, look) {
     backgroundColor: kind === "bar" ? hatching(colour, look.ground, index) : colour,
     borderWidth: kind === "bar" ? 1.5 : 2,
     borderDash: kind === "line" ? DASHES[index % DASHES.length] : [],
-    showLine: kind === "line",
+    showLine: kind === "line" || one.join !== false,
+    stepped: one.join,
     spanGaps: true,
     pointStyle: POINTS[index % POINTS.length],
     pointRadius: symbol,

@@ -143,6 +143,9 @@ MATRIX = {
     "run.change": Row("POST", f"{N}/runs/run?tag=alpha", SENDERS_FORM),
     "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS_DO_ONCE),
     "run.restore": Row("POST", f"{N}/runs/restore?tag=alpha", SENDERS_IN_VAIN),  # for it is not withdrawn
+    "run_costs.show": Row("GET", f"{N}/runs/costs?tag=alpha", SENDERS),
+    # A form in which nothing is stated is a good one.
+    "run_costs.state": Row("POST", f"{N}/runs/costs?tag=alpha", (303, 404, 303, 403, 303, 303)),
     "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
     "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
@@ -199,6 +202,11 @@ MATRIX = {
     "qrels_versions.as_csv": Row("GET", f"{N}/qrels/diff.csv?before=1", (303, 404, 403, 403, 404, 404)),
     "leaderboard.show": Row("GET", f"{N}/leaderboard", ORGANISERS),
     "leaderboard.as_csv": Row("GET", f"{N}/leaderboard.csv", ORGANISERS),
+    "costs.show": Row("GET", f"{N}/costs", ORGANISERS),
+    "costs.as_csv": Row("GET", f"{N}/costs.csv", ORGANISERS),
+    "costs.columns": Row("GET", f"{N}/costs/columns", ORGANISERS),
+    "costs.add_column": Row("POST", f"{N}/costs/columns", ORGANISERS_FORM),
+    "costs.remove_column": Row("POST", f"{N}/costs/columns/remove", ORGANISERS_FORM),
     "significance.show": Row("GET", f"{N}/significance", ORGANISERS),
     "significance.as_csv": Row("GET", f"{N}/significance.csv?m=P@1&by=runs", ORGANISERS),
     "correlation.show": Row("GET", f"{N}/correlation", ORGANISERS),
@@ -223,6 +231,17 @@ MATRIX = {
     "inspecting.pair_csv": Row(
         "GET", f"{N}/leaderboard/pair.csv?first=alpha&second=beta", (303, 404, 403, 403, 404, 404)
     ),
+    "click_logs.show": Row("GET", f"{N}/clicks", ORGANISERS),
+    "click_logs.add": Row("POST", f"{N}/clicks", ORGANISERS_FORM),
+    "click_logs.one": Row("GET", f"{N}/clicks/log?name=March", ORGANISERS),
+    "click_logs.as_csv": Row("GET", f"{N}/clicks/log.csv?name=March&table=checks", ORGANISERS),
+    "click_logs.link": Row("POST", f"{N}/clicks/log?name=March", ORGANISERS_FORM),
+    # Who comes second finds it gone.
+    "click_logs.remove": Row("POST", f"{N}/clicks/remove?name=March", (303, 404, 403, 403, 303, 404)),
+    "together.show": Row("GET", f"{N}/together", ORGANISERS),
+    "together.as_csv": Row("GET", f"{N}/together.csv?table=pairs", ORGANISERS),
+    # There is nothing to add.
+    "together.pool": Row("POST", f"{N}/together", ORGANISERS_FORM),
     "judging.topics": Row("GET", f"{N}/judge", JUDGES),
     "judging.next_document": Row("GET", f"{N}/judge/topics/1", JUDGES),
     "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
@@ -296,6 +315,8 @@ FOR_OBSERVERS = {
     "agreement.show": 200,
     "agreement.as_csv": 403,  # of pairs, which names judges; of topics it opens
     "correlation.show": 200,
+    "costs.show": 200,
+    "costs.as_csv": 200,
     "correlation.as_csv": 200,
     "inspecting.pair": 404,  # there is one run here
     "inspecting.pair_csv": 404,

@@ -49,6 +49,9 @@ MATRIX = {
         "DELETE", f"{NEWS}/runs/alpha", {"participant": 200, "organiser": 409, "administrator": 409}, RUNS
     ),
     "Runs.run_file": Row("GET", f"{NEWS}/run-files/alpha", SENDERS, READ_OR_RUNS),
+    "Costs.list_facts": Row("GET", f"{NEWS}/cost-facts", SENDERS, READ_OR_RUNS),
+    "Costs.show_costs": Row("GET", f"{NEWS}/run-costs/alpha", SENDERS, READ_OR_RUNS),
+    "Costs.state_costs": Row("PUT", f"{NEWS}/run-costs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
     "Pool.show_pool": Row("GET", f"{NEWS}/pool", ORGANISERS, READ),
     "Pool.pooled_documents": Row("GET", f"{NEWS}/pool/documents", ORGANISERS, READ),
     "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),
@@ -65,6 +68,8 @@ MATRIX = {
     "Scores.show_leaderboard": Row("GET", f"{NEWS}/leaderboard", {"observer": 200, **ORGANISERS}, READ),
     # The scores are not released.
     "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 404}, READ_OR_RUNS),
+    # Nobody has asked for one.
+    "Jobs.show_job": Row("GET", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
     "Audit.list_deeds": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
 }
 # What needs nothing but a token.

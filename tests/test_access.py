@@ -3,11 +3,12 @@
 import pytest
 from access_matrix import MATRIX, PEOPLE, Row, statuses_of
 from build import NOW, SLUG, document_file, labels, member, news, pool, run, topic_file, user
+from clicking import log_text, stored_log
 from flask import Flask
 from kept import Kept
 from sqlalchemy import select
 from sqlalchemy.orm import Session
-from visiting import Visitor, application
+from visiting import Visitor, shared_application, with_database
 
 from annotator.storage import Database, Role, User
 from annotator.storage.drawing import Queue
@@ -26,10 +27,10 @@ def filled(sqlite_database: Database, kept: Kept) -> Database:
     return sqlite_database
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def app() -> Flask:
-    """One application for all rows, whose pages are compiled once; tests give it their database."""
-    return application(Database("sqlite://"))
+    """The application over no database yet."""
+    return with_database(shared_application(), Database("sqlite://"))
 
 
 def fill_database(database: Database) -> None:
@@ -56,6 +57,7 @@ def fill(session: Session) -> None:
     assert next_task(session, SLUG, "1", judge_id, now=NOW) is not None
     labels(session, "nist", "2 0 a 1\n")
     labels(session, "trec", "2 0 a 0\n")
+    stored_log(session, log_text(users=2))
     adjudicator_id = member(session, "ann", Role.ADJUDICATOR)
     assert next_task(session, SLUG, "2", adjudicator_id, now=NOW, queue=Queue.ADJUDICATION) is not None
 

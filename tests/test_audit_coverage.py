@@ -9,11 +9,10 @@ from typing import Any
 
 import click
 import pytest
-from visiting import application
+from visiting import shared_application
 
 from annotator.api.door import OPERATIONS
 from annotator.cli.root import main
-from annotator.storage import Database
 
 NOTES = {"note", "note_export"}
 CHANGES = "transaction"
@@ -56,7 +55,7 @@ OPERATIONS_WITHOUT: Mapping[str, str] = {
 
 
 def test_every_form_leaves_a_line_or_is_named_with_the_reason() -> None:
-    app = application(Database("sqlite://"))
+    app = shared_application()
     posts = {
         rule.endpoint
         for rule in app.url_map.iter_rules()
@@ -67,7 +66,7 @@ def test_every_form_leaves_a_line_or_is_named_with_the_reason() -> None:
 
 
 def test_every_operation_that_changes_something_leaves_a_line_or_is_named_with_the_reason() -> None:
-    app = application(Database("sqlite://"))
+    app = shared_application()
     changing = {name for name, operation in OPERATIONS.items() if operation.method != "GET"}
     silent = {name for name in changing if not reaches(app.view_functions[name], NOTES)}
     assert silent == set(OPERATIONS_WITHOUT)
@@ -94,7 +93,7 @@ def test_every_command_that_writes_leaves_a_line_or_is_named_with_the_reason() -
     ],
 )
 def test_what_is_handed_out_leaves_a_line(endpoint: str) -> None:
-    assert reaches(application(Database("sqlite://")).view_functions[endpoint], NOTES)
+    assert reaches(shared_application().view_functions[endpoint], NOTES)
 
 
 def commands(group: click.Group, *before: str) -> Iterator[tuple[str, Any]]:

@@ -312,6 +312,25 @@ def test_older_tables_show_participants_no_other_scores_than_was_decided(
         assert session.scalar(text("SELECT scores_shown FROM collection")) == (shown if is_kept else "beside")
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        """INSERT INTO run_fact (run_id, fact, detail, number, words, stated_at)
+           SELECT id, 'latency_p95', '', 48.5, '', uploaded_at FROM run WHERE tag = 'alpha'""",
+        """INSERT INTO fact_column (collection_id, key, name, kind, unit, better, added_at)
+           SELECT id, 'price', 'Price', 'number', 'EUR', 'less', added_at FROM collection""",
+    ],
+)
+def test_what_systems_cost_has_no_place_in_older_tables(config: Config, database: Database, statement: str) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        session.execute(text(statement))
+    before = rows_of(database)
+    with pytest.raises(ConflictError, match="no place for what systems cost"):
+        command.downgrade(config, "0008")
+    assert rows_of(database) == before
+
+
 def test_a_migration_that_leaves_rows_without_their_topic_changes_nothing(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
         pooled_news(session)

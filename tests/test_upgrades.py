@@ -10,7 +10,7 @@ from alembic import command
 from alembic.config import Config
 from build import SLUG
 from cli.command_line import CommandLine
-from sqlalchemy import JSON, LargeBinary, MetaData, Table, select, text
+from sqlalchemy import JSON, LargeBinary, MetaData, Table, func, select, text
 from sqlalchemy.types import Boolean, Date, DateTime, TypeEngine
 
 from annotator.storage import Database
@@ -68,6 +68,9 @@ def load(database: Database, rows: Rows) -> None:
             for row in rows.get(table.name, []):
                 for name in (name for name in to_itself if row[name] is not None):
                     connection.execute(table.update().where(table.c.id == row["id"]).values({name: row[name]}))
+            if not database.is_sqlite and "id" in table.c:
+                numbers = func.pg_get_serial_sequence(f'"{table.name}"', "id")
+                connection.execute(select(func.setval(numbers, func.max(table.c.id))))
         if database.is_sqlite and "document_words" in rows:
             connection.execute(text("INSERT INTO document_words_index(document_words_index) VALUES ('rebuild')"))
 

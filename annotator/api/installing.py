@@ -8,7 +8,21 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api import agreement, audit, collection, documents, judging, page, pool, qrels, runs, scores, topics
+from annotator.api import (
+    agreement,
+    audit,
+    collection,
+    costs,
+    documents,
+    jobs,
+    judging,
+    page,
+    pool,
+    qrels,
+    runs,
+    scores,
+    topics,
+)
 from annotator.api.door import PREFIX
 from annotator.api.problems import MEDIA_TYPE, ProblemDetails, of_http
 from annotator.web.error_pages import show_http_error
@@ -18,12 +32,14 @@ RESOURCES: tuple[Blueprint, ...] = (
     topics.resource,
     documents.resource,
     runs.resource,
+    costs.resource,
     pool.resource,
     judging.resource,
     agreement.resource,
     qrels.resource,
     scores.resource,
     audit.resource,
+    jobs.resource,
 )
 ROOT = "/api"
 ABOUT = (

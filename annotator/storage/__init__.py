@@ -3,6 +3,7 @@
 from annotator.storage.accounts import Membership, Role, Team, User, UserKind
 from annotator.storage.attempts import Attempts
 from annotator.storage.audit import AuditEvent
+from annotator.storage.click_logs import ClickLog, ClickVariant
 from annotator.storage.collection import (
     ACCEPTED,
     DROPPED,
@@ -37,6 +38,7 @@ from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, Selec
 from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
 from annotator.storage.revisions import TopicRevision
 from annotator.storage.rounds import Round
+from annotator.storage.run_facts import FactColumn, RunFact
 from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
 from annotator.storage.search import DocumentWords
 from annotator.storage.tokens import ApiToken
@@ -52,6 +54,8 @@ __all__ = [
     "AuditEvent",
     "Base",
     "CannotJudge",
+    "ClickLog",
+    "ClickVariant",
     "Collection",
     "CollectionState",
     "Contribution",
@@ -60,6 +64,7 @@ __all__ = [
     "DocumentWords",
     "EndedSession",
     "Evidence",
+    "FactColumn",
     "Grade",
     "GuidelineVersion",
     "Invitation",
@@ -84,6 +89,7 @@ __all__ = [
     "Role",
     "Round",
     "Run",
+    "RunFact",
     "RunFile",
     "RunType",
     "ScoresShown",

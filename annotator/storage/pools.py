@@ -16,6 +16,7 @@ FIRST_SEED = 1
 class Besides(StrEnum):
     """How documents join a pool that no strategy chose from runs; it stands in a version's `strategy`."""
 
+    CLICKS = "clicks"
     IMPORT = "import"
     SEARCH = "search"
     TEST_QUESTIONS = "test-questions"

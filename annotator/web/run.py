@@ -14,7 +14,7 @@ from annotator.web.downloads import BYTES, download
 from annotator.web.language import gettext
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
-from annotator.workflows import runs, sent_files, submissions
+from annotator.workflows import costs, runs, sent_files, submissions
 from annotator.workflows.sent_files import RunView
 
 blueprint = Blueprint("run", __name__)
@@ -122,4 +122,6 @@ def _run(slug: str) -> RunView:
 
 
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:
-    return render_template("runs/one.html", run=run, form=form, sending=sender_state(slug))
+    with database().reading() as session:
+        stated = costs.costs_of_run(session, slug, run.row.tag, team=own_team())
+    return render_template("runs/one.html", run=run, stated=stated, form=form, sending=sender_state(slug))

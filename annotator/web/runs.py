@@ -11,13 +11,14 @@ from wtforms.validators import Optional
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database, settings, the_person, the_place
+from annotator.web.cost_forms import CostsForm, costs_form
 from annotator.web.deeds import note
 from annotator.web.language import lazy_gettext
 from annotator.web.later import arrived_at, long_form
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
 from annotator.web.uploads import input_files
-from annotator.workflows import members, runs, submissions
+from annotator.workflows import costs, members, runs, submissions
 from annotator.workflows.runs import CheckedFiles, CheckedRun, RunDetails, Sender
 
 blueprint = Blueprint("runs", __name__)
@@ -63,7 +64,7 @@ class RunsForm(DetailsForm):
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """The runs in force, or all that were ever sent (`?show=all`); a participant sees their team's."""
-    return _list(slug, RunsForm(formdata=None))
+    return _list(slug, RunsForm(formdata=None), _stated(slug))
 
 
 @blueprint.post("/collections/<slug>/runs/check")
@@ -71,14 +72,14 @@ def show(slug: str) -> ResponseReturnValue:
 @long_form
 def check(slug: str) -> ResponseReturnValue:
     """Say of each file what is wrong with it, or what it would become, and store nothing."""
-    form = RunsForm()
+    form, stated = RunsForm(), _stated(slug)
     checked: Sequence[CheckedRun] = ()
-    if form.validate():
+    if all([form.validate(), stated.validate()]):
         with form.guard():
             looked_at = _checked(slug, form)
             checked = looked_at.runs
             looked_at.problems.refuse_if_any()
-    return _list(slug, form, checked), form.status if form.refused else 200
+    return _list(slug, form, stated, checked), _status(form, stated)
 
 
 @blueprint.post("/collections/<slug>/runs")
@@ -87,8 +88,8 @@ def check(slug: str) -> ResponseReturnValue:
 def upload(slug: str) -> ResponseReturnValue:
     """Store runs, all of the files or none, and answer with a receipt."""
     sent_at = arrived_at()  # what arrives before the deadline may be read after it
-    form = RunsForm()
-    if form.validate():
+    form, stated = RunsForm(), _stated(slug)
+    if all([form.validate(), stated.validate()]):
         with form.guard():
             with database().reading() as session:
                 submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=sent_at)
@@ -104,10 +105,12 @@ def upload(slug: str) -> ResponseReturnValue:
                     uploaded_by_id=the_person().id,
                     uploaded_at=sent_at,
                 )
+                tags = [receipt.tag for receipt in receipts]
+                costs.state_with_runs(session, slug, tags, stated.statements, at=sent_at)
                 for receipt in receipts:
                     note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
-    if form.refused:
-        return _list(slug, form), form.status
+    if form.refused or stated.refused:
+        return _list(slug, form, stated), _status(form, stated)
     return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
 
 
@@ -123,7 +126,19 @@ def _checked(slug: str, form: RunsForm) -> CheckedFiles:
         )
 
 
-def _list(slug: str, form: RunsForm, checked: Sequence[CheckedRun] = ()) -> str:
+def _stated(slug: str) -> CostsForm:
+    """What is stated of all the runs that come with it."""
+    with database().reading() as session:
+        return costs_form(costs.list_facts(session, slug))
+
+
+def _status(form: RunsForm, stated: CostsForm) -> int:
+    if form.refused:
+        return form.status
+    return stated.status if stated.refused else 200
+
+
+def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[CheckedRun] = ()) -> str:
     place, every = the_place(), request.args.get("show") == "all"
     with database().reading() as session:
         rows = runs.list_runs(session, slug, team=own_team(), every=every)
@@ -134,6 +149,7 @@ def _list(slug: str, form: RunsForm, checked: Sequence[CheckedRun] = ()) -> str:
         every=every,
         silent=silent,
         form=form,
+        stated=stated,
         checked=checked,
         sending=sender_state(slug),
         upload_limit=settings().upload_limit,

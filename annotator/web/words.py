@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.runs import RunState
 from annotator.web.language import lazy_gettext
+from annotator.workflows.costs import Kind, Per
 from annotator.workflows.invitations import InvitationState
 from annotator.workflows.tokens import Scope
 
@@ -83,6 +84,7 @@ STRATEGIES: Mapping[str, str] = {
     "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
     "hedge": lazy_gettext("Hedge"),
     "stratified": lazy_gettext("stratified sample"),
+    "clicks": lazy_gettext("what users clicked"),
     "import": lazy_gettext("import of labels"),
     "search": lazy_gettext("search"),
     "test-questions": lazy_gettext("test questions"),
@@ -110,4 +112,22 @@ RUN_STATES: Mapping[str, str] = {
     RunState.IN_FORCE: lazy_gettext("in force"),
     RunState.WITHDRAWN: lazy_gettext("withdrawn"),
     RunState.REPLACED: lazy_gettext("corrected"),
+}
+
+COST_KINDS: Mapping[str, str] = {
+    Kind.NUMBER: lazy_gettext("a number"),
+    Kind.WORDS: lazy_gettext("words"),
+    Kind.LIST: lazy_gettext("words with commas between them"),
+}
+
+COST_ENDS: Mapping[str, str] = {
+    "neither": lazy_gettext("neither end"),
+    "less": lazy_gettext("less"),
+    "more": lazy_gettext("more"),
+}
+
+COST_DETAILS: Mapping[str, str] = {
+    Per.SYSTEM: "",
+    Per.DOCUMENTS: lazy_gettext("documents"),
+    Per.QUERY_TYPE: lazy_gettext("type of query"),
 }

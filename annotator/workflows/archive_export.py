@@ -36,12 +36,16 @@ topics.jsonl, documents.jsonl
 runs.jsonl          what is known of each run; runs/ID.run has its file as it was sent (.gz if it was gzipped)
 ranked_lists.jsonl  the runs as they were read: ids of documents, best first, as base64 of little-endian 32-bit
                     integers, and their scores as base64 of little-endian 64-bit floating-point numbers
+run_facts.jsonl     what each system costs, as stated with the run; fact_columns.jsonl what the organisers asked beside
+                    what every collection asks
 pools.jsonl         the versions of the pool, with strategy, parameters and seed; pool_items.jsonl what is in it, and
                     contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
 assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
                     (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
 qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
                     the archive, as trec_eval reads them
+click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants
+                    stand for
 audit.jsonl         who did what at the site it comes from; it is not imported
 """
 

@@ -15,17 +15,21 @@ from sqlalchemy.orm import Session
 from annotator.errors import FileRefusedError, InvalidValueError
 from annotator.evaluation.bundle_format import Bundle, open_bundle
 from annotator.evaluation.consensus import parse_policy
+from annotator.evaluation.costs.facts import Kind
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.online.kept_findings import are_findings
 from annotator.evaluation.pooling import STRATEGIES
 from annotator.evaluation.rankings import Renumbering
 from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import GZIP_MAGIC
-from annotator.storage import Document, Pool, Run, User
+from annotator.storage import ClickLog, Document, FactColumn, Pool, Run, User
 from annotator.storage.accounts import new_user
 from annotator.storage.bundle_values import Row, as_stored
 from annotator.storage.bundles import COLLECTION, TABLES, USER, Ids, next_ids, part_of, store_rows
 from annotator.storage.checking import examine_collection
 from annotator.storage.collection import refuse_unusable_slug
 from annotator.storage.documents import ROWS_AT_ONCE
+from annotator.storage.passing_faults import stored_before_others
 from annotator.storage.pools import Besides
 from annotator.storage.runs import RUN_FILES
 from annotator.storage.schema import newest_version
@@ -108,7 +112,8 @@ class _Import:
         refuse_unusable_slug(self.session, slug)
         (new,) = next_ids(self.session, COLLECTION, 1)
         self.ids[COLLECTION.name] = {row["id"]: new}
-        self.session.execute(insert(COLLECTION), [{**row, "id": new, "slug": slug}])
+        with stored_before_others(self.session):
+            self.session.execute(insert(COLLECTION), [{**row, "id": new, "slug": slug}])
         self._count(COLLECTION, 1)
         return slug
 
@@ -131,9 +136,10 @@ class _Import:
             return user
         if user is not None:
             name = f"{name}-{len(self.made) + 1}-{self.at:%Y%m%d%H%M%S}"
-        user = new_user(
-            self.session, name, password_hash=None, administrator=False, added_at=self.at, may_be_forgotten=True
-        )
+        with stored_before_others(self.session):
+            user = new_user(
+                self.session, name, password_hash=None, administrator=False, added_at=self.at, may_be_forgotten=True
+            )
         user.kind, user.model, user.prompt, user.labelled_on = (
             row["kind"],
             row["model"],
@@ -208,8 +214,13 @@ class _Import:
 
 
 def _refuse_unknown_words(table: Table, row: Row) -> None:
-    """Refuse by `InvalidValueError` a policy or a strategy of which this program does not know."""
+    """Refuse by `InvalidValueError` what this program does not know: a policy, a strategy, a kind, findings."""
     if table is COLLECTION:
         parse_policy(str(row["consensus_policy"]))
     if table.name == Pool.__tablename__ and row["strategy"] not in {*STRATEGIES, *Besides}:
         raise InvalidValueError("“%(column)s” is not of its kind.", column=Pool.strategy.key)
+    is_column = table.name == FactColumn.__tablename__
+    if is_column and (row["kind"] not in set(Kind) or row["better"] not in set(Better)):
+        raise InvalidValueError("“%(column)s” is not of its kind.", column=FactColumn.kind.key)
+    if table.name == ClickLog.__tablename__ and not are_findings(row["options"], row["findings"]):
+        raise InvalidValueError("“%(column)s” is not of its kind.", column=ClickLog.findings.key)

@@ -9,6 +9,7 @@ from annotator.evaluation.search_text import indexed_words
 from annotator.storage import Collection, Document, Grade, GuidelineVersion
 from annotator.storage.collection import find_collection, latest_guidelines, refuse_unusable_slug, scale_of
 from annotator.storage.documents import DOCUMENTS, ROWS_AT_ONCE
+from annotator.storage.run_facts import FactColumn, columns_of
 from annotator.storage.search import index_documents
 
 # What is as it was; state, deadline, release and pass mark begin anew.
@@ -29,6 +30,7 @@ KEPT = (
     "shows_grades",
     "leaves_out_disputed",
 )
+ASKED = ("key", "name", "kind", "unit", "better")  # of what systems cost
 TEXTS = ("docno", "title", "body", "url", "language", "text_hash")
 
 
@@ -51,6 +53,9 @@ def copy_collection(
     guidelines = latest_guidelines(session, old.id)
     if guidelines is not None:
         session.add(GuidelineVersion(collection_id=new.id, number=1, text=guidelines.text, made_at=at))
+    for column in columns_of(session, old.id):
+        asked = {name: getattr(column, name) for name in ASKED}
+        session.add(FactColumn(collection_id=new.id, added_at=at, **asked))
     session.flush()
     return _copy_documents(session, old.id, new.id) if with_documents else 0
 

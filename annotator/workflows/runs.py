@@ -22,6 +22,7 @@ from annotator.storage.collection import find_collection, find_open_collection, 
 from annotator.storage.documents import add_documents, has_texts, stored_documents
 from annotator.storage.run_details import RunDetails as RunDetails  # likewise
 from annotator.storage.run_details import apply_details
+from annotator.storage.run_facts import carry_facts
 from annotator.storage.runs import RunState, add_files, add_ranked_lists, find_run
 from annotator.storage.sent_runs import Receipt as Receipt  # likewise
 from annotator.storage.sent_runs import SentRun, sent_runs
@@ -137,6 +138,7 @@ def store_runs(
         session,
         ((id_, one.packed is not one.file.content, one.packed) for id_, one in zip(run_ids, checked, strict=True)),
     )
+    carry_facts(session, {one.corrected_id: id_ for id_, one in zip(run_ids, checked, strict=True) if one.corrected_id})
     lists = (
         (id_, topics[number], ids, scores)
         for id_, one in zip(run_ids, checked, strict=True)

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta
 
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
+from clicking import interleaving_text, log_text, stored_log
 from playwright.sync_api import Page
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
 from annotator.storage import Database, Role, ScoresShown
 from annotator.workflows import (
+    costs,
     documents,
     guidelines,
     invitations,
@@ -18,7 +20,9 @@ from annotator.workflows import (
     tokens,
     topic_editing,
 )
+from annotator.workflows.click_logs import LogKind
 from annotator.workflows.collection import CollectionChange, change_collection, read_scale
+from annotator.workflows.costs import ColumnRequest
 from annotator.workflows.invitations import InvitationRequest
 from annotator.workflows.tokens import Scope, TokenRequest
 from annotator.workflows.topic_editing import TopicWords
@@ -77,6 +81,10 @@ ORGANISERS_PAGES = (
     "/leaderboard?baseline=alpha&letters=y&interval=bootstrap&qrels=1",
     "/leaderboard?m=P@5&m=NumRet&sort=team&show=best",
     "/leaderboard/run?tag=alpha",
+    "/costs",
+    "/costs?m=P@5&cost=latency_at@1000000&within=50",
+    "/costs/columns",
+    "/runs/costs?tag=alpha",
     "/leaderboard/topics",
     "/leaderboard/topic?number=1",
     "/leaderboard/pair?first=alpha&second=beta",
@@ -87,6 +95,10 @@ ORGANISERS_PAGES = (
     "/correlation",
     "/correlation?m=P@5&qrels=1",
     "/quality?fewer=1",
+    "/clicks",
+    "/clicks/log?name=March",
+    "/clicks/log?name=Lists",
+    "/together",
     "/pool/holes",
     "/quality/leave-out",
     "/quality/leave-out?whom=run&depth=2",
@@ -107,6 +119,8 @@ PARTICIPANTS_PAGES = (
     "/terms",
     "/scores?m=AP",
     "/leaderboard?m=AP&letters=y",
+    "/costs",
+    "/runs/costs?tag=alpha",
     "/topics",
 )
 JUDGES_PAGES = (
@@ -116,7 +130,7 @@ JUDGES_PAGES = (
 
 OBSERVERS_PAGES = (
     *("", "/leaderboard?m=AP&letters=y", "/agreement", "/quality", "/quality/leave-out", "/significance", "/report"),
-    *("/correlation", "/leaderboard/run?tag=alpha", "/leaderboard/topics", "/leaderboard/topic?number=1"),
+    *("/correlation", "/costs", "/leaderboard/run?tag=alpha", "/leaderboard/topics", "/leaderboard/topic?number=1"),
 )
 ADJUDICATORS_PAGES = ("", "/adjudicate", "/adjudicate/topics/1", "/judge/judged", "/judge/put-off", "/judge/questions")
 
@@ -152,8 +166,14 @@ def _add(session: Session) -> None:
     kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
     qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
     submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
+    stored_log(session, log_text())
+    stored_log(session, interleaving_text(), "Lists", LogKind.INTERLEAVING)
     guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
     guidelines.accept_guidelines(session, SLUG, judge_id, 1)
+    stated = {"latency_p95": "48", "latency_at@1000000": "35", "hardware": "8 cores", "price": "12"}
+    costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
+    costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
+    costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
 
 
 def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:

@@ -27,6 +27,7 @@ DRAW = """async (table) => {
     titles: ["x", "y"].map((axis) => options.scales[axis].title.text),
     series: data.datasets.map((one) => ({
       name: one.label, values: one.data, dash: one.borderDash, point: one.pointStyle, shows: one.showLine,
+      steps: one.stepped,
       fill: one.fill, colour: one.borderColor, pattern: one.backgroundColor instanceof CanvasPattern,
     })),
   };
@@ -119,6 +120,18 @@ def test_scattered_points_have_names_and_follow_links(agreement: Page) -> None:
     )
     canvas.click(position={"x": x, "y": y})
     agreement.wait_for_url("**#there")
+
+
+def test_scattered_points_of_a_front_are_joined_by_steps_and_others_stand_alone(agreement: Page) -> None:
+    headings = (
+        '<th data-column="name">Run</th><th data-column="across">ms</th>'
+        '<th data-column="up" data-join="before">Front</th><th data-column="up">Others</th>'
+    )
+    rows = ["<th>a</th><td>1</td><td>0.2</td><td></td>", "<th>b</th><td>2</td><td></td><td>0.1</td>"]
+    told = draw(agreement, table_of('data-chart="scatter"', headings, *rows))
+    assert [(one["shows"], one["steps"]) for one in told["series"]] == [(True, "before"), (False, False)]
+    assert told["series"][0]["values"] == [{"x": 1, "y": 0.2}, {"x": 2, "y": None}]
+    assert told["series"][0]["point"] != told["series"][1]["point"]
 
 
 def test_a_table_without_rows_or_series_has_no_chart(agreement: Page) -> None:

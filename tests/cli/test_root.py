@@ -15,6 +15,7 @@ from annotator.cli import main
 from annotator.cli.argument_text import FILE
 from annotator.cli.root import NOUNS
 from annotator.storage import Database
+from annotator.storage.schema import newest_version
 
 PROGRAM = [sys.executable, "-m", "annotator"]
 HEAVY = ("sqlalchemy", "numpy", "alembic", "flask", "granian", "rich")
@@ -181,6 +182,8 @@ def test_upgrading_makes_the_tables_of_this_version(tmp_path: Path) -> None:
     assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
     assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
     assert fresh.table("users", "list") == []
+    [line] = fresh.table("audit")
+    assert f"to: {newest_version()}" in " ".join(line)
 
 
 def test_a_pipe_that_is_closed_early_is_no_trouble(news: CommandLine) -> None:

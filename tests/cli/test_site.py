@@ -5,8 +5,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from build import NOW, SLUG, member, pooled_news
@@ -15,11 +16,13 @@ from click.testing import CliRunner, Result
 from sqlalchemy import select
 from visiting import application
 from werkzeug.serving import make_server
+from worker.at_work import work
 
+from annotator.api import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
 from annotator.storage import Database, Judgement, Role, Run
-from annotator.workflows import guidelines
+from annotator.workflows import guidelines, jobs
 
 GAMMA = "1 Q0 a 1 3.0 gamma\n1 Q0 e 2 2.0 gamma\n2 Q0 b 1 2.0 gamma\n"
 
@@ -92,6 +95,30 @@ def test_a_participant_checks_sends_lists_gets_back_and_withdraws_a_run(site: Re
     assert column(site.done("pat", "runs", "list", "news", "--all")) == ["gamma"]
 
 
+@pytest.mark.parametrize("worker_works", [True, False])
+def test_large_files_are_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatch, *, worker_works: bool) -> None:
+    monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 0)
+    Path("texts.tsv").write_text("new1\tgiraffe\n")
+    Path("bad.jsonl").write_text("{\n")
+
+    def meanwhile(_seconds: float) -> None:
+        """What happens on the site while the command waits."""
+        if worker_works:
+            work(site.database)
+            return
+        with site.database.transaction() as session:
+            jobs.cancel_job(session, SLUG, 1, at=NOW)
+
+    monkeypatch.setattr("annotator.cli.remote.site.pause", meanwhile)
+    if not worker_works:
+        [told] = site.refused("ola", "documents", "import", "news", "texts.tsv")
+        assert told == "The import of “texts.tsv” was called off on the site. Nothing was stored."
+        return
+    imported = site("ola", "documents", "import", "news", "texts.tsv")
+    assert imported.stderr == "Documents: 1 added, 0 given their text, 0 changed, 0 unchanged.\n"
+    assert "bad.jsonl:1: " in site.refused("ola", "documents", "import", "news", "bad.jsonl")[0]
+
+
 def test_problems_of_files_are_told_as_for_a_database_of_ones_own(site: Remote) -> None:
     Path("good.run").write_text(GAMMA)
     Path("bad.run").write_text("1 Q0 a 1 x bad\n9 Q0 a 1 2.0 bad\n")
@@ -157,6 +184,12 @@ def test_results_are_given_out(site: Remote) -> None:
     assert column(site.done("pat", "collections", "list")) == ["news"]
 
 
+def test_the_readme_has_the_scripts_as_they_are() -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    for path in (Path(__file__).parents[1] / "examples").glob("*.py"):
+        assert f"```python\n{path.read_text()}```" in readme
+
+
 def test_the_scripts_of_the_readme_do_what_they_say(site: Remote) -> None:
     Path("gamma.run").write_text(GAMMA)
     Path("bad.run").write_text("1 Q0 a\n")
@@ -169,6 +202,27 @@ def test_the_scripts_of_the_readme_do_what_they_say(site: Remote) -> None:
         ["2", "2"],
     ]
     assert script(site, "machine_judge", "jo").stdout == ""
+
+
+def test_the_participants_script_waits_for_a_large_file(site: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 0)
+    monkeypatch.setattr(jobs_asked, "SECONDS_BETWEEN_LOOKS", 0)
+    Path("gamma.run").write_text(GAMMA)
+    Path("bad.run").write_text("1 Q0 a\n")
+    ended = Event()
+
+    def keep_working() -> None:
+        while not ended.wait(0.05):
+            work(site.database)
+
+    with ThreadPoolExecutor(1) as worker:
+        worker.submit(keep_working)
+        try:
+            sent, refused = (script(site, "participant", "pat", name) for name in ("gamma.run", "bad.run"))
+        finally:
+            ended.set()
+    assert sent.stdout.split()[:2] == ["gamma", "3"]
+    assert (refused.returncode, "bad.run:1: " in refused.stderr) == (1, True)
 
 
 def script(site: Remote, name: str, person: str, *files: str) -> subprocess.CompletedProcess[str]:

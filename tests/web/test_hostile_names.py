@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from access_matrix import MATRIX
 from build import NOW, SLUG, labels, member, news, pool, run, topic_file, user
+from clicking import log_text, stored_log
 from flask import Flask
 from kept import Kept
 from visiting import Visitor
@@ -48,10 +49,17 @@ def fill(database: Database) -> None:
         pool(session, depth=2)
         labels(session, JUDGE, f"{TOPIC} 0 =D1 1\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 2\n")
         labels(session, OTHER_JUDGE, f"{TOPIC} 0 =D1 0\n{TOPIC} 0 +D2 0\n{OTHER_TOPIC} 0 @D3 1\n")
+        stored_log(session, log_text(query=TOPIC, variants={"alpha": in_a_log(TAG), "beta": in_a_log(OTHER_TAG)}))
         kept = qrels.export_qrels(session, SLUG, policy="highest", made_at=NOW)
         qrels_versions.keep_qrels(session, SLUG, kept.grades, kept.manifest, made_by_id=None, made_at=NOW)
         submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
         audit.record_in(session, Actor(Door.COMMAND, JUDGE), "pool.build", SLUG, subject=TAG, at=NOW)
+
+
+def in_a_log(name: str) -> str:
+    """A name as a cell of CSV."""
+    doubled = name.replace('"', '""')
+    return f'"{doubled}"'
 
 
 @pytest.fixture
@@ -69,6 +77,7 @@ def address_of(endpoint: str) -> str:
         "first=alpha&second=beta": f"first={quote(TAG)}&second={quote(OTHER_TAG)}&table=topics",
         "number=2": f"number={quote(TOPIC)}",
         "number=1": f"number={quote(TOPIC)}",
+        "table=checks": "table=variants",
     }.items():
         query = query.replace(name, value)
     return f"{path}?{query}"

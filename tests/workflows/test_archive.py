@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from build import NOW, SLUG, build, labels, member, pooled_news, run
+from clicking import log_text, stored_log
 from sqlalchemy import func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -22,6 +23,7 @@ from annotator.storage import (
     Database,
     Document,
     Evidence,
+    FactColumn,
     Judgement,
     Membership,
     Pool,
@@ -31,6 +33,8 @@ from annotator.storage import (
     Question,
     QuickLook,
     Role,
+    Run,
+    RunFact,
     SelectionEvent,
     Topic,
     TopicMark,
@@ -96,6 +100,7 @@ def fill(session: Session) -> None:
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
     version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=ola, made_at=NOW)
     rounds.close_round(session, SLUG, version=version, at=NOW)
+    stored_log(session, log_text(users=4))
     topic, document = one(session, Topic.id), one(session, Document.id)
     item = one(session, PoolItem.id)
     judgement = one(session, Judgement.id)
@@ -107,6 +112,12 @@ def fill(session: Session) -> None:
             Evidence(judgement_id=judgement, start=0, end=4, text="Text"),
             TopicNote(topic_id=topic, judge_id=jo, text="고양이도", changed_at=NOW),
             TopicMark(topic_id=topic, judge_id=jo, words="cats", position=1),
+            FactColumn(
+                collection_id=qualifying.collection_id, key="price", name="Price", kind="number", unit="EUR",
+                better="less", added_at=NOW,
+            ),
+            RunFact(run_id=one(session, Run.id), fact="price", detail="", number=12.5, words="", stated_at=NOW),
+            RunFact(run_id=one(session, Run.id), fact="hardware", detail="", words="8 cores", stated_at=NOW),
             QuickLook(topic_id=topic, document_id=document, looks_relevant=True, looked_by_id=ola, looked_at=NOW),
             Question(
                 collection_id=qualifying.collection_id, topic_id=topic, asked_by_id=jo, client_id="q1", text="?",
@@ -281,6 +292,9 @@ def without(part: str) -> Callable[[dict[str, bytes]], None]:
         (in_the_first_line("pools.jsonl", parameters={"depth": "\udfff"}), "“parameters” is not of its kind"),
         (in_the_first_line("pool_items.jsonl", taken=99), "whose count of judges is wrong: 1."),
         (in_the_first_line("pools.jsonl", strategy="guess"), "“strategy” is not of its kind"),
+        (in_the_first_line("fact_columns.jsonl", kind="guess"), "“kind” is not of its kind"),
+        (in_the_first_line("fact_columns.jsonl", better="dearer"), "“kind” is not of its kind"),
+        (in_the_first_line("click_logs.jsonl", findings={"comparison": 1}), "“findings” is not of its kind"),
         (in_the_first_line("collections.jsonl", consensus_policy="loudest"), "no consensus policy"),
         (in_the_first_line("ranked_lists.jsonl", scores=""), "another number of scores than of documents: 1."),
         (

@@ -1,0 +1,154 @@
+"""What every run costs, beside how well it does: rows, the runs within a bound, and the Pareto front."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, Kind
+from annotator.evaluation.costs.pareto import pareto_front
+from annotator.evaluation.costs.statements import Statement, read_address, read_detail, read_statement
+from annotator.evaluation.leaderboard import Leaderboard
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.natural_order import natural_order
+
+USUAL_COSTS = ("latency_p95", "latency_p50")
+
+
+@dataclass(frozen=True)
+class CostColumn:
+    """A fact, and for those that have details one of them."""
+
+    fact: Fact
+    detail: str = ""
+
+    @property
+    def address(self) -> str:
+        """How commands and addresses of pages name it."""
+        return Statement(self.fact.key, self.detail).address
+
+
+@dataclass(frozen=True)
+class CostedRun:
+    """A run and what is stated of it, by address."""
+
+    tag: str
+    team: str | None
+    statements: Mapping[str, Statement]
+
+    def number(self, column: CostColumn) -> float | None:
+        """Its number in that column, None for a run that does not state it."""
+        statement = self.statements.get(column.address)
+        return statement.number if statement is not None else None
+
+
+@dataclass(frozen=True)
+class Question:
+    """Which cost stands against the measure (None: a latency, if any run states one), and its bound as written."""
+
+    cost: str | None = None
+    within: str = ""
+
+
+@dataclass(frozen=True)
+class CostRow:
+    """A run with its value, None where it has no score, and the cost that was asked for, None where it states none."""
+
+    run: CostedRun
+    value: float | None
+    cost: float | None
+    is_on_front: bool
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """Every run within the bound, best first; `board` has the scores, None where there are none.
+
+    `axes` are the costs that may be asked for; `over` runs are beyond the bound and `silent` ones do not state the
+    cost, both are left out where there is a bound.
+    """
+
+    board: Leaderboard | None
+    columns: tuple[CostColumn, ...]
+    axes: tuple[CostColumn, ...]
+    axis: CostColumn
+    within: float | None
+    rows: tuple[CostRow, ...]
+    over: int
+    silent: int
+
+    @property
+    def points(self) -> list[CostRow]:
+        """The rows that have both numbers, in the order of the cost, cheap or small ones first."""
+        both = [row for row in self.rows if row.cost is not None and row.value is not None]
+        return sorted(both, key=lambda row: (row.cost or 0, -(row.value or 0)))
+
+    @property
+    def has_front(self) -> bool:
+        """Whether one end of both counts is better."""
+        return self.board is not None and Better.NEITHER not in {self.board.better, self.axis.fact.better}
+
+
+def make_report(
+    facts: Mapping[str, Fact], runs: Sequence[CostedRun], board: Leaderboard | None, question: Question
+) -> CostReport:
+    """Put what runs state beside the values of the board's first measure.
+
+    Raises `NotFoundError` for a cost that there is not, `InvalidValueError` for one that is no number, and for a
+    bound that is none.
+    """
+    columns = _columns(facts, runs)
+    axis = _axis(facts, columns, question.cost)
+    bound = read_statement(axis.fact, question.within, axis.detail)
+    within = None if bound is None else bound.number
+    values = {row.tag: row.values[0] for row in board.rows} if board is not None else {}
+    kept = [run for run in runs if within is None or _is_within(run.number(axis), within, axis.fact.better)]
+    silent = sum(run.number(axis) is None for run in runs) if within is not None else 0
+    return CostReport(
+        board=board,
+        columns=columns,
+        axes=tuple(column for column in columns if column.fact.kind is Kind.NUMBER),
+        axis=axis,
+        within=within,
+        rows=_rows(kept, values, axis, board.better if board is not None else Better.NEITHER),
+        over=len(runs) - len(kept) - silent,
+        silent=silent,
+    )
+
+
+def _rows(
+    runs: Sequence[CostedRun], scores: Mapping[str, float], axis: CostColumn, better: Better
+) -> tuple[CostRow, ...]:
+    values, costs = [scores.get(run.tag) for run in runs], [run.number(axis) for run in runs]
+    front = pareto_front(values, costs, value_better=better, cost_better=axis.fact.better)
+    rows = [CostRow(*row) for row in zip(runs, values, costs, front, strict=True)]
+    sign = 1 if better is Better.LESS else -1
+    return tuple(sorted(rows, key=lambda row: (row.value is None, sign * (row.value or 0), natural_order(row.run.tag))))
+
+
+def _columns(facts: Mapping[str, Fact], runs: Sequence[CostedRun]) -> tuple[CostColumn, ...]:
+    """What any run states, in the order of the facts, and of their details."""
+    stated = {(one.fact, one.detail) for run in runs for one in run.statements.values()}
+    return tuple(
+        CostColumn(fact, detail)
+        for key, fact in facts.items()
+        for detail in sorted((detail for of, detail in stated if of == key), key=natural_order)
+    )
+
+
+def _axis(facts: Mapping[str, Fact], columns: Sequence[CostColumn], asked: str | None) -> CostColumn:
+    if asked is not None:
+        fact, detail = read_address(facts, asked)
+        if fact.kind is not Kind.NUMBER:
+            raise InvalidValueError("“%(key)s” is no number, which runs could be compared by.", key=fact.key)
+        return CostColumn(fact, read_detail(fact, detail))
+    stated = {column.address: column for column in columns}
+    usual = [stated[address] for address in USUAL_COSTS if address in stated]
+    others = [column for column in columns if column.fact.better is not Better.NEITHER]
+    return next(iter([*usual, *others]), CostColumn(KNOWN_FACTS[USUAL_COSTS[0]]))
+
+
+def _is_within(number: float | None, bound: float, better: Better) -> bool:
+    """At most the bound; where more is better, at least."""
+    if number is None:
+        return False
+    return number >= bound if better is Better.MORE else number <= bound

@@ -1,0 +1,66 @@
+"""The tables of what was found in a click log of either kind, as files have them."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+from annotator.evaluation.graded_runs import Cell
+from annotator.evaluation.online.comparison_tables import Part, Table, table_of
+from annotator.evaluation.online.interleaving_result import InterleavingResult
+from annotator.evaluation.online.log_findings import LogFindings
+
+PAIRS = "pairs"
+WINS = ("first", "second", "wins_first", "wins_second", "ties", "delta")
+Rows = Callable[[InterleavingResult], Iterator[list[Cell]]]
+REASON_HEADINGS = ("reason", "count")
+
+
+def finding_table(found: LogFindings, name: str) -> Table | None:
+    """Headings and rows of the table of that name, in full precision; None where such a log has no such table."""
+    if found.comparison is not None:
+        return table_of(found.comparison, Part(name)) if name in list(Part) else None
+    if found.interleaving is None:
+        return None
+    if name == Part.DROPPED:
+        return REASON_HEADINGS, list(_dropped(found.interleaving, found.left_out))
+    if name not in OF_LISTS:
+        return None
+    headings, rows = OF_LISTS[name]
+    return headings, list(rows(found.interleaving))
+
+
+def _variants(found: InterleavingResult) -> Iterator[list[Cell]]:
+    for run, clicks in zip(found.runs, found.clicks, strict=True):
+        yield [run, clicks]
+
+
+def _pairs(found: InterleavingResult) -> Iterator[list[Cell]]:
+    for one in found.pairs:
+        drawn = one.bootstrap
+        yield [
+            *(one.first, one.second, one.wins_first, one.wins_second, one.ties, one.delta, one.low, one.high),
+            *(one.p, one.p_holm),
+            *((None, None, None) if drawn is None else (drawn.low, drawn.high, drawn.p)),
+            " ".join(str(reason.sentence) for reason in (one.no_interval, one.no_p) if reason is not None) or None,
+        ]
+
+
+def _queries(found: InterleavingResult) -> Iterator[list[Cell]]:
+    for one in found.queries:
+        yield [one.query, one.first, one.second, one.wins_first, one.wins_second, one.ties, one.delta]
+
+
+def _dropped(found: InterleavingResult, left_out: Mapping[str, int]) -> Iterator[list[Cell]]:
+    """Clicks that count for no run, then events that count for nothing."""
+    for uncounted, clicks in found.uncounted.items():
+        yield [uncounted.value, clicks]
+    for reason, events in left_out.items():
+        yield [reason, events]
+
+
+OF_LISTS: Mapping[str, tuple[tuple[str, ...], Rows]] = {
+    Part.VARIANTS.value: (("run", "clicks"), _variants),
+    PAIRS: (
+        (*WINS, "low", "high", "p", "p_holm", "bootstrap_low", "bootstrap_high", "bootstrap_p", "reason"),
+        _pairs,
+    ),
+    Part.QUERIES.value: (("query", *WINS), _queries),
+}
