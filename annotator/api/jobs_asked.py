@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
@@ -13,7 +14,7 @@ from annotator.api.problems import WORDS, ProblemDetails
 from annotator.api.values import Moment
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
-from annotator.web.context import database
+from annotator.web.context import database, now
 from annotator.web.later import ask_call, is_heavy, work
 from annotator.workflows import jobs
 from annotator.workflows.jobs import JobView
@@ -21,6 +22,8 @@ from annotator.workflows.jobs import JobView
 # The caller waits for what is smaller, and so does a process that answers pages.
 MOST_AT_ONCE = 8 * MEBIBYTE
 SECONDS_BETWEEN_LOOKS = 1
+# After so long the worker was lost between storing and telling.
+LONGEST_TO_TELL = timedelta(minutes=1)
 JSON = "application/json"
 FAULT = 500
 
@@ -57,7 +60,16 @@ def left_to_worker(slug: str, content: bytes) -> Response | None:
 
 def told(job: JobView, content: bytes | None) -> dict[str, Any]:
     """A job as programs see it, with what it answers, if anything is kept of that."""
-    return {**vars(job), "status": job.result.get("status"), "result": None, "problem": None, **_outcome(job, content)}
+    shown = vars(job)
+    if _is_about_to_tell(job):
+        shown = {**shown, "state": JobState.RUNNING, "finished_at": None}
+    return {**shown, "status": job.result.get("status"), "result": None, "problem": None, **_outcome(job, content)}
+
+
+def _is_about_to_tell(job: JobView) -> bool:
+    """Whether it is stored, and its worker has yet to say what came of it, which takes it a moment more."""
+    is_untold = job.state is JobState.DONE and "status" not in job.result
+    return is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL
 
 
 def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Large files that programs send are left to the worker, too: 202 with a job, and at the job what came of it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from gzip import compress
 
 import pytest
@@ -15,7 +15,7 @@ from annotator.api import jobs_asked
 from annotator.storage import Database, Job, JobState, Role, Run
 from annotator.storage.audit import AuditEvent
 from annotator.web.later import is_heavy
-from annotator.workflows import members, tokens
+from annotator.workflows import jobs, members, tokens
 from annotator.workflows.tokens import Scope
 
 Programs = Callable[..., Program]
@@ -124,3 +124,18 @@ def test_a_fault_in_a_job_is_told_as_one(program: Programs, news: Database, monk
 )
 def test_a_packed_file_weighs_what_it_becomes(content: bytes, most: int, *, heavy: bool) -> None:
     assert is_heavy(content, most) == heavy
+
+
+@pytest.mark.parametrize(("ago", "told"), [(timedelta(0), ("running", None)), (timedelta(hours=1), ("done", True))])
+def test_a_job_that_is_stored_and_not_yet_answered_is_not_finished_before_its_worker_was_lost(
+    program: Programs, news: Database, ago: timedelta, told: tuple[str, bool | None]
+) -> None:
+    ola = program("ola")
+    job = asked(ola, "documents", "new1\tgiraffe\n")
+    with news.transaction() as session:
+        taken = jobs.take_job(session, now=datetime.now(UTC))
+        assert taken is not None
+        jobs.confirm_job(session, taken, now=datetime.now(UTC) - ago)
+    found = ola.get(job).json
+    assert (found["state"], found["finished_at"] is not None or None) == told
+    assert (found["status"], found["result"], found["problem"]) == (None, None, None)

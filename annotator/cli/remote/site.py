@@ -79,6 +79,8 @@ class Site:
             raise _refused(job["problem"])
         if job["state"] != DONE:
             raise SiteError("The import of “%(file)s” was called off on the site. Nothing was stored.", file=name)
+        if job["result"] is None:
+            raise SiteError("“%(file)s” is stored on the site, but what came of it was lost: look there.", file=name)
         return job["result"]
 
     def _pages(self, path: str, query: Mapping[str, object]) -> Iterator[list[Any]]:
