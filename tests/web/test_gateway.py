@@ -1,7 +1,8 @@
 """The gateway: what WSGI is told of a request, how long a body is waited for, and how answers go out."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,12 @@ from annotator.web.slow_senders import LEAST_RATE, MOST_IN_MEMORY, Body, Room, S
 
 Message = Mapping[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
+
+
+def run(work: Coroutine[Any, Any, None]) -> None:
+    """Do it in a thread of its own: a browser of other tests keeps an event loop in this one."""
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(asyncio.run, work).result(timeout=60)
 
 
 def scope(path: bytes = b"/", *headers: tuple[bytes, bytes], method: str = "POST") -> dict[str, Any]:
@@ -70,7 +77,7 @@ class Site:
             self.sent.append(message)
 
         gateway = Gateway(self.pages, Settings(upload_limit=self.limit, sender_seconds=1))
-        asyncio.run(gateway(asked, receive, send))
+        run(gateway(asked, receive, send))
 
 
 def part(body: bytes, *, more: bool = False) -> Message:
@@ -210,5 +217,5 @@ def test_a_sender_has_so_much_patience_as_it_earns(
 
     monkeypatch.setattr(slow_senders, "SECONDS_BETWEEN_LOOKS", 60)  # the test looks by itself
     with Body(Room(0)) as body:
-        asyncio.run(send(body))
+        run(send(body))
         assert (body.wrong is None) == is_heard_out
