@@ -60,6 +60,10 @@ def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
     return fields
 
 
+# The columns of a document that its text brings.
+_Row = dict[str, str | None]
+
+
 class _Stored(NamedTuple):
     """What tells whether a document that comes again has changed."""
 
@@ -105,18 +109,11 @@ def import_documents(
     collection = lock_open_collection(session, slug)
     known = document_ids(session, collection.id, [document.docno for document in documents])
     stored = _stored_documents(session, collection.id) if known else {}
-    new: list[tuple[object, ...]] = []
-    replaced: dict[int, dict[str, str | None]] = {}
-    for document in documents:
-        row = _row(document)
-        id_ = known.get(document.docno)
-        if id_ is None:
-            new.append((collection.id, document.docno, *row.values()))
-        elif stored[id_] == (row["text_hash"], row["url"], row["language"]):
-            words.pop(document.docno, None)
-        else:
-            replaced[id_] = row
-    insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), new, at_once=ROWS_AT_ONCE)
+    new, replaced, unchanged = _sort_out(documents, known, stored)
+    for docno in unchanged:
+        words.pop(docno, None)
+    rows = [(collection.id, docno, *row.values()) for docno, row in new.items()]
+    insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), rows, at_once=ROWS_AT_ONCE)
     if replaced:
         session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
     forget_documents(session, list(replaced))
@@ -131,7 +128,26 @@ def import_documents(
         note_new_texts(session, rewritten, at)
         reopen_for_text(session, filled)
     settle_documents(session, collection.id, list(replaced))
-    return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(documents) - len(new) - len(replaced))
+    return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(unchanged))
+
+
+def _sort_out(
+    documents: Sequence[ParsedDocument], known: Mapping[str, int], stored: Mapping[int, _Stored]
+) -> tuple[dict[str, _Row], dict[int, _Row], list[str]]:
+    """What to store by docno, what to put in the place of which document, and the docnos of what is the same."""
+    new: dict[str, _Row] = {}
+    replaced: dict[int, _Row] = {}
+    unchanged: list[str] = []
+    for document in documents:
+        row = _row(document)
+        id_ = known.get(document.docno)
+        if id_ is None:
+            new[document.docno] = row
+        elif stored[id_] == (row["text_hash"], row["url"], row["language"]):
+            unchanged.append(document.docno)
+        else:
+            replaced[id_] = row
+    return new, replaced, unchanged
 
 
 def index_collection(session: Session, slug: str) -> int:
@@ -182,7 +198,7 @@ def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored
     return {id_: _Stored(text_hash, url, language) for id_, text_hash, url, language in rows}
 
 
-def _row(document: ParsedDocument) -> dict[str, str | None]:
+def _row(document: ParsedDocument) -> _Row:
     """The `TEXT_COLUMNS` of a document that has text; the hash is the same for the same title and body."""
     text_hash = hashlib.sha256(f"{document.title}\0{document.body}".encode()).hexdigest()
     values = (document.title, document.body, document.url, document.language, text_hash)
