@@ -5,7 +5,7 @@
 #   make faults  servers and browsers killed, networks cut, in full length (make test has it short): 15 minutes
 #   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling
-#   make wheel   dist/annotator-*.whl
+#   make wheel   dist/relevance_annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
 #   make lock    constraints.txt anew, with the newest versions that fit pyproject.toml
 #

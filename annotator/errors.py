@@ -2,9 +2,13 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-MAX_PROBLEMS = 100  # that are told of one file
+MAX_PROBLEMS = 100  # different ones that are listed of one file
+# After so many problems of one file it is read no further: it is another kind of file, or meant to keep somebody busy.
+MOST_COUNTED = 20_000
+MANY_OF_A_KIND = 10  # problems with different values of one template
+FURTHER_LINES = 4  # that are named of equal problems, after the first
 
 
 @dataclass(frozen=True)
@@ -53,16 +57,34 @@ class InvalidValueError(AnnotatorError):
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with a file; `line` counts from 1, None when the whole file is meant."""
+    """One thing wrong with a file; `line` counts from 1, None when the whole file is meant.
+
+    `count` lines or places of the file have the same problem; `further_lines` are the first of them after `line`.
+    """
 
     file: str
     line: int | None
     sentence: Sentence
+    count: int = 1
+    further_lines: tuple[int, ...] = ()
+
+    @property
+    def repeats(self) -> Sentence | None:
+        """Where else the file has it; None when it has it once."""
+        uncounted = self.count - 1 - len(self.further_lines)
+        lines = ", ".join(map(str, self.further_lines))
+        if self.further_lines and uncounted:
+            return Sentence("The same on lines %(lines)s and %(count)d more.", {"lines": lines, "count": uncounted})
+        if len(self.further_lines) > 1:
+            return Sentence("The same on lines %(lines)s.", {"lines": lines})
+        if self.further_lines:
+            return Sentence("The same on line %(lines)s.", {"lines": lines})
+        return Sentence("Found %(count)d times.", {"count": self.count}) if uncounted else None
 
     def __str__(self) -> str:
         """Say it as compilers do: `FILE:LINE: what is wrong`."""
         place = self.file if self.line is None else f"{self.file}:{self.line}"
-        return f"{place}: {self.sentence}"
+        return f"{place}: {self.sentence}" + (f" {self.repeats}" if self.repeats else "")
 
 
 class FileRefusedError(AnnotatorError):
@@ -76,51 +98,103 @@ class FileRefusedError(AnnotatorError):
         super().__init__(told.template, **told.values)
 
 
+class _FileProblems:
+    """What is wrong with one file: equal sentences are one problem with the lines that have it."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.by_sentence: dict[str, Problem] = {}
+        self.templates: Counter[str] = Counter()  # of the listed problems
+
+    def add(self, problem: Problem) -> None:
+        """Count a problem and list it; past `MAX_PROBLEMS` only kinds that are not listed yet are still listed."""
+        self.total += problem.count
+        sentence = str(problem.sentence)
+        listed = self.by_sentence.get(sentence)
+        if listed is not None:
+            self.by_sentence[sentence] = _merged(listed, problem)
+        elif len(self.by_sentence) < MAX_PROBLEMS or problem.sentence.template not in self.templates:
+            self.by_sentence[sentence] = problem
+            self.templates[problem.sentence.template] += 1
+
+    def add_all(self, other: "_FileProblems") -> None:
+        """Add what was found elsewhere, also what was only counted there."""
+        total = self.total + other.total
+        for problem in other.by_sentence.values():
+            self.add(problem)
+        self.total = total
+
+    def listed(self, file: str) -> list[Problem]:
+        """The problems by their first lines, kinds with many of them last so that they do not hide the others."""
+        problems = sorted(
+            self.by_sentence.values(),
+            key=lambda problem: (self.templates[problem.sentence.template] > MANY_OF_A_KIND, problem.line or 0),
+        )
+        if further := self.total - sum(problem.count for problem in problems):
+            sentence = Sentence("Further problems of this file: %(count)d.", {"count": further})
+            problems.append(Problem(file, None, sentence))
+        return problems
+
+
 class Problems:
     """Collects what is wrong with files, so that a person mends them once and not line by line."""
 
     def __init__(self) -> None:
         """Begin with none."""
-        self.first: list[Problem] = []  # of each file at most `MAX_PROBLEMS`
         self.total = 0
-        self.counts: dict[str, int] = {}  # by file, in the order in which files were first named
+        self._files: dict[str, _FileProblems] = {}  # in the order in which files were first named
+
+    @property
+    def first(self) -> list[Problem]:
+        """Those that are listed, of each file in the order in which they were found."""
+        return [problem for problems in self._files.values() for problem in problems.by_sentence.values()]
 
     def add(self, file: str, line: int | None, template: str, /, **values: object) -> None:
-        """Note a problem; past `MAX_PROBLEMS` of its file it is only counted."""
-        self._add(Problem(file, line, Sentence(template, values)))
+        """Note a problem; past `MAX_PROBLEMS` different ones of its file it may only be counted.
+
+        Raises `FileRefusedError` when the file has so many that there is no use in reading on.
+        """
+        self.add_problem(Problem(file, line, Sentence(template, values)))
+        if self._of(file).total >= MOST_COUNTED:
+            raise FileRefusedError(self, Sentence("Reading stopped after %(total)d problems.", {"total": self.total}))
+
+    def add_problem(self, problem: Problem) -> None:
+        """Note a problem that was found elsewhere, as often as it was found there."""
+        self.total += problem.count
+        self._of(problem.file).add(problem)
 
     def add_all(self, others: "Problems") -> None:
         """Note what was found elsewhere, also what was only counted there."""
-        for problem in others.first:
-            self._add(problem)
-        listed = Counter(problem.file for problem in others.first)
-        for file, count in others.counts.items():
-            self.counts[file] += count - listed[file]
-        self.total += others.total - len(others.first)
+        self.total += others.total
+        for file, problems in others._files.items():  # noqa: SLF001 - it is of this class
+            self._of(file).add_all(problems)
 
     def by_file(self) -> tuple[Problem, ...]:
-        """List them file by file in the order they were given, each from its first line to its last.
+        """List them file by file in the order they were given, as `_FileProblems.listed` orders those of a file.
 
         A file that has more than are listed says last how many.
         """
-        of_file: dict[str, list[Problem]] = {file: [] for file in self.counts}
-        for problem in self.first:
-            of_file[problem.file].append(problem)
-        for file, listed in of_file.items():
-            listed.sort(key=lambda problem: problem.line or 0)
-            if further := self.counts[file] - len(listed):
-                listed.append(
-                    Problem(file, None, Sentence("Further problems of this file: %(count)d.", {"count": further}))
-                )
-        return tuple(problem for listed in of_file.values() for problem in listed)
+        return tuple(problem for file, problems in self._files.items() for problem in problems.listed(file))
 
     def refuse_if_any(self) -> None:
         """Raise `FileRefusedError` when anything was noted."""
         if self.total:
             raise FileRefusedError(self)
 
-    def _add(self, problem: Problem) -> None:
-        self.total += 1
-        self.counts[problem.file] = count = self.counts.get(problem.file, 0) + 1
-        if count <= MAX_PROBLEMS:
-            self.first.append(problem)
+    def report_if_any(self) -> None:
+        """Do as `refuse_if_any` for files that were only to be looked at: storing nothing was the aim."""
+        if self.total:
+            raise FileRefusedError(self, Sentence("Problems found: %(total)d.", {"total": self.total}))
+
+    def _of(self, file: str) -> _FileProblems:
+        return self._files.setdefault(file, _FileProblems())
+
+
+def _merged(one: Problem, other: Problem) -> Problem:
+    """The same problem with the lines of both, the first of them listed."""
+    count = one.count + other.count
+    full = len(one.further_lines) == FURTHER_LINES
+    if one.line is None or other.line is None or (full and other.line > one.further_lines[-1]):
+        return replace(one, count=count)
+    first, *further = sorted({one.line, *one.further_lines, other.line, *other.further_lines})
+    return replace(one, line=first, count=count, further_lines=tuple(further[:FURTHER_LINES]))

@@ -1,6 +1,17 @@
-"""A file as somebody sent it."""
+"""A file as somebody sent it, and whether it is large; and files that only their owner may read."""
 
+import io
+import os
+import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, BinaryIO
+
+GZIP_MAGIC = b"\x1f\x8b"
+GZIP_WINDOW = 31  # zlib's name for "gzip header and checksum, largest window"
+PIECE_BYTES = 1 << 16
+OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True)
@@ -9,3 +20,58 @@ class InputFile:
 
     name: str
     content: bytes
+
+
+def unpacks_to_more(content: bytes, most: int) -> bool:
+    """Whether a file has more bytes than `most`, unpacked when it is gzip."""
+    return unpack_to_more([io.BytesIO(content)], most)
+
+
+def unpack_to_more(streams: Iterable[IO[bytes]], most: int) -> bool:
+    """Whether files have more bytes in all than `most`, unpacked when they are gzip; no more than that is unpacked."""
+    left = most
+    for stream in streams:
+        left -= unpacked_size(stream, left)
+        if left < 0:
+            return True
+    return False
+
+
+def unpacked_size(stream: IO[bytes], most: int) -> int:
+    """Count the bytes of a file from its beginning, unpacked when it is gzip, up to a little more than `most`.
+
+    What gzip says of its own size is that of the last member alone, and anybody can write another number there: so the
+    bytes are counted as they come out. Damaged data end the count; whoever reads the file says what is wrong with it.
+    """
+    stream.seek(0)
+    try:
+        if stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC:
+            return stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        return _count(stream, most)
+    finally:
+        stream.seek(0)
+
+
+def _count(stream: IO[bytes], most: int) -> int:
+    size = 0
+    member = zlib.decompressobj(GZIP_WINDOW)
+    packed = stream.read(PIECE_BYTES)
+    try:
+        while packed and size <= most:
+            size += len(member.decompress(packed, PIECE_BYTES))
+            packed = member.unconsumed_tail
+            if member.eof:
+                packed, member = member.unused_data, zlib.decompressobj(GZIP_WINDOW)
+            packed = packed or stream.read(PIECE_BYTES)
+    except zlib.error:
+        pass
+    return size
+
+
+def create_for_owner(path: Path) -> BinaryIO:
+    """Open a new file for writing that only its owner can read, from its first byte on.
+
+    Raises `FileExistsError` when there is one of that name.
+    """
+    return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY), "wb")

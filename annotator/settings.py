@@ -1,5 +1,6 @@
 """What can be set from outside: by environment, by one TOML file, read once and refused by name when wrong."""
 
+import ipaddress
 import os
 import re
 import tomllib
@@ -45,6 +46,12 @@ class Settings:
     workers: int = 2
     # So long a sender may send nothing, or less than 500 bytes a second, before the end of a request.
     sender_seconds: int = 20
+    # Pages that a process makes at the same time, beside the answers to judges.
+    page_threads: int = 2
+    # Topics that a collection may have; SQLite's statements take no more than the most.
+    topic_limit: int = 20_000
+    # Connections that a process keeps of one address; 0 is any number, as behind a proxy.
+    connections_per_address: int = 1_000
     # How many proxies stand before the pages, whose X-Forwarded headers are then believed.
     proxies: int = 0
     # For so many days browsers ask for the pages by HTTPS only; 0 says nothing of it.
@@ -53,10 +60,13 @@ class Settings:
     log_format: str = "none"
     # Where figures for Prometheus are served; 0 is nowhere.
     metrics_port: int = 0
-    # The names by which the pages may be asked for, as in `news.example.org,.example.net`; none is any.
+    # The names by which the pages may be asked for, as in `news.example.org,.example.net`; none is any, which only
+    # pages that no other machine reaches may have.
     site_hosts: tuple[str, ...] = ()
     # The demonstration, whose passwords everybody knows, lets people in by them.
     demonstration: bool = False
+    # For how long what was deleted can be restored.
+    deletion_days: int = 30
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None, *, file: str | None = None) -> "Settings":
@@ -112,9 +122,32 @@ def refuse_weak_key(settings: Settings) -> None:
         )
 
 
+def refuse_site_without_name(settings: Settings) -> None:
+    """Raise `InvalidValueError` when other machines reach the pages and no setting names the site.
+
+    Links in invitations begin with the name that a request was sent to, which its sender chooses.
+    """
+    if settings.site_hosts or (not settings.proxies and _is_loopback(settings.host)):
+        return
+    raise InvalidValueError(
+        "The setting ANNOTATOR_SITE_HOSTS is missing: other machines can reach the pages (listening at %(host)s, "
+        "proxies: %(proxies)d). Set it to the names of the site, such as pool.example.org. Links in invitations begin "
+        "with the name that a request was sent to, and requests for other names are then refused.",
+        host=settings.host,
+        proxies=settings.proxies,
+    )
+
+
 def sqlite_url(path: Path) -> str:
     """The database URL of an SQLite file."""
     return f"sqlite:///{path}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _from_file(path: str | None) -> dict[str, Any]:
@@ -124,7 +157,9 @@ def _from_file(path: str | None) -> dict[str, Any]:
         read = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidValueError(
-            "The settings in %(file)s cannot be read: %(reason)s.", file=path, reason=str(error).rstrip(".")
+            "The settings in %(file)s cannot be read: %(reason)s.",
+            file=path,
+            reason=((isinstance(error, OSError) and error.strerror) or str(error)).rstrip("."),
         ) from error
     return {_known(name, name): KINDS[name].read(_as_text(value, name), name) for name, value in read.items()}
 
@@ -245,11 +280,15 @@ KINDS: Mapping[str, Kind] = {
     "host": Kind("host", _filled),
     "port": Kind("port", _count(1, GREATEST_PORT), types=(int,)),
     "workers": Kind("workers", _count(1, 64), types=(int,)),
+    "page_threads": Kind("page_threads", _count(1, 64), types=(int,)),
+    "topic_limit": Kind("topic_limit", _count(1, 30_000), types=(int,)),
+    "connections_per_address": Kind("connections_per_address", _count(0, 100_000), types=(int,)),
     "sender_seconds": Kind("sender_seconds", _count(1, 3600), types=(int,)),
     "proxies": Kind("proxies", _count(0, 9), types=(int,)),
     "hsts_days": Kind("hsts_days", _count(0, 3650), types=(int,)),
     "log_format": Kind("log_format", _log_format),
     "metrics_port": Kind("metrics_port", _count(0, GREATEST_PORT), types=(int,)),
     "site_hosts": Kind("site_hosts", _hosts, ",".join, (list,)),
+    "deletion_days": Kind("deletion_days", _count(1, 3650), types=(int,)),
     "demonstration": Kind("demonstration", _switch, _as_switch, (bool, int)),
 }

@@ -43,7 +43,11 @@ class Job {
       return job.before ? this.words.before.replace("{count}", String(job.before)) : this.words.waiting;
     }
     if (!job.steps) return this.words.running;
-    return this.words.steps.replace("{done}", String(job.done)).replace("{steps}", String(job.steps));
+    const percent = Math.floor((100 * job.done) / job.steps);
+    return this.words.steps
+      .replace("{done}", String(job.done))
+      .replace("{steps}", String(job.steps))
+      .replace("{percent}", String(percent));
   }
 
   // A screen reader says what has changed, and nothing again and again.

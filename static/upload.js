@@ -1,5 +1,6 @@
 // Sends the files of a form with a progress bar and shows the answer in place. Without this file the form is a plain one.
 
+const REFUSED = 400; // The least status of a refusal.
 const QUARTERS = 4; // A screen reader is told of every quarter that has arrived, and not of every packet.
 
 class Upload {
@@ -41,7 +42,7 @@ class Upload {
   }
 
   onAnswer() {
-    const { response, responseURL } = this.request;
+    const { response, responseURL, status } = this.request;
     if (responseURL !== this.address) {
       this.end("");
       location.assign(responseURL);
@@ -52,10 +53,12 @@ class Upload {
       this.end(this.form.dataset.broken);
       return;
     }
+    const told = main.querySelector(".refusal, .accepted") ?? main;
+    // A form that was stored comes back empty at the same address.
+    if (status >= REFUSED || told !== main) keepFiles(this.form, main);
     document.title = response.title;
     document.querySelector("main").replaceWith(document.adoptNode(main));
     begin();
-    const told = main.querySelector(".refusal, .accepted") ?? main;
     told.tabIndex = -1;
     told.focus();
     told.scrollIntoView({ block: "nearest" });
@@ -79,6 +82,14 @@ class Upload {
 
   say(words) {
     if (this.said.textContent !== words) this.said.textContent = words;
+  }
+}
+
+// The answer to a check or a refusal has the form again; the files that were chosen stay chosen in it.
+function keepFiles(from, main) {
+  for (const input of main.querySelectorAll("form[data-limit] input[type=file]")) {
+    const chosen = [...from.querySelectorAll("input[type=file]")].find((one) => one.name === input.name);
+    if (chosen?.files.length) input.files = chosen.files;
   }
 }
 

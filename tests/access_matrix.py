@@ -17,7 +17,6 @@ ORGANISERS_DO = (303, 404, 403, 403, 303, 303)
 ORGANISERS_FORM = (303, 404, 403, 403, 422, 422)
 SENDERS = (303, 404, 200, 403, 200, 200)
 SENDERS_FORM = (303, 404, 422, 403, 422, 422)
-SENDERS_DO_ONCE = (303, 404, 303, 403, 409, 409)  # the participant, who comes first
 SENDERS_IN_VAIN = (303, 404, 409, 403, 409, 409)
 PARTICIPANTS = (303, 404, 200, 403, 403, 403)
 PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
@@ -141,16 +140,20 @@ MATRIX = {
     "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
     "run.show": Row("GET", f"{N}/runs/run?tag=alpha", SENDERS),
     "run.change": Row("POST", f"{N}/runs/run?tag=alpha", SENDERS_FORM),
-    "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS_DO_ONCE),
+    "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS),
     "run.restore": Row("POST", f"{N}/runs/restore?tag=alpha", SENDERS_IN_VAIN),  # for it is not withdrawn
     "run_costs.show": Row("GET", f"{N}/runs/costs?tag=alpha", SENDERS),
     # A form in which nothing is stated is a good one.
     "run_costs.state": Row("POST", f"{N}/runs/costs?tag=alpha", (303, 404, 303, 403, 303, 303)),
     "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
     "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "deletions.show": Row("GET", f"{N}/deletions", ORGANISERS),
+    "deletions.delete": Row("POST", f"{N}/deletions", ORGANISERS_FORM),
+    "deletions.restore": Row("POST", f"{N}/deletions/1/restore", ORGANISERS_FORM),
+    "deletions.restore_collection": Row("POST", "/deleted-collections/news/restore", (303, 404, 404, 404, 404, 404)),
     "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
     # Who comes second finds it closed, or open, already.
-    "rounds.close": Row("POST", f"{N}/rounds/close", (303, 404, 403, 403, 303, 409)),
+    "rounds.close": Row("POST", f"{N}/rounds/close", ORGANISERS),
     "rounds.open_next": Row("POST", f"{N}/rounds/open", (303, 404, 403, 403, 303, 409)),
     "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
     "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
@@ -162,7 +165,7 @@ MATRIX = {
     "submissions.accept": Row("POST", f"{N}/terms", PARTICIPANTS_FORM),
     "submissions.scores": Row("GET", f"{N}/scores", PARTICIPANTS),
     # The scores are not released.
-    "submissions.scores_csv": Row("GET", f"{N}/scores.csv", (303, 404, 404, 403, 403, 403)),
+    "submissions.scores_csv": Row("GET", f"{N}/scores.csv", (303, 404, 403, 403, 403, 403)),
     "pools.show": Row("GET", f"{N}/pool", ORGANISERS),
     "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
     "pools.export": Row("GET", f"{N}/pool.txt", ORGANISERS),
@@ -194,7 +197,8 @@ MATRIX = {
     "qrels.sampled": Row("GET", f"{N}/qrels/prels", (303, 404, 403, 403, 404, 404)),
     "qrels.sampled_manifest": Row("GET", f"{N}/qrels/prels/manifest", (303, 404, 403, 403, 404, 404)),
     "qrels.for_infap": Row("GET", f"{N}/qrels/infap", (303, 404, 403, 403, 404, 404)),
-    "qrels_versions.keep": Row("POST", f"{N}/qrels/keep", ORGANISERS_DO),
+    # The administrator, who comes second, would keep the same once more.
+    "qrels_versions.keep": Row("POST", f"{N}/qrels/keep", (303, 404, 403, 403, 303, 409)),
     # No version is kept.
     "qrels_versions.file": Row("GET", f"{N}/qrels/versions/1/file", (303, 404, 403, 403, 404, 404)),
     "qrels_versions.manifest": Row("GET", f"{N}/qrels/versions/1/manifest", (303, 404, 403, 403, 404, 404)),

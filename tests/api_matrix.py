@@ -49,9 +49,14 @@ MATRIX = {
         "DELETE", f"{NEWS}/runs/alpha", {"participant": 200, "organiser": 409, "administrator": 409}, RUNS
     ),
     "Runs.run_file": Row("GET", f"{NEWS}/run-files/alpha", SENDERS, READ_OR_RUNS),
+    # The leaderboard is not released to participants.
+    "Costs.show_cost_report": Row("GET", f"{NEWS}/costs", {"observer": 200, **ORGANISERS}, READ),
+    "Costs.add_fact": Row("POST", f"{NEWS}/cost-facts", ORGANISERS_FORM, ORGANISE, {}),
+    "Costs.remove_fact": Row("DELETE", f"{NEWS}/cost-facts/price", dict.fromkeys(ORGANISERS, 404), ORGANISE),
     "Costs.list_facts": Row("GET", f"{NEWS}/cost-facts", SENDERS, READ_OR_RUNS),
     "Costs.show_costs": Row("GET", f"{NEWS}/run-costs/alpha", SENDERS, READ_OR_RUNS),
     "Costs.state_costs": Row("PUT", f"{NEWS}/run-costs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
+    "Costs.change_costs": Row("PATCH", f"{NEWS}/run-costs/alpha", dict.fromkeys(SENDERS, 422), RUNS, {}),
     "Pool.show_pool": Row("GET", f"{NEWS}/pool", ORGANISERS, READ),
     "Pool.pooled_documents": Row("GET", f"{NEWS}/pool/documents", ORGANISERS, READ),
     "Pool.plan_pool": Row("POST", f"{NEWS}/pool/plan", ORGANISERS_FORM, READ | ORGANISE, {}),
@@ -64,12 +69,28 @@ MATRIX = {
     "Qrels.export": Row("GET", f"{NEWS}/qrels", {"observer": 200, **ORGANISERS}, READ),
     "Qrels.manifest": Row("GET", f"{NEWS}/qrels/manifest", ORGANISERS, READ),
     "Qrels.list_versions": Row("GET", f"{NEWS}/qrels/versions", ORGANISERS, READ),
-    "Qrels.keep": Row("POST", f"{NEWS}/qrels/versions", {"organiser": 201, "administrator": 201}, ORGANISE, {}),
+    "Qrels.keep": Row("POST", f"{NEWS}/qrels/versions", {"organiser": 201, "administrator": 409}, ORGANISE, {}),
     "Scores.show_leaderboard": Row("GET", f"{NEWS}/leaderboard", {"observer": 200, **ORGANISERS}, READ),
     # The scores are not released.
-    "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 404}, READ_OR_RUNS),
+    "Scores.show_own_scores": Row("GET", f"{NEWS}/scores", {"participant": 403}, READ_OR_RUNS),
+    "Clicks.list_click_logs": Row("GET", f"{NEWS}/click-logs", ORGANISERS, READ),
+    "Clicks.add_click_log": Row("POST", f"{NEWS}/click-logs", ORGANISERS_FORM, ORGANISE),
+    # There is no click log.
+    "Clicks.show_click_log": Row("GET", f"{NEWS}/click-logs/March", dict.fromkeys(ORGANISERS, 404), READ),
+    "Clicks.link_click_log": Row("PATCH", f"{NEWS}/click-logs/March", ORGANISERS_FORM, ORGANISE, {}),
+    "Clicks.remove_click_log": Row("DELETE", f"{NEWS}/click-logs/March", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Together.show_together": Row("GET", f"{NEWS}/together", dict.fromkeys(ORGANISERS, 409), READ),
+    "Together.pool_together": Row("POST", f"{NEWS}/together/pool", dict.fromkeys(ORGANISERS, 409), ORGANISE, {}),
     # Nobody has asked for one.
     "Jobs.show_job": Row("GET", f"{NEWS}/jobs/1", dict.fromkeys(PEOPLE, 404), READ | RUNS | ORGANISE),
+    "Deletions.list_deletions": Row("GET", f"{NEWS}/deletions", ORGANISERS, ORGANISE),
+    "Deletions.delete": Row("POST", f"{NEWS}/deletions", ORGANISERS_FORM, ORGANISE, {}),
+    "Deletions.restore": Row("POST", f"{NEWS}/deletions/1/restore", dict.fromkeys(ORGANISERS, 404), ORGANISE),
+    "Deletions.list_deleted_collections": Row("GET", "/api/v1/deleted-collections", MEMBERS, ORGANISE),
+    # It is not deleted.
+    "Deletions.restore_collection": Row(
+        "POST", "/api/v1/deleted-collections/news/restore", dict.fromkeys(PEOPLE, 404), ORGANISE
+    ),
     "Audit.list_deeds": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
 }
 # What needs nothing but a token.

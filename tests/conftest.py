@@ -4,6 +4,7 @@ import gc
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -67,6 +68,11 @@ RESTART_SEQUENCES = """
 """
 # Sent as one, and with DELETE for tables that have rows: one by one takes twice as long, TRUNCATE fifty times.
 EMPTY_POSTGRES = f"SET LOCAL session_replication_role = replica; DO $$ BEGIN {EMPTY_TABLES} END $$; {RESTART_SEQUENCES}"
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C interrupt here and in programs begun from here; a shell has background commands ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -145,5 +145,5 @@ def test_the_command_says_what_went_over(site: Database, target: Database, tmp_p
     assert len(lines["judgement"][1]) == 16
     assert result.stderr.endswith("rows; the checksums agree.\n")
     assert not (tmp_path / "unused.sqlite").exists()
-    lines_of = [CommandLine(url).done("audit", "--action", "database") for url in urls]
+    lines_of = [CommandLine(url).done("audit", "list", "--action", "database") for url in urls]
     assert ["database.copy" in line for line in lines_of] == [False, True]

@@ -35,6 +35,10 @@ FAULTS = {
     "UPDATE judgement SET grade = 7 WHERE id = 1": ("Judgements with a grade that is none of the scale", 1),
     "INSERT INTO topic_revision VALUES (1, 1, 99)": ("Revisions of topics that no judgement explains", 1),
     "UPDATE topic_revision SET revision = 0 WHERE topic_id = 1": ("Revisions of topics that no judgement explains", 1),
+    "UPDATE collection SET scores_qrels_version = 1": (
+        "Collections whose scores are released by a version of the qrels that is not there",
+        1,
+    ),
     "UPDATE ranked_list SET scores = documents": ("Ranked lists with another number of scores than of documents", 4),
     "UPDATE run_file SET content = documents FROM ranked_list WHERE ranked_list.run_id = run_file.run_id": (
         "Runs whose file is not the one that was sent",

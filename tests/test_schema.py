@@ -26,8 +26,8 @@ def test_an_empty_database_gets_its_tables_and_keeps_them(tmp_path: Path) -> Non
 
 def test_a_database_of_another_version_is_refused_with_both_versions(sqlite_database: Database) -> None:
     with sqlite_database.transaction() as session:
-        session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(ConflictError, match=r"at version 9999 and this program at .*annotator database upgrade"):
+        session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    with pytest.raises(ConflictError, match=r"at version 0001 and this program at .*annotator database upgrade"):
         prepare_schema(sqlite_database)
 
 
@@ -88,11 +88,15 @@ def test_sqlite_keeps_what_is_committed_through_a_power_cut(sqlite_database: Dat
         assert session.scalar(text("PRAGMA foreign_keys")) == 1
 
 
-def test_a_database_of_a_newer_program_is_not_upgraded(sqlite_database: Database) -> None:
+@pytest.mark.parametrize("opened", [prepare_schema, upgrade_schema])
+def test_a_database_of_a_newer_program_is_not_upgraded_and_nobody_is_sent_to_upgrade_it(
+    sqlite_database: Database, opened: Callable[[Database], None]
+) -> None:
     with sqlite_database.transaction() as session:
         session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(ConflictError, match="at version 9999, which this program does not know"):
-        upgrade_schema(sqlite_database)
+    with pytest.raises(ConflictError, match="at version 9999, which this program does not know") as refusal:
+        opened(sqlite_database)
+    assert "upgrade" not in str(refusal.value)
 
 
 def test_a_refused_address_does_not_show_its_password() -> None:

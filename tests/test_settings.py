@@ -27,11 +27,15 @@ def test_another_process_reads_the_same_settings() -> None:
         port=9000,
         workers=4,
         sender_seconds=30,
+        page_threads=3,
+        topic_limit=500,
+        connections_per_address=0,
         proxies=2,
         hsts_days=365,
         log_format="json",
         metrics_port=9100,
         site_hosts=("pool.example.org",),
+        deletion_days=7,
         demonstration=True,
     )
     unlike = Settings()
@@ -145,7 +149,9 @@ def test_names_of_a_site_are_a_list_in_a_file(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_told_of() -> None:
-    with pytest.raises(InvalidValueError, match=r"The settings in /no/such\.toml cannot be read: .*No such file"):
+    with pytest.raises(
+        InvalidValueError, match=r"The settings in /no/such\.toml cannot be read: No such file or directory\.$"
+    ):
         Settings.from_environment({"ANNOTATOR_SETTINGS": "/no/such.toml"})
 
 

@@ -78,6 +78,13 @@ def hidden(response: TestResponse, name: str) -> str:
     return unescape(match[1])
 
 
+def import_labels(visitor: Visitor, collection: str, name: str, text: str | bytes, **fields: object) -> TestResponse:
+    """Send a file of labels, and once more as the answer says."""
+    checked = visitor.post(f"{collection}/judgements", file=file(name, text), **fields)
+    value = hidden(checked, "confirmed")
+    return visitor.post(f"{collection}/judgements", file=file(name, text), confirmed=value, **fields)
+
+
 def file(name: str, content: str | bytes) -> tuple[io.BytesIO, str]:
     """A file as a form field."""
     return io.BytesIO(content if isinstance(content, bytes) else content.encode()), name

@@ -45,6 +45,7 @@ def let_in(gate: Gate, slug: str | None) -> Response | None:
             {"WWW-Authenticate": 'Bearer realm="annotator"'},
         )
     g.token_owner = owner
+    g.caller_id = owner.person.id  # for the request log, also of what is refused
     if gate.scopes and not gate.scopes & owner.scopes:
         needed = " ".join(sorted(gate.scopes))
         return problem(

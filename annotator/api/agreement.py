@@ -32,6 +32,10 @@ class AgreementTable(Schema):
 
     by = fields.String(required=True)
     rows = fields.List(fields.Dict, required=True)
+    grades_without_time = fields.Integer(
+        required=True,
+        metadata={"description": "Grades of imported files, which agreement over time leaves out.", "example": 0},
+    )
 
 
 @operation(
@@ -44,7 +48,7 @@ class AgreementTable(Schema):
     gives=Gives(AgreementTable),
 )
 def show_agreement(call: Call) -> object:
-    """Show how far the judges agree: of all, or by topic or grade; for organisers also by pair and judge."""
+    """Show how far the judges agree: of all, or by topic, grade or time; for organisers also by pair and judge."""
     by = By(call.query["by"])
     if by in NAMES_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers see the names of judges.")
@@ -53,4 +57,5 @@ def show_agreement(call: Call) -> object:
     with database().reading() as session:
         report = agreement.agreement_report(session, call.slug, choice, memory=memory())
     headings, rows = report.table(by)
-    return as_json({"by": by, "rows": [dict(zip(headings, row, strict=True)) for row in rows]})
+    named = [dict(zip(headings, row, strict=True)) for row in rows]
+    return as_json({"by": by, "rows": named, "grades_without_time": report.over_time.left_out})

@@ -19,7 +19,7 @@ MOST_A_PAGE = 1_000
 class DeedsQuery(Schema):
     """Which deeds; the newest come first, and those before the line `before` on the next page."""
 
-    by = Text(load_default=None, metadata={"description": "Of this person."})
+    actor = Text(load_default=None, metadata={"description": "Only what this account did."})
     action = Text(load_default=None, metadata={"description": "Such as “pool.build”, or “pool” for all of them."})
     since = Moment(load_default=None, metadata={"description": "ISO 8601 with a time zone."})
     until = Moment(load_default=None)
@@ -58,6 +58,6 @@ class Deeds(Schema):
 def list_deeds(call: Call) -> object:
     """List who did what in the collection, newest first."""
     asked = call.query
-    wanted = DeedsWanted(asked["by"], asked["action"], asked["since"], asked["until"])
+    wanted = DeedsWanted(asked["actor"], asked["action"], asked["since"], asked["until"])
     with database().reading() as session:
         return audit.page_of_deeds(session, call.slug, wanted, before=asked["before"], most=asked["page_size"])

@@ -50,6 +50,9 @@ class CollectionDetails(CollectionRow):
     scale = fields.List(fields.Nested(GradeView), required=True)
     relevant_from = fields.Integer(required=True)
     submissions_until = Moment(required=True, allow_none=True)
+    submissions_until_written = fields.String(
+        required=True, metadata={"description": "The deadline as the organiser wrote it, with its zone; may be empty."}
+    )
     counts = fields.Dict(fields.String, fields.Integer, required=True, allow_none=True)
 
 
@@ -100,6 +103,7 @@ def show_collection(call: Call) -> object:
         "scale": shown.scale,
         "relevant_from": shown.relevant_from,
         "submissions_until": shown.submissions_until,
+        "submissions_until_written": shown.submissions_until_written,
         "counts": counts,
     }
 

@@ -18,7 +18,7 @@ def note(
     )
 
 
-def note_export(action: str, slug: str, *, subject: object = "") -> None:
+def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, object] | None = None) -> None:
     """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
     with database().transaction() as session:
-        note(session, action, slug, subject=subject)
+        note(session, action, slug, subject=subject, details=details)

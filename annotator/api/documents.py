@@ -47,6 +47,7 @@ class ImportQuery(Schema):
         data_key="fields",
         metadata={"description": "Other names of JSON fields: OURS=THEIRS, such as “docno=id body=text”."},
     )
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
 
 
 class DocumentsImported(Schema):
@@ -64,7 +65,7 @@ class DocumentsImported(Schema):
     "/collections/<slug>/documents",
     scopes=[Scope.ORGANISE],
     roles=OURS,
-    takes=Takes(query=ImportQuery, file=True, may_wait=True),
+    takes=Takes(query=ImportQuery, file=True),
     gives=Gives(DocumentsImported),
 )
 def import_documents(call: Call) -> object:
@@ -77,10 +78,11 @@ def import_documents(call: Call) -> object:
     most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
     read = documents.read_documents(files, fields=names, unpacked_limit=most)
     at_once = len(read) <= indexing.INDEXED_AT_ONCE and work() is None
-    with database().transaction() as session:
+    dry_run = call.query["dry_run"]
+    with database().transaction(keep=not dry_run) as session:
         stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
         note(session, "documents.import", call.slug, subject=call.query["name"], details=vars(stored))
-    if not at_once and work() is None:
+    if not at_once and not dry_run and work() is None:
         sum(indexing.index_rest(database()))
     return stored
 

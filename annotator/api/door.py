@@ -6,14 +6,14 @@ are applications of their own, which the pages would have to be moved into.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import wraps
 from typing import Any
 
 from flask import Response, request
 from flask.typing import ResponseReturnValue
 from flask_smorest import Blueprint, Page
-from marshmallow import Schema
+from marshmallow import Schema, missing
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import HTTPException, InternalServerError
 
@@ -21,34 +21,42 @@ from annotator.api.access import Gate, let_in
 from annotator.api.jobs_asked import JobStatus, left_to_worker
 from annotator.api.problems import of_http, of_refusal, problem
 from annotator.errors import AnnotatorError
+from annotator.files import InputFile
 from annotator.storage import Role
-from annotator.web.json_answers import MOST_BYTES
+from annotator.web.json_answers import load_json
+from annotator.web.uploads import whole_files
 from annotator.workflows.tokens import Scope
 
 PREFIX = "/api/v1"
 PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
+PAGE_PARAMETERS = ["page", "page_size"]
+JSON = "application/json"
 ACCEPTED = 202
+BAD_REQUEST = 400
 UNSUPPORTED = 415
+UNPROCESSABLE = 422
 FORM_WITH_FILES = "multipart/form-data"
 JOB_TOLD = {
     "description": "The file is large and left to the worker: ask for the job at its Location until it has finished.",
     "headers": {"Location": {"description": "The job's own address.", "schema": {"type": "string"}}},
 }
+BINARY = {"type": "string", "format": "binary"}
 FILE_AS_BODY = {
     "description": "The file itself, byte for byte, plain or gzipped.",
     "required": True,
-    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    "content": {"application/octet-stream": {"schema": BINARY}},
 }
 
 
 @dataclass(frozen=True)
 class Call:
-    """What came with a call: what its address names, its parameters, its JSON, the bytes of its file."""
+    """What came with a call: what its address names, its parameters, its JSON, the bytes of its file, its form."""
 
     path: Mapping[str, str]
     query: Mapping[str, Any] = field(default_factory=dict)
     body: Mapping[str, Any] = field(default_factory=dict)
     content: bytes = b""
+    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)  # of a form, by part
 
     @property
     def slug(self) -> str:
@@ -68,12 +76,16 @@ class Operation:
 
 @dataclass(frozen=True)
 class Takes:
-    """What an operation takes: parameters of the address, JSON, or a file as the body itself; and how long lists go."""
+    """What an operation takes: parameters of the address, JSON, a file as the body itself, or a form of files.
+
+    The first part of a form is one file or several, each further one a file that may be missing.
+    """
 
     query: type[Schema] | None = None
     body: type[Schema] | None = None
-    file: bool = False
-    may_wait: bool = False  # a large file is left to the worker
+    file: bool = False  # left to the worker when it is large
+    parts: Sequence[str] = ()  # the names of the parts of a form, which may also be left to the worker
+    most_bytes: int = 1 << 18  # of JSON
     pages: bool = False
 
 
@@ -99,11 +111,13 @@ class _Parser(FlaskParser):
     """Reads JSON as webargs does, and refuses what is nested, or has numbers, as nobody writes them."""
 
     def load_json(self, req: Any, schema: Any) -> Any:  # noqa: ANN401 - the signature is webargs'
-        req.max_content_length = MOST_BYTES
         try:
             return super().load_json(req, schema)
         except (RecursionError, ValueError) as error:
             return self._handle_invalid_json_error(json.JSONDecodeError(str(error), "", 0), req)
+
+    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - likewise
+        return load_json(req.get_data()) if req.is_json else missing
 
 
 def resource(name: str, description: str) -> Blueprint:
@@ -161,12 +175,25 @@ def _called(view: View, takes: Takes) -> Decorated:
 
     @wraps(view)
     def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - what the schemas make of it
-        content = request.get_data(cache=False) if takes.file else b""
-        if takes.may_wait and (job := left_to_worker(path["slug"], content)) is not None:
-            return job
-        return view(Call(path, **dict(zip(names, parsed, strict=True)), content=content))
+        call = Call(path, **dict(zip(names, parsed, strict=True)))
+        if takes.parts:
+            return _of_form(view, call, takes.parts)
+        if not takes.file:
+            return view(call)
+        content = request.get_data(cache=False)
+        return left_to_worker(call.slug, content) or view(replace(call, content=content))
 
     return called
+
+
+def _of_form(view: View, call: Call, parts: Sequence[str]) -> object:
+    """What a view answers to a form, unless it is left to the worker; the form is read again there."""
+    content = request.get_data()
+    files = {part: whole_files(request.files.getlist(part)) for part in parts}
+    if not files[parts[0]]:
+        return problem(UNPROCESSABLE, f"Send one file or several as “{parts[0]}” of a form ({FORM_WITH_FILES}).")
+    job = left_to_worker(call.slug, content, [file.content for of_part in files.values() for file in of_part])
+    return job or view(replace(call, files=files))
 
 
 def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated) -> Decorated:
@@ -178,15 +205,26 @@ def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated
     for media in gives.media:
         of_text = {"schema": {"type": "string"}, "content_type": media}
         described = blueprint.alt_response(gives.status, **of_text, success=True)(described)
-    if takes.may_wait:
+    if takes.file or takes.parts:
         described = blueprint.alt_response(ACCEPTED, schema=JobStatus, success=True, **JOB_TOLD)(described)
-    if takes.file:
-        described = blueprint.doc(requestBody=FILE_AS_BODY)(described)
+        described = blueprint.doc(requestBody=FILE_AS_BODY if takes.file else _form_of(takes.parts))(described)
     if takes.body is not None:
         described = blueprint.arguments(takes.body, location="json")(described)
     if takes.query is not None:
         described = blueprint.arguments(takes.query, location="query")(described)
     return described
+
+
+def _form_of(parts: Sequence[str]) -> dict[str, object]:
+    """A form of files in the OpenAPI document."""
+    first, *further = parts
+    properties = {first: {"type": "array", "items": BINARY, "minItems": 1}, **dict.fromkeys(further, BINARY)}
+    schema = {"type": "object", "properties": properties, "required": [first]}
+    return {
+        "description": "Files, each under its own name, plain or gzipped.",
+        "required": True,
+        "content": {FORM_WITH_FILES: {"schema": schema}},
+    }
 
 
 def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., ResponseReturnValue]:
@@ -197,12 +235,47 @@ def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., Respons
         refused = let_in(gate, path.get("slug"))
         if refused is not None:
             return refused
-        if takes.file and request.mimetype == FORM_WITH_FILES:
-            return problem(UNSUPPORTED, "Send the file itself as the body, not a form that has it.")
+        if takes.body is not None:
+            request.max_content_length = takes.most_bytes
+        misfit = _unknown_parameters(takes) or _wrong_body(takes)
+        if misfit is not None:
+            return misfit
         answer: ResponseReturnValue = view(**path)
         return answer
 
     return guarded
+
+
+def _unknown_parameters(takes: Takes) -> Response | None:
+    """Refuse parameters that no operation of this address has: a mistyped one would be passed over in silence."""
+    known = [] if takes.query is None else [field.data_key or name for name, field in takes.query().fields.items()]
+    known += PAGE_PARAMETERS if takes.pages else []
+    unknown = sorted(set(request.args) - set(known))
+    if not unknown:
+        return None
+    return problem(
+        BAD_REQUEST,
+        f"Unknown query parameters: {', '.join(unknown)}. This operation has: {', '.join(known) or 'none'}.",
+        errors={"query": {name: ["Unknown parameter."] for name in unknown}},
+    )
+
+
+def _wrong_body(takes: Takes) -> Response | None:
+    """Refuse a body of another kind than the operation reads, which would be passed over in silence, too."""
+    if takes.file:
+        is_form = request.mimetype == FORM_WITH_FILES
+        return problem(UNSUPPORTED, "Send the file itself as the body, not a form that has it.") if is_form else None
+    if not request.content_length and "Transfer-Encoding" not in request.headers:
+        return None
+    if (takes.parts and request.mimetype == FORM_WITH_FILES) or (takes.body is not None and request.is_json):
+        return None
+    if takes.parts:
+        return problem(UNSUPPORTED, f"Send a form ({FORM_WITH_FILES}) with the files.", {"Accept": FORM_WITH_FILES})
+    if takes.body is None:
+        return problem(BAD_REQUEST, "This operation takes no body: send what it takes as query parameters.")
+    return problem(
+        UNSUPPORTED, "Send the body as JSON, with the header “Content-Type: application/json”.", {"Accept": JSON}
+    )
 
 
 def _gate_told(gate: Gate) -> dict[str, object]:

@@ -1,8 +1,9 @@
 """Hangs the door into the application: the resources, their refusals, the OpenAPI document and the page of it."""
 
+import json
 from http import HTTPStatus
 
-from flask import Flask, request
+from flask import Flask, Response, request
 from flask.typing import ResponseReturnValue
 from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
@@ -11,8 +12,10 @@ from werkzeug.exceptions import HTTPException
 from annotator.api import (
     agreement,
     audit,
+    clicks,
     collection,
     costs,
+    deletions,
     documents,
     jobs,
     judging,
@@ -21,8 +24,10 @@ from annotator.api import (
     qrels,
     runs,
     scores,
+    together,
     topics,
 )
+from annotator.api.document import completed
 from annotator.api.door import PREFIX
 from annotator.api.problems import MEDIA_TYPE, ProblemDetails, of_http
 from annotator.web.error_pages import show_http_error
@@ -38,6 +43,9 @@ RESOURCES: tuple[Blueprint, ...] = (
     agreement.resource,
     qrels.resource,
     scores.resource,
+    clicks.resource,
+    together.resource,
+    deletions.resource,
     audit.resource,
     jobs.resource,
 )
@@ -53,6 +61,9 @@ class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
     """flask-smorest, which would answer every refusal of the pages, too, and not by problem details."""
 
     ERROR_SCHEMA = ProblemDetails
+
+    def _openapi_json(self) -> Response:
+        return Response(json.dumps(completed(self.spec.to_dict()), indent=2), mimetype="application/json")
 
     def _register_error_handlers(self) -> None:
         """Leave the pages to themselves."""

@@ -1,9 +1,10 @@
 """Large files of programs, left to the worker: a job for each, and how a program finds out what came of it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
+from io import BytesIO
 from typing import Any
 
 from flask import Response, request
@@ -12,15 +13,16 @@ from marshmallow import Schema, fields
 from annotator.api.access import caller, token_in_use
 from annotator.api.problems import WORDS, ProblemDetails
 from annotator.api.values import Moment
+from annotator.files import unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
 from annotator.web.context import database, now
-from annotator.web.later import ask_call, is_heavy, work
+from annotator.web.later import ask_call, work
 from annotator.workflows import jobs
 from annotator.workflows.jobs import JobView
 
 # The caller waits for what is smaller, and so does a process that answers pages.
-MOST_AT_ONCE = 8 * MEBIBYTE
+MOST_AT_ONCE = 4 * MEBIBYTE
 SECONDS_BETWEEN_LOOKS = 1
 # After so long the worker was lost between storing and telling.
 LONGEST_TO_TELL = timedelta(minutes=1)
@@ -46,9 +48,12 @@ class JobStatus(Schema):
     problem = fields.Nested(ProblemDetails, required=True, allow_none=True)
 
 
-def left_to_worker(slug: str, content: bytes) -> Response | None:
-    """Answer 202 with a new job when a file is large; None for one that is read at once, and in the worker itself."""
-    if work() is not None or not is_heavy(content, MOST_AT_ONCE):
+def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response | None:
+    """Answer 202 with a new job when what was sent is large; None for what is read at once, and in the worker itself.
+
+    What was sent is a file, or a form of `files`.
+    """
+    if work() is not None or not _are_large(files or [content]):
         return None
     by = caller()
     id_ = ask_call(slug, content, by=by, token_id=token_in_use().token_id)
@@ -56,6 +61,16 @@ def left_to_worker(slug: str, content: bytes) -> Response | None:
         job = jobs.show_job(session, slug, id_, by_id=by.id)
     headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
     return Response(json.dumps(JobStatus().dump(told(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
+
+
+def _are_large(files: Iterable[bytes]) -> bool:
+    """Whether files have more bytes in all, unpacked, than are read at once."""
+    left = MOST_AT_ONCE
+    for content in files:
+        left -= unpacked_size(BytesIO(content), left)
+        if left < 0:
+            return True
+    return False
 
 
 def told(job: JobView, content: bytes | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from annotator.web.choosing import choices_to_come, choose_if_few
 from annotator.web.context import database, now
 from annotator.web.downloads import CSV, JSON_LINES
 from annotator.web.error_pages import status_of
+from annotator.web.json_answers import MOST_BYTES
 from annotator.workflows import judgement_export, judging
 from annotator.workflows.judging import JudgingTask
 from annotator.workflows.recording import MOST_ACTS, MOST_PASSAGES, Act, Refusal, record_acts
@@ -178,7 +179,7 @@ def draw_documents(call: Call) -> object:
     "/collections/<slug>/judgements",
     scopes=[Scope.JUDGE],
     roles=OURS,
-    takes=Takes(body=JudgementsBody),
+    takes=Takes(body=JudgementsBody, most_bytes=MOST_BYTES),
     gives=Gives(Stored),
 )
 def judge(call: Call) -> object:

@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
+from annotator.api.document import completed
 from annotator.api.door import PREFIX
 
 blueprint = Blueprint("api_page", __name__)
@@ -73,8 +74,7 @@ def shape_of(schema: Document) -> str:
 
 
 def _document() -> Document:
-    document: Document = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict()
-    return document
+    return completed(current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"].spec.to_dict())
 
 
 def _operations(document: Document) -> Iterator[tuple[str, Described]]:

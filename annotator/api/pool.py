@@ -10,10 +10,10 @@ from annotator.api.door import resource as resource_of
 from annotator.api.values import Moment, Text, counted, one_of, whole
 from annotator.storage import Role, Showing
 from annotator.storage.pooled_runs import PoolRequest
+from annotator.storage.pools import GREATEST_SEED
 from annotator.web.context import database, now
 from annotator.web.downloads import PLAIN
 from annotator.workflows import pool_building, pool_planning, pools
-from annotator.workflows.pool_building import GREATEST_SEED
 from annotator.workflows.pool_strategies import USUAL_STRATEGY, list_strategies
 from annotator.workflows.tokens import Scope
 
@@ -180,7 +180,10 @@ def plan_pool(call: Call) -> Response:
     gives=Gives(PoolBuilt),
 )
 def build_pool(call: Call) -> object:
-    """Build the pool, or let it grow; the same again makes no new version."""
+    """Build the pool, or let it grow; the same again makes no new version.
+
+    Programs are not asked to confirm what it costs: `pool/plan` shows the hours beforehand.
+    """
     with database().reading() as session:
         choice = pool_building.choose_pool(
             session, call.slug, _described(call), seed=call.body["seed"], showing=Showing(call.body["showing"])

@@ -9,7 +9,7 @@ from flask import Response
 from marshmallow import Schema, fields
 from werkzeug.exceptions import HTTPException
 
-from annotator.errors import AnnotatorError, BusyError, FileRefusedError
+from annotator.errors import AnnotatorError, BusyError, FileRefusedError, Problem
 from annotator.web.error_pages import status_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -31,6 +31,12 @@ class FileProblem(Schema):
 
     file = fields.String(required=True)
     line = fields.Integer(required=True, allow_none=True, metadata={"description": "From 1; null for the whole file."})
+    lines = fields.List(
+        fields.Integer(required=True),
+        required=True,
+        metadata={"description": "The first lines that have the problem, at most five; none for the whole file."},
+    )
+    count = fields.Integer(required=True, metadata={"description": "How often the file has it, these lines among it."})
     detail = fields.String(required=True)
 
 
@@ -65,7 +71,7 @@ def of_refusal(error: AnnotatorError) -> Response:
     """What a workflow refuses; of a file everything that is wrong with it."""
     more: dict[str, object] = {}
     if isinstance(error, FileRefusedError):
-        more["problems"] = [{"file": one.file, "line": one.line, "detail": str(one.sentence)} for one in error.problems]
+        more["problems"] = [_file_problem(one) for one in error.problems]
         more["problems_total"] = error.total
     later = {"Retry-After": SECONDS_TO_WAIT} if isinstance(error, BusyError) else None
     return problem(status_of(error), str(error), later, **more)
@@ -79,6 +85,11 @@ def of_http(error: HTTPException) -> Response:
     if "messages" in data:
         return problem(status, "What was sent does not fit: see “errors”.", headers, errors=data["messages"])
     return problem(status, WORDS.get(status) or error.description or _title(status), headers)
+
+
+def _file_problem(one: Problem) -> dict[str, object]:
+    lines = [] if one.line is None else [one.line, *one.further_lines]
+    return {"file": one.file, "line": one.line, "lines": lines, "count": one.count, "detail": str(one.sentence)}
 
 
 def _title(status: int) -> str:

@@ -123,7 +123,10 @@ def list_versions(call: Call) -> object:
     gives=Gives(VersionView, 201),
 )
 def keep(call: Call) -> object:
-    """Keep the settled grades of this moment as a version, to be had again whatever is judged later."""
+    """Keep the settled grades of this moment as a version, to be had again whatever is judged later.
+
+    The answer is 409 when they are identical to the last version, which it names.
+    """
     at = now()
     with database().reading() as session:
         made = export_qrels(session, call.slug, policy=call.body["policy"], made_at=at)

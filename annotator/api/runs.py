@@ -1,6 +1,6 @@
 """Runs: check a file, send it, list what was sent, give it back, withdraw it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PureWindowsPath
 
 from flask import Response
@@ -12,14 +12,13 @@ from annotator.api.door import Call, Gives, Takes, operation, text
 from annotator.api.door import resource as resource_of
 from annotator.api.values import Moment, Text, counted, one_of
 from annotator.files import InputFile
-from annotator.storage import Role, RunType
+from annotator.storage import Role, RunType, sent_runs
 from annotator.web.context import database, now, settings, the_place
 from annotator.web.downloads import BYTES
 from annotator.web.later import arrived_at, told_of
 from annotator.web.senders import own_team
 from annotator.workflows import runs, sent_files, submissions
-from annotator.workflows.runs import CheckedRun, Receipt, RunDetails, Sender
-from annotator.workflows.sent_files import RunView
+from annotator.workflows.runs import CheckedFiles, RunDetails, Sender
 from annotator.workflows.tokens import Scope
 
 resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
@@ -48,6 +47,11 @@ class SentRun(Schema):
     uploaded_at = Moment(required=True)
     withdrawn_at = Moment(required=True, allow_none=True)
     round = fields.Integer(required=True, allow_none=True)
+    same_ranking_as = fields.List(
+        fields.String,
+        required=True,
+        metadata={"description": "Runs of other teams that rank the same documents in the same order: of organisers."},
+    )
 
 
 class RunReceipt(SentRun):
@@ -109,7 +113,9 @@ class VersionQuery(Schema):
 def list_runs(call: Call) -> object:
     """List the runs in force by tag, or every file that was sent."""
     with database().reading() as session:
-        return runs.list_runs(session, call.slug, team=own_team(), every=call.query["every"])
+        rows = runs.list_runs(session, call.slug, team=own_team(), every=call.query["every"])
+    same = _same_rankings(call.slug)
+    return [_shown(row, same) for row in rows]
 
 
 @operation(
@@ -118,7 +124,7 @@ def list_runs(call: Call) -> object:
     "/collections/<slug>/run-checks",
     scopes=[Scope.RUNS],
     roles=SENDERS,
-    takes=Takes(query=FileQuery, file=True, may_wait=True),
+    takes=Takes(query=FileQuery, file=True),
     gives=Gives(CheckedFile),
 )
 def check_run(call: Call) -> object:
@@ -126,7 +132,9 @@ def check_run(call: Call) -> object:
 
     One of more than 8 MiB, unpacked, is left to the worker.
     """
-    [checked] = _checked(call)
+    looked_at = _looked_at(call)
+    looked_at.problems.report_if_any()
+    [checked] = looked_at.runs
     return {
         "tag": checked.parsed.tag,
         "topics": len(checked.parsed.topics),
@@ -143,7 +151,7 @@ def check_run(call: Call) -> object:
     "/collections/<slug>/runs",
     scopes=[Scope.RUNS],
     roles=SENDERS,
-    takes=Takes(query=UploadQuery, file=True, may_wait=True),
+    takes=Takes(query=UploadQuery, file=True),
     gives=Gives(RunReceipt, 201),
 )
 def upload_run(call: Call) -> object:
@@ -155,16 +163,17 @@ def upload_run(call: Call) -> object:
     person, team = caller(), own_team()
     with database().reading() as session:
         submissions.foresee_sending(session, call.slug, person.id, team=team, at=at)
-    checked = _checked(call)
+    looked_at = _looked_at(call)
+    looked_at.problems.refuse_if_any()
     run_type = None if call.query["type"] is None else RunType(call.query["type"])
     details = RunDetails(_team(call), call.query["description"], run_type, call.query["priority"])
     with database().transaction() as session:
         submissions.check_may_send(session, call.slug, person.id, team=team, at=at)
         [receipt] = runs.store_runs(
-            session, call.slug, checked, details=details, uploaded_by_id=person.id, uploaded_at=at
+            session, call.slug, looked_at.runs, details=details, uploaded_by_id=person.id, uploaded_at=at
         )
         note(session, "runs.import", call.slug, subject=receipt.tag, details={"sha256": receipt.checksum})
-    return _said(receipt)
+    return _receipt(receipt, _same_rankings(call.slug))
 
 
 @operation(
@@ -179,9 +188,10 @@ def upload_run(call: Call) -> object:
 def show_run(call: Call) -> object:
     """The receipt of a run."""
     with database().reading() as session:
-        return _said(
-            sent_files.receipt_of(session, call.slug, call.path["tag"], version=call.query["version"], team=own_team())
+        receipt = sent_files.receipt_of(
+            session, call.slug, call.path["tag"], version=call.query["version"], team=own_team()
         )
+    return _receipt(receipt, _same_rankings(call.slug))
 
 
 @operation(
@@ -200,8 +210,8 @@ def withdraw_run(call: Call) -> object:
         runs.withdraw_run(session, call.slug, tag, at=at, by_id=caller().id, team=own_team())
         note(session, "runs.withdraw", call.slug, subject=tag)
     with database().reading() as session:
-        view: RunView = sent_files.show_run(session, call.slug, tag, team=own_team())
-    return view.row
+        withdrawn = sent_files.show_run(session, call.slug, tag, team=own_team()).row
+    return _shown(withdrawn, {})
 
 
 @operation(
@@ -223,10 +233,10 @@ def run_file(call: Call) -> Response:
     return text(file.content, BYTES)
 
 
-def _checked(call: Call) -> Sequence[CheckedRun]:
+def _looked_at(call: Call) -> CheckedFiles:
     name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
     with database().reading() as session:
-        return runs.check_runs(
+        return runs.check_each_run(
             session,
             call.slug,
             told_of([InputFile(name, call.content)]),
@@ -241,5 +251,17 @@ def _team(call: Call) -> str | None:
     return call.query["team"] if the_place().organises else own_team()
 
 
-def _said(receipt: Receipt) -> dict[str, object]:
-    return {**vars(receipt), "sentences": list(map(str, receipt.sentences))}
+def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
+    """What organisers see; that another team's run is the same is not a participant's to know."""
+    if not the_place().organises:
+        return {}
+    with database().reading() as session:
+        return sent_files.rankings_sent_twice(session, slug)
+
+
+def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
+    return {**vars(run), "same_ranking_as": same.get(run.id, ())}
+
+
+def _receipt(receipt: sent_runs.Receipt, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
+    return {**_shown(receipt, same), "sentences": list(map(str, receipt.sentences))}

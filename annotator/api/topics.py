@@ -24,7 +24,7 @@ class TopicView(Schema):
     narrative = fields.String(required=True)
     language = fields.String(required=True, allow_none=True)
     state = fields.String(required=True, metadata={"description": "draft, accepted or dropped."})
-    reason = fields.String(required=True, metadata={"description": "Why it was dropped."})
+    reason = fields.String(required=True, metadata={"description": "Why it was dropped; empty except for organisers."})
 
 
 class ImportQuery(Schema):
@@ -32,6 +32,7 @@ class ImportQuery(Schema):
 
     name = Text(load_default="topics", metadata={"description": "The file's name, as problems tell it."})
     draft = fields.Boolean(load_default=False, metadata={"description": "Not pooled before they are accepted."})
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
 
 
 class TopicsImported(Schema):
@@ -75,7 +76,7 @@ def import_topics(call: Call) -> object:
     file = InputFile(call.query["name"], call.content)
     read = topics.read_topics([file], unpacked_limit=settings().unpacked_limit)
     state = TopicState.DRAFT if call.query["draft"] else TopicState.ACCEPTED
-    with database().transaction() as session:
-        stored = topics.import_topics(session, call.slug, read, state=state)
+    with database().transaction(keep=not call.query["dry_run"]) as session:
+        stored = topics.import_topics(session, call.slug, read, state=state, most=settings().topic_limit)
         note(session, "topics.import", call.slug, subject=file.name, details=vars(stored))
     return stored

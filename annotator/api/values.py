@@ -6,6 +6,9 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
+from annotator.errors import InvalidValueError
+from annotator.moments import read_moment
+
 GREATEST = 2**31 - 1
 
 
@@ -20,17 +23,20 @@ class Text(fields.String):
 
 
 class Moment(fields.AwareDateTime):
-    """A moment as ISO 8601: given out in UTC, taken with any time zone that leaves it one that UTC can say."""
+    """A moment: given out as ISO 8601 in UTC, taken as `read_moment` reads it."""
 
     def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - likewise
         del attr, obj, kwargs
         return None if value is None else value.astimezone(UTC).isoformat()
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - likewise
+        del attr, data, kwargs
+        if not isinstance(value, str):
+            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
         try:
-            return super()._deserialize(value, attr, data, **kwargs).astimezone(UTC)
-        except OverflowError as error:
-            raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE) from error
+            return read_moment(value)
+        except InvalidValueError as error:
+            raise ValidationError(str(error)) from error
 
 
 def counted(least: int = 1, most: int = GREATEST, **options: Any) -> fields.Integer:  # noqa: ANN401 - marshmallow's options

@@ -1,10 +1,11 @@
-"""`annotator adjudication`: where judges differ, what was decided, and whose grade it was."""
+"""`annotator adjudication show`: where judges differ, what was decided, and whose grade it was."""
 
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import Row, show_csv, show_json, show_table
 from annotator.workflows.adjudication import Adjudication, show_adjudication
@@ -13,12 +14,19 @@ BY_TOPIC = ["TOPIC", "IN DISPUTE", "IN HANDS", "DECIDED"]
 BY_JUDGE = ["JUDGE", "DECIDED", "UPHELD", "SHARE"]
 
 
-@click.command
+@click.group
+def command() -> None:
+    """Where judges differ, what was decided, and whose grade it was."""
+
+
+@command.command("show")
 @click.argument("slug")
-@click.option("--by", default="topic", show_default=True, type=click.Choice(["topic", "judge"]), help="Which table.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option(
+    "--by", default="topic", show_default=True, type=click.Choice(["topic", "judge"]), help="One table of the report."
+)
+@format_option()
 @on_installation
-def command(installation: Installation, slug: str, by: str, format_: str) -> None:
+def show(installation: Installation, slug: str, by: str, format_: str) -> None:
     """Documents whose judges differ, by topic: in dispute and undecided, in adjudicators' hands, decided.
 
     Documents with the same text count once, as whoever decides one decides all; the qrels list and count each.

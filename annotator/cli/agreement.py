@@ -4,14 +4,23 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.judge_effect import effect
 from annotator.cli.machine_judges import machines
+from annotator.cli.scoring_options import topics_option
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.workflows.agreement import AgreementReport, By, Choice, Weighting, agreement_report
 
 # What a part is called in JSON.
-PARTS = {By.ALL: "all", By.PAIR: "pairs", By.TOPIC: "by_topic", By.JUDGE: "by_judge", By.GRADE: "by_grade"}
+PARTS = {
+    By.ALL: "all",
+    By.PAIR: "pairs",
+    By.TOPIC: "by_topic",
+    By.JUDGE: "by_judge",
+    By.GRADE: "by_grade",
+    By.TIME: "over_time",
+}
 
 
 @click.group
@@ -24,7 +33,7 @@ def command() -> None:
 @click.option(
     "--by",
     type=click.Choice([part.value for part in By]),
-    help="One part of the report; without it, all together and by pair.",
+    help="One table of the report; without it, all judges together and by pair.",
 )
 @click.option(
     "--weights",
@@ -33,19 +42,23 @@ def command() -> None:
     type=click.Choice([weighting.value for weighting in Weighting]),
     help="Whether grades that differ little count as differing less.",
 )
-@click.option("--topics", default="", metavar="A,B…", help="Only these topics.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@topics_option
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str, by: str | None, weighting: str, topics: str, format_: str) -> None:
+def show(
+    installation: Installation, slug: str, by: str | None, weighting: str, topics: tuple[str, ...], format_: str
+) -> None:
     """Show Krippendorff's alpha of all judges and Cohen's kappa of each pair, on the documents both have graded.
 
-    OBSERVED is the share of documents graded alike, P(A), and EXPECTED what chance alone would bring, P(E).
+    OBSERVED is the share of documents graded alike, P(A), and EXPECTED what chance alone would bring, P(E). LOW and
+    HIGH are the 95 % interval by topics (jackknife), ANALYTIC_LOW and ANALYTIC_HIGH the one that takes documents as
+    independent, which those of one topic are not: it is often too narrow.
     Adjudicators and machines are left out, and what was carried over between documents with the same text. A table
     leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
+    --by time is alpha as judging went on. Labels of files are left out of that: they have no time of their own.
     """
-    numbers = tuple(topic.strip() for topic in topics.split(",") if topic.strip())
     with installation.database.reading() as session:
-        report = agreement_report(session, slug, Choice(Weighting(weighting), numbers))
+        report = agreement_report(session, slug, Choice(Weighting(weighting), topics))
     part = By(by or By.PAIR)
     match format_:
         case "json":
@@ -61,15 +74,17 @@ def _show_tables(report: AgreementReport, parts: Sequence[By]) -> None:
         headings, rows = report.table(part)
         if part == By.PAIR:
             rows = [row for row in rows if row[headings.index("n")]]
-            _say_left_out(len(report.pairs) - len(rows))
+            _count_left_out("Pairs without a document in common", len(report.pairs) - len(rows))
+        if part == By.TIME:
+            _count_left_out("Grades of files, which have no time of their own, left out", report.over_time.left_out)
         if place:
             click.echo()
         show_table([heading.upper() for heading in headings], rows)
 
 
-def _say_left_out(pairs: int) -> None:
-    if pairs:
-        click.echo(f"Pairs without a document in common: {pairs}.", err=True)
+def _count_left_out(what: str, count: int) -> None:
+    if count:
+        click.echo(f"{what}: {count}.", err=True)
 
 
 def _as_json(report: AgreementReport, by: By) -> dict[str, object]:
@@ -85,6 +100,7 @@ def _as_json(report: AgreementReport, by: By) -> dict[str, object]:
         "judgements": report.all.judgements,
         "documents": report.all.items,
         "documents_shared": report.all.items_shared,
+        "grades_without_time": report.over_time.left_out,
         PARTS[by]: rows,
     }
 

@@ -1,26 +1,27 @@
 """`annotator collections export`, `import` and `copy`: a collection as one archive, and next year's."""
 
-import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
-from typing import BinaryIO
 
 import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note, note_export
+from annotator.cli.input_files import opened_for_seeking
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.output_files import FileNotWrittenError
-from annotator.errors import AnnotatorError, ConflictError, NotFoundError
+from annotator.cli.interrupting import ended_like_ctrl_c
+from annotator.cli.output_files import written_whole
+from annotator.cli.progress import progress_shown
+from annotator.errors import AnnotatorError, ConflictError
+from annotator.installed import installed_version
 from annotator.storage import Role
 from annotator.storage.audit import Transaction
 from annotator.workflows import members
 from annotator.workflows.archive_export import QRELS, Archiving, write_archive
-from annotator.workflows.archive_import import import_archive, open_archive
+from annotator.workflows.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.next_collection import copy_collection
 from annotator.workflows.qrels import export_qrels
 from annotator.workflows.qrels_versions import export_version, list_versions
@@ -31,7 +32,9 @@ USUAL_LIMIT_MB = 100_000
 
 @click.command("export")
 @click.argument("slug")
-@click.option("-o", "--output", type=FILE, required=True, metavar="FILE", help="The archive, a zip file.")
+@click.option(
+    "-o", "--output", type=FILE, required=True, metavar="FILE", help="The archive, a zip file; - is standard output."
+)
 @click.option(
     "--pseudonyms",
     is_flag=True,
@@ -42,26 +45,14 @@ def export(installation: Installation, slug: str, output: str, *, pseudonyms: bo
     """Put everything of a collection into one archive of open formats, which `collections import` reads.
 
     Topics, documents, runs as they were sent, pool, judgements with their history, notes and questions, kept qrels,
-    guidelines, members, settings, and the log of deeds to be read. Of accounts it has the names, no passwords.
+    guidelines, members, settings, and the log of deeds to be read. Of accounts it has the names, no passwords. Only its
+    owner can read a new file.
     """
     now = datetime.now(UTC)
-    archiving = Archiving(now, version("annotator"), token_hex(3) if pseudonyms else None)
+    archiving = Archiving(now, installed_version(), token_hex(3) if pseudonyms else None)
     note_export(installation, "collections.export", slug, details={"pseudonyms": pseudonyms})
-    target = Path(output).resolve()
-    aside = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with aside.open("xb") as file, installation.database.reading() as session:
-            counts = write_archive(session, slug, file, archiving, extras=_qrels(session, slug, now))
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    except OSError as error:
-        raise FileNotWrittenError(
-            "“%(file)s” cannot be written: %(reason)s.", file=output, reason=error.strerror
-        ) from error
-    finally:
-        with suppress(OSError):
-            aside.unlink(missing_ok=True)
+    with written_whole(output) as file, installation.database.reading() as session:
+        counts = write_archive(session, slug, file, archiving, extras=_qrels(session, slug, now))
     click.echo(
         f"{output} has {counts['topics.jsonl']} topics, {counts['documents.jsonl']} documents, "
         f"{counts['runs.jsonl']} runs and {counts['judgements.jsonl']} judgements.",
@@ -84,17 +75,30 @@ def export(installation: Installation, slug: str, output: str, *, pseudonyms: bo
 def import_file(installation: Installation, file: str, slug: str | None, limit_mb: int) -> None:
     """Store a collection out of an archive: all of it, or nothing when anything of it is not what its manifest says.
 
+    The FILE - is standard input.
     People are who they are by name; accounts that are not here are made without a password. The grades are settled
-    and compared with those of the archive before anything counts. Nobody can judge while it is stored.
+    and compared with those of the archive before anything counts. Nobody finds any of it before all of it
+    is stored, judging goes on meanwhile, and Ctrl-C leaves nothing.
     """
-    with (
-        _opened(file) as stream,
-        open_archive(file, stream, limit=limit_mb * MEGABYTE) as bundle,
-        installation.database.transaction() as session,
-    ):
-        done = import_archive(session, bundle, slug=slug, at=datetime.now(UTC))
-        _compare(session, done.slug, bundle.manifest.get("qrels_sha256"))
+
+    def conclude(session: Transaction, done: ImportedCollection) -> None:
         note(session, "collections.import", done.slug, subject=Path(file).name, details={"made": len(done.made)})
+
+    with (
+        ended_like_ctrl_c(),
+        opened_for_seeking(file) as stream,
+        open_archive(file, stream, limit=limit_mb * MEGABYTE) as bundle,
+        progress_shown("Importing") as progress,
+    ):
+        done = import_archive(
+            installation.database,
+            bundle,
+            slug=slug,
+            at=datetime.now(UTC),
+            compare=lambda session, slug: _compare(session, slug, bundle.manifest.get("qrels_sha256")),
+            conclude=conclude,
+            progress=progress,
+        )
     click.echo(
         f"Stored the collection {done.slug}: {done.lines['topics.jsonl']} topics, "
         f"{done.lines['runs.jsonl']} runs, {done.lines['judgements.jsonl']} judgements.",
@@ -123,13 +127,6 @@ def copy(
             note(session, "members.add", new, subject=organiser, details={"role": Role.ORGANISER})
         note(session, "collections.copy", new, subject=slug, details={"documents": count})
     click.echo(f"Began the collection {new} as {slug} is set up; documents copied: {count}.", err=True)
-
-
-def _opened(file: str) -> BinaryIO:
-    try:
-        return Path(file).open("rb")
-    except OSError as error:
-        raise NotFoundError("“%(file)s” cannot be read: %(reason)s.", file=file, reason=error.strerror) from error
 
 
 def _qrels(session: Transaction, slug: str, now: datetime) -> dict[str, bytes]:

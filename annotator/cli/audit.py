@@ -1,28 +1,34 @@
-"""`annotator audit`: who did what, in a collection or on the whole site."""
+"""`annotator audit list`: who did what, in a collection or on the whole site."""
 
-from datetime import UTC, datetime
+import json
+from datetime import datetime
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.moment_types import MOMENT
 from annotator.cli.tables import Row, show_json, show_table
 from annotator.workflows.audit import Deed, DeedsWanted, deeds_csv, deeds_json, list_deeds
 
-MOMENT = click.DateTime(["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S"])
+
+@click.group
+def command() -> None:
+    """Who did what, by page, command or program."""
 
 
-@click.command
+@command.command("list")
 @click.argument("slug", required=False)
-@click.option("--by", metavar="NAME", help="Only what this account did, or this user of the system by command.")
+@click.option("--actor", metavar="NAME", help="Only what this account did, or this user of the system by command.")
 @click.option("--action", metavar="ACTION", help="Only this, such as pool.build, or all on one thing, such as pool.")
-@click.option("--since", type=MOMENT, help="Only from this day or moment on, in UTC.")
-@click.option("--until", type=MOMENT, help="Only before this day or moment, in UTC.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option("--since", type=MOMENT, metavar="WHEN", help="Only from this day or moment on, in UTC.")
+@click.option("--until", type=MOMENT, metavar="WHEN", help="Only before this day or moment, in UTC.")
+@format_option()
 @on_installation
-def command(
+def list_(
     installation: Installation,
     slug: str | None,
-    by: str | None,
+    actor: str | None,
     action: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -32,7 +38,7 @@ def command(
 
     Lines are only ever added. What judges judge is not among them: `judgements export` has it.
     """
-    wanted = DeedsWanted(by, action, _in_utc(since), _in_utc(until))
+    wanted = DeedsWanted(actor, action, since, until)
     with installation.database.reading() as session:
         deeds = list_deeds(session, slug, wanted)
     match format_:
@@ -48,7 +54,7 @@ def command(
 
 
 def _row(deed: Deed) -> Row:
-    details = "; ".join(f"{name}: {value}" for name, value in deed.details.items())
+    details = "; ".join(f"{name}: {_shown(value)}" for name, value in deed.details.items())
     return [
         deed.at,
         deed.name or None,
@@ -60,5 +66,5 @@ def _row(deed: Deed) -> Row:
     ]
 
 
-def _in_utc(moment: datetime | None) -> datetime | None:
-    return moment if moment is None else moment.replace(tzinfo=UTC)
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

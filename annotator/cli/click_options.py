@@ -48,6 +48,7 @@ class GivenLog:
 
     files: Sequence[LogFile]
     mapping: LogMapping
+    paths: Sequence[str]
 
     @contextmanager
     def watched(self) -> Iterator[Callable[[int], None]]:
@@ -77,7 +78,7 @@ def describes_log(command: Callable[..., None]) -> Callable[..., None]:
             variant_from_name=variant_from_name,
             drops_bad_lines=drop_bad_lines,
         )
-        command(*args, log=GivenLog(log_files(logs), mapping), **options)
+        command(*args, log=GivenLog(log_files(logs), mapping, logs), **options)
 
     described: Callable[..., None] = with_log
     for option in reversed(OPTIONS):

@@ -2,7 +2,7 @@
 
 import click
 
-from annotator.cli.click_logs import add, link, list_, remove, together
+from annotator.cli.click_logs import add, link, list_, remove, show, together
 from annotator.cli.clicks_check import check
 from annotator.cli.clicks_compare import compare, positions
 from annotator.cli.clicks_interleaving import interleaving
@@ -19,6 +19,7 @@ command.add_command(positions)
 command.add_command(interleaving)
 command.add_command(add)
 command.add_command(list_)
+command.add_command(show)
 command.add_command(link)
 command.add_command(remove)
 command.add_command(together)

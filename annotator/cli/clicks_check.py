@@ -6,6 +6,7 @@ from datetime import datetime
 import click
 
 from annotator.cli.click_options import GivenLog, reads_click_log
+from annotator.cli.formats import format_option
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.workflows.click_files import LogFacts, check_click_log
 
@@ -14,7 +15,7 @@ HEADINGS = ("variant", "users", "sessions", "impressions", "clicks", "dwells", "
 
 @click.command("check")
 @reads_click_log
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 def check(log: GivenLog, format_: str) -> None:
     """Say everything that is wrong with a log, or else what it holds; nothing is stored.
 

@@ -1,10 +1,11 @@
-"""`annotator clicks compare` and `clicks positions`: two variants by what users do, and clicks by position."""
+"""`annotator clicks compare` and `clicks positions show`: two variants by what users do, and clicks by position."""
 
 from collections.abc import Iterator
 
 import click
 
 from annotator.cli.click_options import GivenLog, reads_click_log
+from annotator.cli.formats import format_option
 from annotator.cli.tables import Cell, show_csv, show_json, show_table
 from annotator.workflows.click_comparison import (
     PAGES_AN_HOUR,
@@ -15,6 +16,7 @@ from annotator.workflows.click_comparison import (
     Expected,
     Part,
     compare_log_files,
+    conclusion,
     positions_of_log_files,
     table_of,
     to_json,
@@ -32,16 +34,30 @@ SHOWN_UNASKED = (Part.CHECKS, Part.VARIANTS, Part.MEASURES)
 )
 @click.option("--bootstrap", is_flag=True, help="Draw users anew a thousand times, in place of the delta method.")
 @click.option(
-    "--seed", default=USUAL_SEED, show_default=True, type=click.IntRange(0), help="What the bootstrap draws by."
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    type=click.IntRange(0),
+    help="What the bootstrap draws by.",
 )
 @click.option(
-    "--days", default=RETURN_DAYS, show_default=True, type=int, metavar="N", help="Users return within so many days."
+    "--return-days",
+    "days",
+    default=RETURN_DAYS,
+    show_default=True,
+    type=int,
+    metavar="N",
+    help="Users return within so many days.",
 )
 @click.option(
     "--split", default=0.5, show_default=True, type=float, metavar="SHARE", help="Of the users that A was to have."
 )
 @click.option(
-    "--difference", type=float, metavar="D", help="In CTR@1, that is worth finding; a twentieth of A's unless set."
+    "--difference",
+    type=float,
+    metavar="D",
+    help="In CTR@1, that is worth finding; a twentieth of the mean of both unless set.",
 )
 @click.option(
     "--pages-an-hour",
@@ -52,8 +68,8 @@ SHOWN_UNASKED = (Part.CHECKS, Part.VARIANTS, Part.MEASURES)
     help="Who is shown more is taken for a program.",
 )
 @click.option("--without-bots", is_flag=True, help="Leave out who is taken for a program.")
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One of the tables.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@format_option()
 def compare(
     log: GivenLog,
     variants: tuple[str, str] | None,
@@ -79,7 +95,7 @@ def compare(
         comparison = compare_log_files(log.files, log.mapping, wanted, advance=advance)
     match format_:
         case "json":
-            show_json(to_json(comparison))
+            show_json({"conclusion": str(conclusion(comparison)), **to_json(comparison)})
         case "csv":
             show_csv(*table_of(comparison, Part(by or Part.MEASURES)))
         case _:
@@ -91,10 +107,15 @@ def compare(
         click.echo(line, err=True)
 
 
-@click.command("positions")
+@click.group("positions")
+def positions() -> None:
+    """Clicks by position on the page."""
+
+
+@positions.command("show")
 @reads_click_log
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
-def positions(log: GivenLog, format_: str) -> None:
+@format_option()
+def show_positions(log: GivenLog, format_: str) -> None:
     """Count clicks by position on the first page, for every variant of a log.
 
     These are clicks and not relevance: people look at the top first, whatever stands there.
@@ -119,6 +140,7 @@ def _show(comparison: ClickComparison, part: Part) -> None:
 
 def _notes(comparison: ClickComparison) -> Iterator[str]:
     first, second = comparison.names
+    yield str(conclusion(comparison))
     yield f"Every difference is {second} less {first}."
     if comparison.begins is not None:
         yield f"From {comparison.begins} to {comparison.ends}, {comparison.lines} lines."

@@ -1,4 +1,4 @@
-"""`annotator clicks interleaving`: which run users prefer, by their clicks on lists that were made of several."""
+"""`annotator clicks interleaving show`: which run users prefer, by their clicks on lists that were made of several."""
 
 from collections.abc import Iterator
 
@@ -6,12 +6,16 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.click_options import GivenLog, reads_click_log
+from annotator.cli.formats import format_option
 from annotator.cli.input_files import read_file
 from annotator.cli.tables import Cell, show_csv, show_json, show_table
 from annotator.workflows.interleaving import (
+    BALANCED_BIAS,
     TABLES,
     USUAL_SEED,
     USUAL_TABLE,
+    InterleavingResult,
+    Method,
     ScoredLog,
     ScoresWanted,
     score_log_files,
@@ -20,19 +24,31 @@ from annotator.workflows.interleaving import (
 )
 
 
-@click.command("interleaving")
+@click.group("interleaving")
+def interleaving() -> None:
+    """Which run users prefer, by their clicks on interleaved lists."""
+
+
+@interleaving.command("show")
 @reads_click_log
 @click.option(
     "--lists", type=FILE, metavar="FILE", help="The file that annotator interleave made, if variants are its lists."
 )
 @click.option("--variants", nargs=2, metavar="A B", help="Without --lists: compare these two alone, A against B.")
-@click.option("--bootstrap", is_flag=True, help="Draw users anew ten thousand times, beside the delta method.")
+@click.option("--bootstrap", is_flag=True, help="Also the interval and p of Δ over users redrawn ten thousand times.")
 @click.option(
-    "--seed", default=USUAL_SEED, show_default=True, type=click.IntRange(0), help="What the bootstrap draws by."
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    type=click.IntRange(0),
+    help="What the bootstrap draws by.",
 )
-@click.option("--by", type=click.Choice(TABLES), default=USUAL_TABLE, show_default=True, help="Which table.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
-def interleaving(
+@click.option(
+    "--by", type=click.Choice(TABLES), default=USUAL_TABLE, show_default=True, help="One table of the report."
+)
+@format_option()
+def show_interleaving(
     log: GivenLog,
     lists: str | None,
     variants: tuple[str, str] | None,
@@ -48,8 +64,10 @@ def interleaving(
 
     What one session, or without sessions one user, saw for one query is one list. The run with more of the clicks on it
     wins. A result that is clicked again counts once, and a list without a click that counts is left out. Δ is
-    (wins of the first + ties / 2) / lists - 1/2, above 0 where the first is preferred, with its 95 % interval by the
-    delta method over users. p is the exact binomial of the wins; p_holm is corrected for all pairs.
+    (wins of the first + ties / 2) / lists - 1/2, above 0 where the first is preferred; the user delta is the mean of
+    the users' own Δ, with its 95 % interval. Lists of one user are not independent: where users have several, p is by
+    the t test over users. Where each has one, it is the exact binomial of the wins, without ties. Where the log names
+    no users, sessions take their place, and no result is called significant. p_holm is corrected for all pairs.
     """
     wanted = ScoresWanted(None if lists is None else read_file(lists), variants or (), seed if bootstrap else None)
     with log.watched() as advance:
@@ -73,8 +91,21 @@ def _show(scored: ScoredLog, by: str) -> None:
 
 
 def _has_room(heading: str, scored: ScoredLog) -> bool:
-    """Tell whether a terminal shows it: reasons are told below, and what only a bootstrap fills is empty without."""
-    return heading != "reason" and (scored.result.seed is not None or not heading.startswith("bootstrap_"))
+    """Tell whether a terminal shows it: test and reasons are told below, and what only a bootstrap fills is empty."""
+    if heading.startswith("bootstrap_"):
+        return scored.result.seed is not None
+    return heading not in {"test", "reason"}
+
+
+def _cautions(result: InterleavingResult) -> Iterator[str]:
+    """How p was found, and what speaks against it."""
+    test = result.pairs[0].test
+    if test is not None:
+        yield f"p is by: {test.value}."
+    if not result.has_users:
+        yield "The log does not name a user for every list, so no result is called significant."
+    if result.method is Method.BALANCED:
+        yield str(BALANCED_BIAS)
 
 
 def _notes(scored: ScoredLog) -> Iterator[str]:
@@ -88,8 +119,7 @@ def _notes(scored: ScoredLog) -> Iterator[str]:
         yield f"Left out of {scored.lines} lines: {dropped}, {events}."
     if result.seed is not None:
         yield f"The bootstrap draws {units} by seed {result.seed}."
-    elif result.units < result.lists:
-        yield f"Some {units} have several lists, which p takes for independent; --bootstrap does not."
+    yield from _cautions(result)
     if result.queries_in_all > len(result.queries) // max(len(result.pairs), 1):
         yield f"Queries in all: {result.queries_in_all}. The table of queries has those with the most lists."
     for pair in result.pairs:

@@ -1,12 +1,15 @@
-"""`annotator collections quality`: whether the judgements are enough."""
+"""`annotator collections quality show`: whether the judgements are enough."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.cli.scoring_options import is_residual, residual_option, round_option
+from annotator.cli.tables import show_table
 from annotator.cli.watching import watch
 from annotator.workflows.leaderboard import EVERY_ROUND
 from annotator.workflows.pool_selection import Memory, choices_left
@@ -21,14 +24,33 @@ from annotator.workflows.reusability_report import (
 from annotator.workflows.rounds import round_numbers
 
 
-@click.command("quality")
+@click.group("quality")
+def quality() -> None:
+    """Whether the judgements are enough."""
+
+
+@quality.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
-@click.option("--seed", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same.")
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One of the tables.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@by_measures(USUAL_MEASURE, "The measure that ranks the runs")
+@click.option(
+    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
+)
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@round_option
+@residual_option
+@format_option()
 @on_installation
-def quality(installation: Installation, slug: str, measure: str, seed: int, by: str | None, format_: str) -> None:
+def show_quality(
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    seed: int,
+    by: str | None,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+) -> None:
     """Tell whether the collection is good.
 
     TOPICS: how much of what was judged is relevant. DEPTHS: relevant documents found against the depth of the pool,
@@ -37,25 +59,39 @@ def quality(installation: Installation, slug: str, measure: str, seed: int, by: 
     """
     part = Part(by) if by else None
     ablates = format_ == "json" or part is Part.FEWER or (part is None and format_ == "table")
+    is_left = is_residual(round_number, residual=residual)
+    requests = [QualityRequest(measure, seed, ablates, round_number, is_left) for measure in measures]
     with installation.database.reading() as session:
         to_come = choices_left(session, slug, memory=Memory())
-        request = QualityRequest(measure, seed, ablates)
-        report = quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring"))
-        notices = [str(EVERY_ROUND)] if round_numbers(session, slug) else []
-    match format_:
-        case "json":
-            about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
-            show_json({**about, **{each.value: _as_dicts(report, each) for each in Part}})
-        case "csv":
-            show_csv(*report.file(part or Part.TOPICS))
-        case _:
-            for place, each in enumerate([part] if part else Part):
-                if place:
-                    click.echo()
-                headings, rows = report.table(each)
-                show_table([heading.upper() for heading in headings], rows)
-    for line in [*notices, *_notes(report)]:
-        click.echo(line, err=True)
+        found = [
+            quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring")) for request in requests
+        ]
+        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
+    reports = {report.measure: report for report in found}
+    show_by_measure(
+        format_,
+        reports,
+        as_json=lambda report: _as_json(report, of_rounds),
+        as_csv=lambda report: report.file(part or Part.TOPICS),
+        tables=lambda report: _show_tables(report, part),
+    )
+    say_by_measure(
+        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
+    )
+
+
+def _as_json(report: QualityReport, of_rounds: list[str]) -> dict[str, object]:
+    notices = [*of_rounds, *map(str, report.notices)]
+    about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
+    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
+
+
+def _show_tables(report: QualityReport, by: Part | None) -> None:
+    for place, part in enumerate([by] if by else Part):
+        if place:
+            click.echo()
+        headings, rows = report.table(part)
+        show_table([heading.upper() for heading in headings], rows)
 
 
 def _as_dicts(report: QualityReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:

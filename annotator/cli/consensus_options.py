@@ -9,8 +9,10 @@ import click
 from annotator.workflows.collection import CollectionChange
 
 consensus_help = (
-    "How several grades become one: owner, majority, median, lowest, highest, any-relevant or all-relevant; each also "
-    "as adjudicated-else-…, by which an adjudicator's grade decides; or judge:NAME, one judge's grades alone."
+    "How several grades become one: owner, owner-else-majority (the majority's grade where the owner gave none), "
+    "majority, majority-first (of a tie the first judge's grade), median, lowest, highest, any-relevant or "
+    "all-relevant; each also as adjudicated-else-…, by which an adjudicator's grade decides; or judge:NAME, one "
+    "judge's grades alone."
 )
 OPTIONS = (
     click.option("--consensus", metavar="POLICY", help=consensus_help),

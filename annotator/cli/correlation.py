@@ -1,9 +1,10 @@
-"""`annotator correlation`: the runs ranked by two measures, or by two states of the qrels."""
+"""`annotator correlation show`: the runs ranked by two measures, or by two states of the qrels."""
 
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import Row, show_json, show_table
 from annotator.workflows.measure_correlation import (
@@ -16,15 +17,23 @@ from annotator.workflows.measure_correlation import (
 )
 
 
-@click.command("correlation")
+@click.group
+def command() -> None:
+    """The runs ranked by two measures, or by two states of the qrels."""
+
+
+@command.command("show")
 @click.argument("slug")
 @click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="The measure; two to compare two.")
 @click.option(
-    "--qrels", multiple=True, metavar="VERSION|live", help="The grades to score by; two to compare two. Usually live."
+    "--qrels",
+    multiple=True,
+    metavar="GRADES",
+    help="The grades to score by, the number of a kept version or live; two to compare two. [live]",
 )
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 @on_installation
-def command(
+def show(
     installation: Installation, slug: str, measures: tuple[str, ...], qrels: tuple[str, ...], format_: str
 ) -> None:
     """Rank the runs twice and say how alike the rankings are, by Kendall's tau-b, tau AP and rank-biased overlap.
@@ -42,7 +51,7 @@ def command(
     rows: list[Row] = [[run.tag, run.first, run.second, run.first_place, run.second_place] for run in found.runs]
     match format_:
         case "json":
-            show_json({**asdict(found), "tau": found.tau.value})
+            show_json({**asdict(found), "tau": found.tau.value, "notices": list(map(str, found.notices))})
         case "csv":
             click.echo(correlation_csv(found).encode(), nl=False)
         case _:
@@ -51,6 +60,8 @@ def command(
 
 
 def _tell(found: Correlation) -> None:
+    for notice in found.notices:
+        click.echo(str(notice), err=True)
     for name, side in (("First", found.first), ("Second", found.second)):
         state = side.state
         click.echo(

@@ -1,17 +1,19 @@
 """`annotator database`: the tables, copies of all that is in them, and whether it is in order."""
 
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from importlib import import_module
 from pathlib import Path
 
 import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.input_files import read_text
+from annotator.cli.installation import refuse_without_tables
+from annotator.cli.interrupting import ended_like_ctrl_c
+from annotator.cli.progress import progress_shown
 from annotator.cli.tables import show_table
 from annotator.settings import Settings
 from annotator.storage import Database
@@ -21,7 +23,7 @@ from annotator.storage.checking import Examination, examine, missing_judgements
 from annotator.storage.copying import copy_site
 from annotator.storage.migrating import upgrade_schema
 from annotator.storage.schema import newest_version, version_of
-from annotator.storage.upkeep import Progress, UpkeepError
+from annotator.storage.upkeep import UpkeepError
 
 MOST_NAMED = 10
 
@@ -30,7 +32,7 @@ MOST_NAMED = 10
 def command() -> None:
     """The tables, and all that is in them: upgrade, back up, restore, check, copy.
 
-    A fresh database gets its tables by itself, an older one by `upgrade`.
+    A site is begun by `upgrade` as well as by `users add`; an older database gets its tables by `upgrade` alone.
     """
 
 
@@ -48,15 +50,20 @@ def upgrade(settings: Settings) -> None:
 
 @command.command("backup")
 @click.argument("file", type=FILE)
+@click.option("--check", "in_full", is_flag=True, help="Check everything in the copy, as `database check` does.")
 @click.pass_obj
-def backup(settings: Settings, file: str) -> None:
+def backup(settings: Settings, file: str, *, in_full: bool) -> None:
     """Copy the database into a new FILE, while judging goes on; of PostgreSQL pg_dump does.
 
-    The copy is opened and checked before it counts as made; if anything is wrong with it there is no FILE.
+    The copy is opened and its file is checked before it counts as made; if anything is wrong with it, or Ctrl-C ends
+    this, there is no FILE. `restore` checks everything in it before it counts.
     """
-    with _opened(settings) as database, _bar("Copying") as progress:
-        examination = back_up(database, Path(file), progress=progress)
-    click.echo(f"{file} has {examination.judgements} judgements; it was opened, checked, and is in order.", err=True)
+    with ended_like_ctrl_c(), _opened(settings) as database, progress_shown("Copying") as progress:
+        if database.is_sqlite:
+            refuse_without_tables(database)
+        examination = back_up(database, Path(file), in_full=in_full, progress=progress)
+    found = "checked, and is in order" if in_full else "and its file is whole"
+    click.echo(f"{file} has {examination.judgements} judgements; it was opened, {found}.", err=True)
 
 
 @command.command("restore")
@@ -83,17 +90,20 @@ def restore(settings: Settings, file: str, *, replace: bool) -> None:
     help="The ids of judgements that somebody was told are stored, one a line; - is standard input.",
 )
 @click.option("--strict", is_flag=True, help="Refuse also what may have an innocent reason.")
+@format_option()
 @click.pass_obj
-def check(settings: Settings, acknowledged: str | None, *, strict: bool) -> None:
+def check(settings: Settings, acknowledged: str | None, format_: str, *, strict: bool) -> None:
     """Look whether everything is in order: the file, the links between rows, every count, the runs as they were sent.
 
     Judging may go on meanwhile. The status is 1 when anything is wrong.
     """
     told = [] if acknowledged is None else read_text(acknowledged).split()
-    with _opened(settings) as database:
-        examination = examine(database)
+    with ended_like_ctrl_c(), _opened(settings) as database:
+        refuse_without_tables(database)
+        with progress_shown("Checking") as progress:
+            examination = examine(database, progress=progress)
         lost = missing_judgements(database, told)
-    show_table(["LOOKED FOR", "FOUND"], [[one.what, one.count] for one in examination.findings])
+    show_rows(format_, ["LOOKED FOR", "FOUND"], [[one.what, one.count] for one in examination.findings])
     _refuse(examination, lost, strict=strict)
     click.echo(f"In order: {examination.judgements} judgements, tables of version {examination.version}.", err=True)
     if told:
@@ -111,7 +121,8 @@ def copy(from_url: str, to_url: str) -> None:
     """
     source, target = Database(from_url), Database(to_url)
     try:
-        with _bar("Copying") as progress:
+        refuse_without_tables(source)
+        with progress_shown("Copying") as progress:
             tables = copy_site(source, target, progress=progress)
         _note(target, "database.copy", details={"rows": sum(one.rows for one in tables)})
     finally:
@@ -147,13 +158,3 @@ def _opened(settings: Settings) -> Iterator[Database]:
         yield database
     finally:
         database.close()
-
-
-@contextmanager
-def _bar(words: str) -> Iterator[Progress | None]:
-    """How far it is, on a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with import_module("annotator.cli.bars").bar_to(words) as advance:
-        yield advance

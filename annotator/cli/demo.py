@@ -11,7 +11,9 @@ from annotator.demonstration.build import PASSWORD, ROLES, Demonstration, prepar
 
 
 @click.command
-@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535))
+@click.option(
+    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), metavar="PORT", help="Serve on this port."
+)
 @click.option(
     "--directory",
     default="demo",

@@ -1,8 +1,10 @@
-"""`annotator disagreements`: documents whose judges differ, worst first."""
+"""`annotator disagreements list`: documents whose judges differ, worst first."""
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.scoring_options import topics_option
 from annotator.cli.tables import Row, show_table
 from annotator.workflows.disagreements import (
     Disagreement,
@@ -14,21 +16,26 @@ from annotator.workflows.disagreements import (
 )
 
 
-@click.command
+@click.group
+def command() -> None:
+    """Documents whose judges differ."""
+
+
+@command.command("list")
 @click.argument("slug")
-@click.option("--topic", metavar="NUMBER", help="Only of this topic.")
+@topics_option
 @click.option(
     "--judge", "judges", multiple=True, metavar="NAME", help="Only where this judge differs; twice: where these two do."
 )
 @click.option("--apart", "least_distance", default=1, metavar="N", help="Only so many grades apart or more.")
 @click.option("--across", "only_across", is_flag=True, help="Only what one judge finds relevant and another does not.")
 @click.option("--undecided", "only_undecided", is_flag=True, help="Only what no adjudicator has decided.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 @on_installation
-def command(
+def list_(
     installation: Installation,
     slug: str,
-    topic: str | None,
+    topics: tuple[str, ...],
     judges: tuple[str, ...],
     least_distance: int,
     format_: str,
@@ -41,7 +48,7 @@ def command(
     A table has the grades; csv and json have the notes and the evidence too. Machines are left out, and adjudicators
     decide.
     """
-    wanted = Wanted(topic, judges, least_distance, only_across, only_undecided)
+    wanted = Wanted(topics, judges, least_distance, only_across, only_undecided)
     with installation.database.reading() as session:
         rows = list_disagreements(session, slug, wanted)
     match format_:

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.formats import format_option
+from annotator.cli.scoring_options import compat_option
 from annotator.cli.tables import Row, show_csv, show_json, show_table, show_tsv
 from annotator.workflows.scoring import (
     File,
@@ -33,7 +35,7 @@ STANDARD_INPUT = "-"
     metavar="MEASURE",
     help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec; repeatable. `annotator measures list`.",
 )
-@click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
+@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
 @click.option(
     "--relevant-from",
     type=click.IntRange(1),
@@ -43,26 +45,14 @@ STANDARD_INPUT = "-"
     help="Relevant are documents of this grade and better ones (trec_eval -l).",
 )
 @click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings (trec_eval -J).")
-@click.option(
-    "--compat",
-    type=click.Choice(["10", "9"]),
-    default="10",
-    show_default=True,
-    help="The version of trec_eval to follow where they differ.",
-)
+@compat_option
 @click.option(
     "--lenient",
     is_flag=True,
     help="Take what trec_eval would take, and say so; one process reads file after file, each whole.",
 )
 @click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
-@click.option(
-    "--format",
-    "format_",
-    default="table",
-    type=click.Choice(["table", "tsv", "csv", "json", "trec_eval"]),
-    help="A table has four decimals; tsv, csv and json are exact; trec_eval prints what trec_eval -c -q prints.",
-)
+@format_option("tsv", "trec_eval")
 def command(
     qrels: str,
     runs: Sequence[str],
@@ -79,7 +69,7 @@ def command(
     """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
 
     Files may be compressed with gzip; - is standard input. Qrels have four columns, or five when they are a sample:
-    topic, iteration, document, stratum, grade.
+    topic, iteration, document, stratum, grade. A table has four decimals, and trec_eval is what trec_eval -c -q prints.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")

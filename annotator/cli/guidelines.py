@@ -6,9 +6,9 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_table
 from annotator.workflows import guidelines
 
 
@@ -43,15 +43,22 @@ def show(installation: Installation, slug: str) -> None:
         click.echo(present.text.encode(), nl=not present.text.endswith("\n"))
 
 
-@command.command("accepted")
+@command.group("acceptances")
+def acceptances() -> None:
+    """Which version each judge has accepted."""
+
+
+@acceptances.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def accepted(installation: Installation, slug: str) -> None:
+def list_acceptances(installation: Installation, slug: str, format_: str) -> None:
     """List which version each judge has accepted; who has not accepted the one in force is given no documents."""
     with installation.database.reading() as session:
         present = guidelines.show_guidelines(session, slug)
         rows = guidelines.list_acceptances(session, slug)
-    show_table(
+    show_rows(
+        format_,
         ["JUDGE", "ACCEPTED", "IN FORCE"],
         [[row.judge, row.number, row.number == present.number] for row in rows],
     )

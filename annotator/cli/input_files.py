@@ -1,12 +1,16 @@
 """Files that commands read; `-` is standard input."""
 
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 import click
 
-from annotator.errors import InvalidValueError, Problems
+from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.files import InputFile
 
 STANDARD_INPUT = "-"
@@ -41,6 +45,25 @@ def read_text(path: str) -> str:
         return file.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidValueError("The file “%(file)s” is not text in UTF-8.", file=file.name) from error
+
+
+@contextmanager
+def opened_for_seeking(path: str) -> Iterator[BinaryIO]:
+    """A file of which any part can be read; what comes on standard input is first put into a temporary file."""
+    with ExitStack() as opened:
+        stream: BinaryIO
+        if path == STANDARD_INPUT:
+            stream = opened.enter_context(TemporaryFile())
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+            stream.seek(0)
+        else:
+            try:
+                stream = opened.enter_context(Path(path).open("rb"))
+            except OSError as error:
+                raise NotFoundError(
+                    "“%(file)s” cannot be read: %(reason)s.", file=click.format_filename(path), reason=error.strerror
+                ) from error
+        yield stream
 
 
 def _content(path: str) -> bytes:

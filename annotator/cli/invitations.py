@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.link_address import at_address, link_to
-from annotator.cli.tables import show_table
 from annotator.storage import Role
 from annotator.workflows import invitations
 from annotator.workflows.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
@@ -20,10 +20,17 @@ def command() -> None:
 
 @command.command("add")
 @click.argument("slug")
-@click.option("--role", required=True, type=click.Choice([role.value for role in Role]))
+@click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="As what they take part.")
 @click.option("--team", metavar="TEAM", help="The team of a participant; made when it is new.")
 @click.option("--note", "for_whom", default="", metavar="TEXT", help="For whom it is, for the list.")
-@click.option("--days", default=USUAL_DAYS, show_default=True, type=click.IntRange(1, MOST_DAYS))
+@click.option(
+    "--days",
+    default=USUAL_DAYS,
+    show_default=True,
+    type=click.IntRange(1, MOST_DAYS),
+    metavar="N",
+    help="The link expires after so many days.",
+)
 @at_address
 @on_installation
 def add(
@@ -40,12 +47,14 @@ def add(
 
 @command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """List the links of a collection, the latest first; those to a new password name the account."""
     with installation.database.reading() as session:
         rows = invitations.list_invitations(session, slug, now=datetime.now(UTC))
-    show_table(
+    show_rows(
+        format_,
         ["NUMBER", "FOR", "ROLE", "TEAM", "STATE", "MADE", "EXPIRES", "USED BY"],
         [
             [
@@ -63,11 +72,11 @@ def show(installation: Installation, slug: str) -> None:
     )
 
 
-@command.command("withdraw")
+@command.command("remove")
 @click.argument("slug")
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @on_installation
-def withdraw(installation: Installation, slug: str, number: int) -> None:
+def remove(installation: Installation, slug: str, number: int) -> None:
     """End a link, by its number in the list; one that was used stays as it is."""
     with installation.database.transaction() as session:
         invitations.withdraw_invitation(session, slug, number, at=datetime.now(UTC))

@@ -1,13 +1,16 @@
-"""`annotator agreement effect`: whether it matters that judges differ."""
+"""`annotator agreement effect show`: whether it matters that judges differ."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.formats import CSV, TABLE, format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.missing_values import REASONS, in_one_cell, reasons_of, show_rows
-from annotator.cli.tables import Row, show_json
+from annotator.cli.scoring_options import topics_option
+from annotator.cli.tables import Row
 from annotator.cli.watching import watch
 from annotator.workflows.judge_effect import (
     NO_ORDER,
@@ -25,24 +28,35 @@ ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
 NAMES = 2  # two judges, or two policies
 
 
-@click.command("effect")
+@click.group("effect")
+def effect() -> None:
+    """Whether it matters that judges differ."""
+
+
+@effect.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
-@click.option("--topics", metavar="A,B…", help="Only these topics, by number, with commas between them.")
+@by_measures(USUAL_MEASURE, "The measure that ranks the runs")
+@topics_option
 @click.option("--draws", default=USUAL_DRAWS, show_default=True, help="Random mixtures of judges.")
-@click.option("--seed", default=USUAL_SEED, show_default=True, help="What they are drawn by; the same gives the same.")
+@click.option(
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    help="What they are drawn by; the same gives the same.",
+)
 @click.option(
     "--by",
     type=click.Choice(["run", "neighbours", "pair", "policy"]),
-    help="One table: runs under mixtures, neighbours that swap in them, pairs of judges, or policies.",
+    help="One table of the report: runs under mixtures, neighbours that swap in them, pairs of judges, or policies.",
 )
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 @on_installation
-def effect(
+def show_effect(
     installation: Installation,
     slug: str,
-    measure: str,
-    topics: str | None,
+    measures: tuple[str, ...],
+    topics: tuple[str, ...],
     draws: int,
     seed: int,
     by: str | None,
@@ -54,19 +68,22 @@ def effect(
     tau, AP correlation and rank-biased overlap say how alike two rankings are: 1 is the same. A table without --by
     shows everything, csv the runs; json always has all.
     """
-    wanted = None if topics is None else [number for part in topics.split(",") if (number := part.strip())]
     with installation.database.reading() as session:
-        found = judge_effect(session, slug, EffectRequest(measure, wanted, draws, seed), watch=watch("Scoring"))
-    match format_:
-        case "json":
-            show_json(_as_json(found))
-        case "csv":
-            headings, rows = TABLES[by or "run"]
-            show_rows(headings, list(rows(found)), as_csv=True, names=NAMES)
-            if not found.mixture and by in {None, "run", "neighbours"}:
-                click.echo(str(NOTHING_TO_MIX), err=True)
-        case _:
-            _show_tables(found, by)
+        requests = [EffectRequest(measure, topics or None, draws, seed) for measure in measures]
+        found = [judge_effect(session, slug, request, watch=watch("Scoring")) for request in requests]
+    effects = {one.measure: one for one in found}
+    headings, rows = TABLES[by or "run"]
+    show_by_measure(
+        format_,
+        effects,
+        as_json=_as_json,
+        as_csv=lambda one: (headings, list(rows(one))),
+        tables=lambda one: _show_tables(one, by),
+    )
+    if format_ == TABLE:
+        say_by_measure({measure: _notes(one) for measure, one in effects.items()})
+    if format_ == CSV and by in {None, "run", "neighbours"} and not all(one.mixture for one in found):
+        click.echo(str(NOTHING_TO_MIX), err=True)
 
 
 def _show_tables(found: JudgeEffect, by: str | None) -> None:
@@ -76,14 +93,13 @@ def _show_tables(found: JudgeEffect, by: str | None) -> None:
         if place:
             click.echo()
         if listed:
-            show_rows(headings, listed, as_csv=False, names=NAMES)
+            show_rows(headings, listed, names=NAMES)
         else:
             click.echo(WITHOUT[name])
-    for line in _notes(found):
-        click.echo(line, err=True)
 
 
 def _notes(found: JudgeEffect) -> Iterator[str]:
+    yield from map(str, found.notices)
     yield f"Runs are ranked by {found.measure}; topics with grades: {len(found.topics)}; judges: {len(found.judges)}."
     mixture = found.mixture
     if mixture is not None:
@@ -107,7 +123,7 @@ def _notes(found: JudgeEffect) -> Iterator[str]:
 
 def _as_json(found: JudgeEffect) -> dict[str, object]:
     """Everything, with the reason beside what is missing."""
-    shown = asdict(found)
+    shown = asdict(found) | {"notices": list(map(str, found.notices))}
     comparisons = {
         "pairs": [pair.comparison for pair in found.pairs],
         "policies": [policy.comparison for policy in found.policies],

@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli import deletions
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note, note_export
+from annotator.cli.dry_run import dry_run_option, show_outcome
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.machine_options import machine_facts, machine_options
@@ -27,6 +29,7 @@ def command() -> None:
 @click.option("--add-to-pool", is_flag=True, help="Documents outside the pool join it and are not refused.")
 @click.option("--machine", "by_machine", is_flag=True, help="The judge is a machine, of --model, --prompt and --date.")
 @machine_options
+@dry_run_option
 @on_installation
 def import_file(
     installation: Installation,
@@ -39,6 +42,7 @@ def import_file(
     *,
     add_to_pool: bool,
     by_machine: bool,
+    dry_run: bool,
 ) -> None:
     """Import a qrels file as one judge's grades; -1 means unjudged.
 
@@ -56,22 +60,28 @@ def import_file(
         )
     for problem in checked.problems_outside():
         click.echo(str(problem), err=True)
-    with installation.database.transaction() as session:
+    with installation.database.transaction(keep=not dry_run) as session:
         done = judgement_import.store_judgements(
             session, slug, checked, judge=judge, machine=machine, added_at=datetime.now(UTC)
         )
         note(session, "judgements.import", slug, subject=judge, details=vars(done))
-    click.echo(
+    counts = (
         f"Judgements of {judge}: {done.added} added, {done.changed} changed, {done.known} known already, "
         f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}."
-        + (f" Outside the scale: {done.outside}." if done.outside else ""),
-        err=True,
     )
+    show_outcome(counts + (f" Outside the scale: {done.outside}." if done.outside else ""), dry_run=dry_run)
 
 
 @command.command("export")
 @click.argument("slug")
-@click.option("--format", "format_", required=True, type=click.Choice(list(FORMATS)))
+@click.option(
+    "--format",
+    "format_",
+    default="csv",
+    show_default=True,
+    type=click.Choice(list(FORMATS)),
+    help="Comma-separated, or a JSON object on each line.",
+)
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
 @on_installation
 def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
@@ -80,3 +90,7 @@ def export(installation: Installation, slug: str, format_: str, output: str | No
         rows = judgement_export.export_judgements(session, slug)
     note_export(installation, "judgements.export", slug)
     write_or_print(output, FORMATS[format_](rows).encode())
+
+
+command.add_command(deletions.remove_labels, "remove")
+command.add_command(deletions.imports)

@@ -5,8 +5,18 @@ from collections.abc import Sequence
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.scoring_options import (
+    LIVE,
+    compat_option,
+    is_residual,
+    measures_option,
+    residual_option,
+    round_option,
+    sort_option,
+)
 from annotator.cli.tables import show_json, show_table
 from annotator.workflows import leaderboard_text
 from annotator.workflows.leaderboard import (
@@ -18,7 +28,6 @@ from annotator.workflows.leaderboard import (
     build_leaderboard,
 )
 
-LIVE = "live"
 VERSION = re.compile(r"[0-9]{1,9}")
 
 
@@ -29,36 +38,38 @@ def command() -> None:
 
 @command.command("show")
 @click.argument("slug")
-@click.option(
-    "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP, P@5, RR; repeatable."
-)
+@measures_option
+@sort_option
 @click.option("--baseline", metavar="TAG", help="Test every run against this one, and mark those that differ.")
 @click.option("--letters", is_flag=True, help="Mark runs that Tukey's test does not tell apart by common letters.")
 @click.option(
     "--qrels",
     "qrels_source",
     default=LIVE,
-    metavar="VERSION|live|FILE",
-    help="Score by a kept version of the qrels, by the grades of this moment (as usual), or by a file.",
+    show_default=True,
+    metavar="GRADES",
+    help="The grades to score by: the number of a kept version, live, the grades of this moment, or a file.",
 )
-@click.option("--interval", type=click.Choice([one.value for one in IntervalMethod]), default=IntervalMethod.T.value)
-@click.option("--compat", type=click.Choice(["9", "10"]), default="10", help="Which trec_eval to equal.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json", "latex", "markdown"]))
-@click.option("--per-topic", is_flag=True, help="Show the value of each topic too.")
+@click.option(
+    "--interval",
+    type=click.Choice([one.value for one in IntervalMethod]),
+    default=IntervalMethod.T.value,
+    show_default=True,
+    help="How the 95 % intervals are computed.",
+)
+@compat_option
+@format_option("latex", "markdown")
+@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
 @click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
-@click.option("--round", "round_number", type=int, metavar="N", help="Score only the runs of this round.")
-@click.option(
-    "--residual/--whole",
-    "residual",
-    default=None,
-    help="With --round: take what was judged before it out of runs and qrels, or not. [--residual]",
-)
+@round_option
+@residual_option
 @on_installation
 def show(
     installation: Installation,
     slug: str,
     measures: Sequence[str],
+    sort: str | None,
     baseline: str | None,
     qrels_source: str,
     interval: str,
@@ -72,7 +83,7 @@ def show(
     letters: bool,
     per_topic: bool,
 ) -> None:
-    """Score every run by what is judged at this moment, best first by the first measure.
+    """Score every run by what is judged at this moment, best first by the first measure unless --sort names another.
 
     Each mean has its 95 % interval and, once for each depth, how much of the top is judged. A table shows four
     decimals; csv and json are exact. A file whose name is a number is given as ./NUMBER.
@@ -80,9 +91,7 @@ def show(
     if qrels_source != LIVE and (policy is not None or judge is not None):
         raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
     if per_topic and format_ in {"latex", "markdown"}:
-        raise click.UsageError(f"--per-topic is for table, csv and json, not for {format_}.")
-    if residual is not None and round_number is None:
-        raise click.UsageError("--residual and --whole are for the runs of one round: give --round N, too.")
+        raise click.UsageError(f"--by-topic is for table, csv and json, not for {format_}.")
     is_version = VERSION.fullmatch(qrels_source) is not None
     grades = GradesFrom(
         policy=policy,
@@ -92,11 +101,12 @@ def show(
         unpacked_limit=installation.settings.unpacked_limit,
         compat=compat,
         round=round_number,
-        residual=round_number is not None and residual is not False,
+        residual=is_residual(round_number, residual=residual),
     )
-    view = View(IntervalMethod(interval), baseline, letters)
+    view = View(IntervalMethod(interval), baseline, letters, sort)
     with installation.database.reading() as session:
         board = build_leaderboard(session, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
+    board.require_sort()
     _show(board, format_, per_topic=per_topic)
 
 

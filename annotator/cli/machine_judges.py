@@ -1,13 +1,16 @@
-"""`annotator agreement machines`: how labels of machines compare with people's grades."""
+"""`annotator agreement machines show`: how labels of machines compare with people's grades."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.missing_values import REASONS, in_one_cell, reasons_of, show_rows
-from annotator.cli.tables import Row, show_json
+from annotator.cli.scoring_options import topics_option
+from annotator.cli.tables import Row
 from annotator.workflows.machine_judges import (
     USUAL_MEASURE,
     MachineBeside,
@@ -19,38 +22,56 @@ from annotator.workflows.machine_judges import (
 SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
 
 
-@click.command("machines")
+@click.group("machines")
+def machines() -> None:
+    """How labels of machines compare with people's grades."""
+
+
+@machines.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that ranks the runs.")
-@click.option("--topics", metavar="A,B…", help="Only these topics, by number, with commas between them.")
+@by_measures(USUAL_MEASURE, "The measure that ranks the runs")
+@topics_option
 @click.option("--shared", "only_shared", is_flag=True, help="Only documents that two people or more have graded.")
 @click.option(
     "--by",
     type=click.Choice(["machine", "judge", "grade", "outside"]),
     default="machine",
     show_default=True,
-    help="Beside the settled grades of people, beside each judge, grade by grade, or what is outside the scale.",
+    help="One table of the report: beside the settled grades of people, beside each judge, grade by grade, or what is "
+    "outside the scale.",
 )
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 @on_installation
-def machines(
-    installation: Installation, slug: str, measure: str, topics: str | None, by: str, format_: str, *, only_shared: bool
+def show_machines(
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    topics: tuple[str, ...],
+    by: str,
+    format_: str,
+    *,
+    only_shared: bool,
 ) -> None:
     """Compare each machine with people: kappa, quadratic kappa, who is more generous, and the ranking of the runs.
 
     `more` is the mean of the machine's grade less the other's; tau compares the runs ranked by the machine's labels
-    with those ranked by the settled grades of people, on the documents that both have.
+    with those ranked by the settled grades of people, on the documents that both have. LOW and HIGH bound kappa with
+    95 % confidence by topics; the analytic bounds take documents as independent.
     """
-    wanted = None if topics is None else [number for part in topics.split(",") if (number := part.strip())]
     with installation.database.reading() as session:
-        found = machine_reports(session, slug, measure, wanted, only_shared=only_shared)
+        found = [
+            machine_reports(session, slug, measure, topics or None, only_shared=only_shared) for measure in measures
+        ]
+    reports = {one.measure: one for one in found}
     headings, rows = TABLES[by]
-    match format_:
-        case "json":
-            show_json(_as_json(found))
-        case _:
-            names = 2 if by == "judge" else 1
-            show_rows(headings, list(rows(found)), as_csv=format_ == "csv", names=names)
+    show_by_measure(
+        format_,
+        reports,
+        as_json=_as_json,
+        as_csv=lambda one: (headings, list(rows(one))),
+        tables=lambda one: show_rows(headings, list(rows(one)), names=2 if by == "judge" else 1),
+    )
+    say_by_measure({measure: map(str, one.notices) for measure, one in reports.items()})
 
 
 def _of_machines(found: MachineReports) -> Iterator[Row]:
@@ -91,9 +112,14 @@ def _reasons_of_ranking(report: MachineReport) -> dict[str, str]:
 
 
 def _beside(beside: MachineBeside) -> Row:
-    kappa, quadratic = beside.kappa, beside.quadratic
-    intervals = (*(kappa.interval or (None, None)), quadratic.value, *(quadratic.interval or (None, None)))
-    return [kappa.n, kappa.value, *intervals, beside.same.value, beside.difference.value]
+    intervals = [
+        one.interval or (None, None)
+        for one in (beside.by_topics, beside.kappa, beside.quadratic_by_topics, beside.quadratic)
+    ]
+    by_topics, analytic, quadratic_by_topics, quadratic_analytic = intervals
+    kappas = (beside.kappa.value, *by_topics, *analytic)
+    quadratics = (beside.quadratic.value, *quadratic_by_topics, *quadratic_analytic)
+    return [beside.kappa.n, *kappas, *quadratics, beside.same.value, beside.difference.value]
 
 
 def _as_json(found: MachineReports) -> dict[str, object]:
@@ -102,6 +128,7 @@ def _as_json(found: MachineReports) -> dict[str, object]:
         "policy": found.policy,
         "grades": found.grades,
         "tags": found.tags,
+        "notices": list(map(str, found.notices)),
         "machines": [
             {
                 "name": report.machine.name,
@@ -125,7 +152,11 @@ def _beside_as_json(beside: MachineBeside) -> dict[str, object]:
     return {**values, "confusion": beside.confusion, "reasons": reasons_of(beside.reasons)}
 
 
-BESIDE = ("n", "kappa", "low", "high", "quadratic", "quadratic_low", "quadratic_high", "same", "more")
+BESIDE = (
+    *("n", "kappa", "low", "high", "analytic_low", "analytic_high"),
+    *("quadratic", "quadratic_low", "quadratic_high", "quadratic_analytic_low", "quadratic_analytic_high"),
+    *("same", "more"),
+)
 # By what `--by` names: the headings and the rows.
 TABLES: dict[str, tuple[tuple[str, ...], Callable[[MachineReports], Iterator[Row]]]] = {
     "machine": (("machine", "model", "labels", "outside", *BESIDE, "tau", "tau_ap", "rbo", REASONS), _of_machines),

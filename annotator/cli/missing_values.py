@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from annotator.cli.tables import Row, show_csv, show_table
+from annotator.cli.tables import Row, show_table
 from annotator.errors import Sentence
 
 REASONS = "reasons"  # the heading of that cell
@@ -23,11 +23,8 @@ def in_one_cell(reasons: Mapping[str, str]) -> str:
     return " ".join(f"{', '.join(of_reason)}: {reason}" for reason, of_reason in names.items())
 
 
-def show_rows(headings: Sequence[str], rows: Sequence[Row], *, as_csv: bool, names: int) -> None:
-    """Show rows whose last cell may be the reasons; the first `names` cells say which row a line is about."""
-    if as_csv:
-        show_csv(headings, rows)
-        return
+def show_rows(headings: Sequence[str], rows: Sequence[Row], *, names: int) -> None:
+    """Show rows; the last cell may be the reasons, and the first `names` cells say which row such a line is about."""
     if headings[-1] != REASONS:
         show_table([heading.upper() for heading in headings], rows)
         return

@@ -2,13 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Mapping
-from contextlib import ExitStack
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 import click
 
 from annotator.errors import AnnotatorError
+from annotator.files import create_for_owner
 
 STANDARD_OUTPUT = "-"
 
@@ -17,38 +21,61 @@ class FileNotWrittenError(AnnotatorError):
     """A file could not be written; what was there before is still there."""
 
 
-def write_or_print(path: str | None, content: bytes) -> None:
-    """Write a file, or standard output when there is no path or it is `-`."""
+def write_or_print(path: str | None, content: bytes, *, private: bool = False) -> None:
+    """Write a file, or standard output when there is no path or it is `-`; a private one only its owner can read."""
     if path in {None, STANDARD_OUTPUT}:
         click.echo(content, nl=False)
     else:
-        write_together({str(path): content})
+        write_together({str(path): content}, private=private)
 
 
-def write_together(contents: Mapping[str, bytes]) -> None:
+@contextmanager
+def written_whole(path: str) -> Iterator[BinaryIO]:
+    """A file that is large and its owner's own: it goes where it is wanted once the block has ended without error.
+
+    Raises `FileNotWrittenError` when it cannot be written there; what was there before is still there.
+    """
+    if path == STANDARD_OUTPUT:
+        with TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            shutil.copyfileobj(file, sys.stdout.buffer)
+        return
+    with ExitStack() as undo:
+        try:
+            target = _target(path)
+            aside = _aside(target)
+            with create_for_owner(aside) as file:
+                undo.callback(aside.unlink, missing_ok=True)
+                yield file
+                _finish(file, aside, target)
+            aside.replace(target)
+        except OSError as error:
+            raise _not_written(path, error) from error
+
+
+def write_together(contents: Mapping[str, bytes], *, private: bool = False) -> None:
     """Write files by path, all of them or none: they are written aside first and then renamed.
 
+    Private ones only their owner can read, also where they replace a file that others could read.
     Raises `FileNotWrittenError`, after every file that was renamed already has been put back as it was.
     """
     with ExitStack() as undo:
-        renames = [(_written_aside(undo, path, content), path) for path, content in contents.items()]
+        renames = [(_written_aside(undo, path, content, private=private), path) for path, content in contents.items()]
         for aside, path in renames:
             _rename(undo, aside, path)
         # Nothing is left aside and nothing needs putting back.
         undo.pop_all()
 
 
-def _written_aside(undo: ExitStack, path: str, content: bytes) -> Path:
+def _written_aside(undo: ExitStack, path: str, content: bytes, *, private: bool) -> Path:
     try:
         target = _target(path)
-        aside = target.with_name(f".{target.name}.{os.getpid()}")
-        with aside.open("xb") as file:
+        aside = _aside(target)
+        with create_for_owner(aside) if private else aside.open("xb") as file:
             undo.callback(aside.unlink, missing_ok=True)
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, aside)
+            _finish(file, None if private else aside, target)
     except OSError as error:
         raise _not_written(path, error) from error
     return aside
@@ -72,6 +99,18 @@ def _target(path: str) -> Path:
             "“%(file)s” is no regular file and is not replaced.", file=click.format_filename(path)
         )
     return target
+
+
+def _aside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}")
+
+
+def _finish(file: BinaryIO, aside: Path | None, target: Path) -> None:
+    """Have the disk keep it; what is written `aside` gets the mode of the file that it replaces."""
+    file.flush()
+    os.fsync(file.fileno())
+    if aside is not None and target.exists():
+        shutil.copymode(target, aside)
 
 
 def _put_back(target: Path, before: bytes | None) -> None:

@@ -4,13 +4,17 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli import deletions
 from annotator.cli.argument_text import FILE
+from annotator.cli.confirming import yes_at_terminal
 from annotator.cli.deeds import note, note_export
+from annotator.cli.formats import JSON, Table, format_option, show_rows, show_tables
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
+from annotator.cli.pool_growth import confirm_growth
 from annotator.cli.pool_holes import holes
 from annotator.cli.pool_leave_out import leave_out
-from annotator.cli.pool_likeness import near_duplicates_of
+from annotator.cli.pool_likeness import near_duplicates_group
 from annotator.cli.pool_options import Described, describes_plan, describes_pool
 from annotator.cli.pool_plan import show_plan
 from annotator.cli.pool_selection import replay, simulate
@@ -26,14 +30,21 @@ def command() -> None:
     """The pool: build it from the runs, show how far it is judged. A pool only grows."""
 
 
-for each in (replay, simulate, near_duplicates_of, holes, leave_out):
+for each in (replay, simulate, near_duplicates_group, holes, leave_out):
     command.add_command(each)
 
 
-@command.command("strategies")
+@command.group("strategies")
 def strategies() -> None:
+    """The strategies by which a pool can be built."""
+
+
+@strategies.command("list")
+@format_option()
+def show_strategies(format_: str) -> None:
     """List the strategies by which a pool can be built, and what each can be told."""
-    show_table(
+    show_rows(
+        format_,
         ["STRATEGY", "WHAT IT DOES", "IT TAKES"],
         [
             [one.name, one.sentence, " ".join(f"--{parameter.name.replace('_', '-')}" for parameter in one.parameters)]
@@ -53,13 +64,18 @@ def strategies() -> None:
     show_default=True,
     help="The order in which judges see what is added; `selection` tells them something of the runs.",
 )
+@yes_at_terminal
 @on_installation
-def build(installation: Installation, slug: str, described: Described, seed: int | None, showing: str) -> None:
+def build(
+    installation: Installation, slug: str, described: Described, seed: int | None, showing: str, *, yes: bool
+) -> None:
     """Add to the pool what a strategy chooses from the runs in force, for every accepted topic.
 
-    The first K documents of each ranked list with `--depth K`, by trec_eval's order within a run.
+    The first K documents of each ranked list with `--depth K`, by trec_eval's order within a run. At a terminal it
+    first shows how many documents and hours of judging that is, and asks whether to go on.
     """
     request = described.request(installation, slug)
+    confirm_growth(installation, slug, request, seed=seed, yes=yes)
     with installation.database.reading() as session:
         choice = pool_building.choose_pool(session, slug, request, seed=seed, showing=Showing(showing))
     with installation.database.transaction() as session:
@@ -80,7 +96,7 @@ def build(installation: Installation, slug: str, described: Described, seed: int
 @describes_plan
 @click.option("--seed", type=int, metavar="N", help="Of a sample; that of the pool unless given.")
 @click.option("--hours", type=float, metavar="H", help="The hours that there are for judging, of all judges together.")
-@click.option("--format", "format_", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@format_option()
 @on_installation
 def plan(
     installation: Installation, slug: str, described: Described, seed: int | None, hours: float | None, format_: str
@@ -90,49 +106,60 @@ def plan(
     How the pool grows with its depth, or its budget; then, for the one described, each topic, and what each run and
     each team adds that nobody else has. DOCUMENTS are all that would then be pooled, ADDED those that are not yet.
     Hours are those of all judges for what is missing then, at the median seconds of the judgements so far. Where
-    nothing else is said, the depth is 10, and a strategy that needs a budget has 100 documents of each topic.
+    nothing else is said, the depth is 10, and a strategy that needs a budget has 100 documents of each topic. csv has
+    the growth alone; json has everything.
     """
     request = described.request(installation, slug)
     with installation.database.reading() as session:
         planned = plan_pool(session, slug, request, seed=seed, hours=hours)
-    if format_ == "json":
+    if format_ == JSON:
         show_json(planned.as_json)
     else:
-        show_plan(planned)
+        show_plan(format_, planned)
 
 
 @command.command("show")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """Show the versions of the pool, how far each topic is judged, and what each run has in it."""
     with installation.database.reading() as session:
         versions = pools.pool_versions(session, slug)
         progress = pools.pool_progress(session, slug)
         runs = pools.runs_in_pool(session, slug)
         selection = pools.selection_progress(session, slug)
-    show_table(
-        ["VERSION", "STRATEGY", "SHOWING", "SEED", "ADDED", "BUILT", "BY", "PARAMETERS"],
-        [
+    tables = [
+        Table(
+            "versions",
+            ["VERSION", "STRATEGY", "SHOWING", "SEED", "ADDED", "BUILT", "BY", "PARAMETERS"],
             [
-                *(one.version, one.strategy, one.showing, one.seed, one.added, one.built_at, one.built_by),
-                " ".join(f"{name}={value}" for name, value in one.parameters.items() if name != "runs"),
-            ]
-            for one in versions
-        ],
-    )
-    click.echo()
-    show_table(
-        ["TOPIC", "ITEMS", "JUDGED", "COMPLETE", "TITLE"],
-        [[topic.number, topic.items, topic.judged, topic.complete, topic.title] for topic in progress],
-    )
-    click.echo()
-    show_table(
-        ["RUN", "TEAM", "STATE", "ITEMS", "ONLY"],
-        [[run.tag, run.team, run.state, run.items, run.only] for run in runs],
-    )
+                [
+                    *(one.version, one.strategy, one.showing, one.seed, one.added, one.built_at, one.built_by),
+                    " ".join(f"{name}={value}" for name, value in one.parameters.items() if name != "runs"),
+                ]
+                for one in versions
+            ],
+        ),
+        Table(
+            "topics",
+            ["TOPIC", "ITEMS", "JUDGED", "COMPLETE", "TITLE"],
+            [[topic.number, topic.items, topic.judged, topic.complete, topic.title] for topic in progress],
+        ),
+        Table(
+            "runs",
+            ["RUN", "TEAM", "STATE", "ITEMS", "ONLY"],
+            [[run.tag, run.team, run.state, run.items, run.only] for run in runs],
+        ),
+    ]
     if selection is not None:
-        _show_choices(selection)
+        tables.append(_choices(selection))
+    show_tables(format_, *tables)
+    if selection is not None:
+        click.echo(
+            f"Version {selection.version}, {selection.strategy}: {selection.made} of {selection.budget} choices made.",
+            err=True,
+        )
 
 
 @command.command("export")
@@ -156,15 +183,11 @@ def export(installation: Installation, slug: str, version: int | None, output: s
         click.echo(f"Version {version} may still grow: an adaptive strategy goes on choosing documents.", err=True)
 
 
-def _show_choices(selection: pools.SelectionProgress) -> None:
-    click.echo()
-    show_table(
+def _choices(selection: pools.SelectionProgress) -> Table:
+    return Table(
+        "choices",
         ["TOPIC", "DOCNO", "CHOSEN", "WHY"],
         [[choice.topic, choice.docno, choice.chosen_at, str(choice.reason)] for choice in selection.last],
-    )
-    click.echo(
-        f"Version {selection.version}, {selection.strategy}: {selection.made} of {selection.budget} choices made.",
-        err=True,
     )
 
 
@@ -192,3 +215,6 @@ def _tell_version(summary: pool_building.PoolSummary, showing: str) -> None:
             "of the qrels says so.",
             err=True,
         )
+
+
+command.add_command(deletions.remove_pool, "remove")

@@ -1,28 +1,44 @@
-"""`annotator pool holes`: what is unjudged in the tops of the runs."""
+"""`annotator pool holes show`: what is unjudged in the tops of the runs."""
 
 from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.confirming import yes_at_terminal
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
+from annotator.cli.pool_growth import confirm_growth
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.workflows import pool_building
 from annotator.workflows.pool_holes import DEPTHS, HolesReport, holes_report
 
 
-@click.command("holes")
+@click.group("holes")
+def holes() -> None:
+    """What is unjudged in the tops of the runs."""
+
+
+@holes.command("show")
 @click.argument("slug")
 @click.option(
     "--depth", "depths", multiple=True, type=int, metavar="K", help="The top to look at; repeatable. Else 10, 20, 100."
 )
-@click.option("--add", is_flag=True, help="Make the holes down to one --depth the next version of the pool.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option(
+    "--add-to-pool", "add", is_flag=True, help="Make the holes down to one --depth the next version of the pool."
+)
+@yes_at_terminal
+@format_option()
 @on_installation
-def holes(installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, format_: str) -> None:
-    """Show what is unjudged in the top of each run, and with --add have it judged."""
+def show_holes(
+    installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, yes: bool, format_: str
+) -> None:
+    """Show what is unjudged in the top of each run, and with --add-to-pool have it judged.
+
+    At a terminal --add-to-pool first shows how many hours of judging that is, and asks whether to go on.
+    """
     if add and len(depths) != 1:
-        raise click.UsageError("--add needs one --depth: how far down the holes are to be filled.")
+        raise click.UsageError("--add-to-pool needs one --depth: how far down the holes are to be filled.")
     with installation.database.reading() as session:
         report = holes_report(session, slug, depths or DEPTHS)
     headings, rows = report.table()
@@ -35,6 +51,7 @@ def holes(installation: Installation, slug: str, depths: tuple[int, ...], *, add
             show_table([heading.upper() for heading in headings], rows)
     _tell(report)
     if add:
+        confirm_growth(installation, slug, pool_building.filling_request(depths[0]), yes=yes)
         _add(installation, slug, depths[0])
 
 

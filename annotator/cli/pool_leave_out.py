@@ -1,10 +1,11 @@
-"""`annotator pool leave-out`: who found what, and how runs would fare had their team not fed the pool."""
+"""`annotator pool leave-out show`: who found what, and how runs would fare had their team not fed the pool."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.cli.watching import watch
@@ -18,7 +19,12 @@ from annotator.workflows.leave_out_report import (
 )
 
 
-@click.command("leave-out")
+@click.group("leave-out")
+def leave_out() -> None:
+    """Who found what, and how runs would fare had their team not fed the pool."""
+
+
+@leave_out.command("show")
 @click.argument("slug")
 @click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP, P@10; repeatable."
@@ -31,10 +37,10 @@ from annotator.workflows.leave_out_report import (
     help="Left out at a time.",
 )
 @click.option("--depth", type=int, metavar="K", help="As if all runs had been pooled to depth K, not as they were.")
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One of the tables.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@format_option()
 @on_installation
-def leave_out(
+def show_leave_out(
     installation: Installation,
     slug: str,
     measures: Sequence[str],
@@ -45,15 +51,17 @@ def leave_out(
 ) -> None:
     """Take what only one team found out of the qrels, team by team, and score all runs again.
 
-    SOURCES are who found what; RUNS each run's score and place with and without what only its team found; WITHOUT how
-    alike the runs rank then. A table without --by shows everything, csv the runs; json always has all.
+    SOURCES are who contributed what to the pool; RUNS each run's score and place with and without what only its team
+    contributed; WITHOUT how alike the runs rank then. A table without --by shows everything, csv the runs; json always
+    has all. Scores are summed up over the runs that contributed.
     """
     request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth)
     with installation.database.reading() as session:
         report = leave_out_report(session, slug, request, watch=watch("Scoring"))
     match format_:
         case "json":
-            show_json({"qrels": asdict(report.state), **{part.value: _as_dicts(report, part) for part in Part}})
+            about = {"qrels": asdict(report.state), "notices": list(map(str, report.notices))}
+            show_json({**about, **{part.value: _as_dicts(report, part) for part in Part}})
         case "csv":
             show_csv(*report.file(Part(by or Part.RUNS)))
         case _:
@@ -72,6 +80,7 @@ def _as_dicts(report: LeaveOutReport, part: Part) -> list[dict[str, str | int | 
 
 
 def _notes(report: LeaveOutReport) -> Iterator[str]:
+    yield from map(str, report.notices)
     for result in report.results:
         mean, greatest = result.shares.mean, result.shares.greatest
         if mean.value is None or greatest.value is None:
@@ -80,7 +89,8 @@ def _notes(report: LeaveOutReport) -> Iterator[str]:
             continue
         yield (
             f"{result.measure}: scores change by {mean.value:.1%} in the mean, by {greatest.value:.1%} at most "
-            f"({result.shares.greatest_of})."
+            f"({result.shares.greatest_of}); runs that contributed to the pool: {sum(run.fed for run in result.runs)} "
+            f"of {len(result.runs)}."
         )
         if result.dependence is not None:
             yield str(result.dependence.sentence)

@@ -31,10 +31,14 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
         "--strata", metavar="BANDS", help="Bands of ranks with the share to judge: 1-10:1, 11-50:0.2."
     ),
     "update": click.option("--update", metavar="WHICH", help="Which runs learn from a judgement: all or pulled."),
-    "ties": click.option("--ties", metavar="RULE", help="What goes first of equals: rrf or first-run."),
+    "ties": click.option(
+        "--ties",
+        metavar="RULE",
+        help="Tie-breaking: rrf, first-run or random. [rrf; with maxmean-ns random]",
+    ),
 }
 STRATEGY = click.option(
-    "--strategy", metavar="NAME", help="`annotator pool strategies` lists them. [with --depth alone: depth]"
+    "--strategy", metavar="NAME", help="`annotator pool strategies list` lists them. [with --depth alone: depth]"
 )
 RUNS = (
     click.option(
@@ -44,7 +48,13 @@ RUNS = (
         metavar="PATTERN",
         help="Pool only runs with this tag; * ? [...] stand for any signs, as in a shell. Repeatable.",
     ),
-    click.option("--priority", type=int, metavar="P", help="Pool only runs to which their team gave priority 1 to P."),
+    click.option(
+        "--up-to-priority",
+        "priority",
+        type=int,
+        metavar="P",
+        help="Pool only runs to which their team gave priority 1 to P.",
+    ),
     click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for a run. Repeatable."),
     click.option(
         "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round, not of the newest one."

@@ -2,7 +2,7 @@
 
 import click
 
-from annotator.cli.tables import show_table
+from annotator.cli.formats import CSV, Table, show_tables
 from annotator.workflows.pool_planning import PoolPlan
 
 # Amounts that are shown of a longer curve, beside the one asked for and the one that can be paid.
@@ -11,29 +11,36 @@ FINE, COARSE = 10, 10
 REACH = {"depth": "depth {}", "budget": "{} documents in total", "per_topic": "{} documents for each topic"}
 
 
-def show_plan(plan: PoolPlan) -> None:
+def show_plan(format_: str, plan: PoolPlan) -> None:
     """Show the curve, then topics, runs and teams of the pool that was asked for."""
+    at = plan.asked
+    tables = [
+        _curve(plan, every=format_ == CSV),
+        Table(
+            "topics",
+            ["TOPIC", "DOCUMENTS", "ADDED", "JUDGED"],
+            [[topic.name, topic.size[at], topic.added[at], topic.complete] for topic in plan.topics],
+        ),
+        Table("runs", ["RUN", "TEAM", "ONLY"], [[run.name, run.team, run.only[at]] for run in plan.runs]),
+    ]
+    if plan.teams:
+        tables.append(Table("teams", ["TEAM", "ONLY"], [[team.name, team.only[at]] for team in plan.teams]))
+    show_tables(format_, *tables)
+    _tell(plan)
+
+
+def _curve(plan: PoolPlan, *, every: bool) -> Table:
+    """The growth of the pool; of a long one people see some amounts, and programs every one."""
     size, added = plan.total.size, plan.total.added
-    show_table(
+    return Table(
+        "growth",
         [(plan.grows or "sample").upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"],
         [
-            [plan.amounts[at], size[at], added[at], f"{plan.hours_at(at):.1f}"]
+            [plan.amounts[at], size[at], added[at], plan.hours_at(at) if every else f"{plan.hours_at(at):.1f}"]
             for at in range(len(plan.amounts))
-            if at < FINE or (at + 1) % COARSE == 0 or at in {plan.asked, plan.affordable}
+            if every or at < FINE or (at + 1) % COARSE == 0 or at in {plan.asked, plan.affordable}
         ],
     )
-    click.echo()
-    at = plan.asked
-    show_table(
-        ["TOPIC", "DOCUMENTS", "ADDED", "JUDGED"],
-        [[topic.name, topic.size[at], topic.added[at], topic.complete] for topic in plan.topics],
-    )
-    click.echo()
-    show_table(["RUN", "TEAM", "ONLY"], [[run.name, run.team, run.only[at]] for run in plan.runs])
-    if plan.teams:
-        click.echo()
-        show_table(["TEAM", "ONLY"], [[team.name, team.only[at]] for team in plan.teams])
-    _tell(plan)
 
 
 def _tell(plan: PoolPlan) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.formats import TABLE, format_option, show_rows
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.line_chart import Chart, Line, svg_of
@@ -25,17 +26,19 @@ DIFFERENT = 1
 @click.command("replay")
 @click.argument("slug")
 @click.option("--version", type=int, metavar="N", help="Of the pool; the newest adaptive one unless given.")
+@format_option()
 @on_installation
-def replay(installation: Installation, slug: str, version: int | None) -> None:
+def replay(installation: Installation, slug: str, version: int | None, format_: str) -> None:
     """Check that the choices of an adaptive pool follow from the labels they knew, and print those that do not.
 
     The exit code is 1 when there are any.
     """
     with installation.database.reading() as session:
         replayed = replay_choices(session, slug, version=version)
-    if replayed.differences:
-        show_table(
-            ["TOPIC", "STEP", "CHOSEN", "FROM RUN", "REPLAYED", "FROM RUN"],
+    if replayed.differences or format_ != TABLE:
+        show_rows(
+            format_,
+            ["TOPIC", "STEP", "CHOSEN", "FROM RUN", "REPLAYED", "REPLAYED FROM RUN"],
             [
                 [one.topic, one.step, one.docno, one.run, one.docno_replayed, one.run_replayed]
                 for one in replayed.differences
@@ -52,7 +55,7 @@ def replay(installation: Installation, slug: str, version: int | None) -> None:
 
 @click.command("simulate")
 @click.argument("slug")
-@click.option("--qrels", required=True, type=FILE, metavar="FILE", help="The judgements that exist; TREC qrels.")
+@click.argument("qrels", type=FILE)
 @click.option("--strategy", "names", multiple=True, metavar="NAME", help="Only this strategy; repeatable.")
 @click.option(
     "--start-depth",
@@ -63,9 +66,16 @@ def replay(installation: Installation, slug: str, version: int | None) -> None:
     help="Have adaptive strategies begin with the first K of every run; repeatable.  [default: 10 and 0]",
 )
 @click.option("--strata", metavar="BANDS", help="Of the strategy stratified, such as 1-10:1, 11-50:0.2.")
-@click.option("--seed", type=int, default=1, show_default=True, metavar="N", help="Of the samples of stratified.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of samples and of random tie-breaking.",
+)
 @click.option("--chart", type=FILE, metavar="FILE", help="Draw a chart into this SVG file.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@format_option()
 @on_installation
 def simulate(
     installation: Installation,
@@ -78,7 +88,7 @@ def simulate(
     chart: str | None,
     format_: str,
 ) -> None:
-    """Try strategies on judgements that exist, such as last year's, to choose one for this year's pool.
+    """Try strategies on TREC qrels that exist, such as last year's, to choose one for this year's pool.
 
     For 5, 10, 20, 30 and 50 % of the judgements, divided evenly over the topics: the share of the relevant documents
     that is found, and Kendall's tau between the order of the runs by AP then and by all judgements. Unjudged documents

@@ -57,3 +57,13 @@ def job_shown(name: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
         return
     with import_module("annotator.cli.bars").bar_to(f"{name}: the site is at work") as show:
         yield lambda job: show(job["steps_done"], job["steps"] or 1)
+
+
+@contextmanager
+def progress_shown(title: str) -> Iterator[Callable[[int, int], None] | None]:
+    """What shows, when told, how much is done, and of how much; None off a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with import_module("annotator.cli.bars").bar_to(title) as show:
+        yield show

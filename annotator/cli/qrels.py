@@ -1,5 +1,6 @@
 """`annotator qrels`: the settled grades, and the versions of them that are kept."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,11 +8,13 @@ from pathlib import Path
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.by_measure import by_measures, say_by_measure, show_json_by_measure
 from annotator.cli.deeds import note, note_export
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import STANDARD_OUTPUT, write_or_print, write_together
 from annotator.cli.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
-from annotator.cli.tables import show_json, show_table
+from annotator.cli.tables import show_table
 from annotator.errors import Sentence
 from annotator.workflows import qrels_versions
 from annotator.workflows.prels import export_for_infap, export_prels
@@ -82,7 +85,10 @@ def export(
 @asks_for_grades
 @on_installation
 def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
-    """Keep the settled grades of this moment as a version, to be had again whatever is judged later."""
+    """Keep the settled grades of this moment as a version, to be had again whatever is judged later.
+
+    One that is identical to the last version is refused.
+    """
     now = datetime.now(UTC)
     with installation.database.reading() as session:
         made = export_qrels(session, slug, **asdict(grades), made_at=now)
@@ -96,47 +102,64 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
 
 @command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """List the versions that are kept, newest first."""
     with installation.database.reading() as session:
         versions = qrels_versions.list_versions(session, slug)
-    show_table(
+    show_rows(
+        format_,
         ["VERSION", "MADE", "BY", "POLICY", "LINES", "SHA-256"],
         [[one.number, one.made_at, one.made_by, one.policy, one.lines, one.fingerprint] for one in versions],
     )
 
 
-@command.command("diff")
+@command.command("compare")
 @click.argument("slug")
 @click.argument("before", metavar="V1")
 @click.argument("after", metavar="V2")
-@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, metavar="MEASURE", help="By which to rank.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@by_measures(USUAL_MEASURE, "By which to rank")
+@format_option()
 @on_installation
-def diff(installation: Installation, slug: str, before: str, after: str, measure: str, format_: str) -> None:
+def compare(
+    installation: Installation, slug: str, before: str, after: str, measures: tuple[str, ...], format_: str
+) -> None:
     """Compare two versions of the qrels, each a number or “live”: the grades, and the score and rank of every run.
 
-    csv is a line for each grade that differs; json is everything.
+    csv is a line for each grade that differs, whatever the measure; json is everything.
     """
     with installation.database.reading() as session:
-        found = diff_qrels(session, slug, before, after, measure)
+        found = [diff_qrels(session, slug, before, after, measure) for measure in measures]
+    by_measure = {one.measure: one for one in found}
     match format_:
         case "json":
-            show_json({**asdict(found), "changes": [{**asdict(one), "change": one.kind} for one in found.changes]})
+            show_json_by_measure(by_measure, _as_json)
         case "csv":
-            click.echo(changes_csv(found).encode(), nl=False)
+            # The grades are the same by every measure.
+            click.echo(changes_csv(found[0]).encode(), nl=False)
         case _:
-            _show_diff(found)
+            _show_grades(found[0])
+            for one in by_measure.values():
+                _show_runs(one)
+            say_by_measure({measure: _notes(one) for measure, one in by_measure.items()})
 
 
-def _show_diff(found: QrelsDiff) -> None:
+def _as_json(found: QrelsDiff) -> dict[str, object]:
+    changes = [{**asdict(one), "change": one.kind} for one in found.changes]
+    return {**asdict(found), "changes": changes, "notices": list(map(str, found.notices))}
+
+
+def _show_grades(found: QrelsDiff) -> None:
     for side in (found.before, found.after):
         click.echo(f"{side.name}: {side.grades} grades of {side.topics} topics, policy {side.policy}", err=True)
     show_table(
         ["TOPIC", "SAME", "CHANGED", "ADDED", "REMOVED"],
         [[one.topic, one.same, one.changed, one.added, one.removed] for one in found.topics],
     )
+
+
+def _show_runs(found: QrelsDiff) -> None:
     if not found.runs:
         return
     click.echo()
@@ -144,8 +167,14 @@ def _show_diff(found: QrelsDiff) -> None:
         ["RUN", found.measure, "BEFORE", "RANK", "BEFORE"],
         [[run.tag, run.after, run.before, run.rank_after, run.rank_before] for run in found.runs],
     )
+
+
+def _notes(found: QrelsDiff) -> Iterator[str]:
+    if not found.runs:
+        return
+    yield from map(str, found.notices)
     tau = "undefined: there is no order to compare" if found.tau is None else f"{found.tau:.4f}"
-    click.echo(f"Kendall's tau of the rankings: {tau}", err=True)
+    yield f"Kendall's tau of the rankings: {tau}"
 
 
 def _sample(

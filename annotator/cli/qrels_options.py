@@ -8,22 +8,16 @@ from typing import Any
 
 import click
 
-from annotator.workflows.submissions import read_deadline
+from annotator.cli.moment_types import MOMENT
+from annotator.cli.scoring_options import AS_MINUS_ONE, unjudged_option
 
-OMIT = "omit"
-AS_MINUS_ONE = "-1"
 OPTIONS = (
     click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),
     click.option("--judge", metavar="NAME", help="The grades of one judge."),
-    click.option(
-        "--unjudged",
-        type=click.Choice([OMIT, AS_MINUS_ONE]),
-        default=OMIT,
-        show_default=True,
-        help="Whether what is pooled and nobody has judged gets a line, with -1. What could not be judged gets none.",
-    ),
+    unjudged_option,
     click.option(
         "--at",
+        type=MOMENT,
         metavar="TIME",
         help="What was judged by then: “2026-05-01 23:59”, UTC unless a zone follows. Settings, accepted topics and "
         "texts are those of now; judgements that ceased to count because a text came or changed are missing.",
@@ -53,24 +47,15 @@ def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
         policy: str | None,
         judge: str | None,
         unjudged: str,
-        at: str | None,
+        at: datetime | None,
         **options: Any,  # noqa: ANN401 - likewise
     ) -> None:
         if policy is not None and judge is not None:
             raise click.UsageError("Give --policy or --judge, not both.")
-        asked = GradesAsked(policy, judge, _moment(at), unjudged == AS_MINUS_ONE)
+        asked = GradesAsked(policy, judge, at, unjudged == AS_MINUS_ONE)
         command(*args, grades=asked, **options)
 
     described: Callable[..., None] = with_grades
     for option in reversed(OPTIONS):
         described = option(described)
     return described
-
-
-def _moment(text: str | None) -> datetime | None:
-    if text is None:
-        return None
-    moment = read_deadline(text).at
-    if moment is None:
-        raise click.UsageError("--at needs a moment, such as “2026-05-01 23:59”.")
-    return moment

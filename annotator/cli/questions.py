@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_table
 from annotator.workflows import questions
 
 
@@ -18,12 +18,14 @@ def command() -> None:
 @command.command("list")
 @click.argument("slug")
 @click.option("--open", "only_open", is_flag=True, help="Only those that wait for an answer.")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str, *, only_open: bool) -> None:
+def show(installation: Installation, slug: str, format_: str, *, only_open: bool) -> None:
     """List the questions, open ones first."""
     with installation.database.reading() as session:
         rows = questions.list_questions(session, slug)
-    show_table(
+    show_rows(
+        format_,
         ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER"],
         [
             [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None]

@@ -14,13 +14,15 @@ OPTIONS = (
         "--mode",
         metavar="MODE",
         help=f"{JudgingMode.SHARED}: any judge draws from any topic; {JudgingMode.OWNED}: each topic has an owner "
-        "who judges all of it (`annotator assign`). [shared]",
+        "who judges all of it (`annotator assignments`). [shared]",
     ),
     click.option(
         "--overlap",
         type=int,
         metavar="PERCENT",
-        help="The share of each topic that one judge more judges, too, for agreement; one judgement more each. [0]",
+        help="The share of each topic that one judge more judges, too, for agreement; one judgement more "
+        "each. Where the two differ, the consensus policy decides: unless changed, the first judge's grade counts, and "
+        "with topic owners the owner's. [0]",
     ),
     click.option(
         "--reshow",

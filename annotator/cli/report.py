@@ -1,29 +1,35 @@
-"""`annotator report`: one page of HTML for an overview paper."""
+"""`annotator report export`: one page of HTML for an overview paper."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 
 import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
+from annotator.cli.scoring_options import qrels_option
 from annotator.cli.watching import watch
+from annotator.installed import installed_version
 from annotator.reporting import report_html
 from annotator.workflows.leaderboard import DEFAULT_MEASURES
-from annotator.workflows.overview_report import LIVE, OverviewRequest, overview_report
+from annotator.workflows.overview_report import OverviewRequest, overview_report
 
 
-@click.command("report")
+@click.group
+def command() -> None:
+    """One page for an overview paper, with everything."""
+
+
+@command.command("export")
 @click.argument("slug")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
-@click.option("--qrels", default=LIVE, show_default=True, metavar="VERSION|live", help="The grades to score by.")
+@qrels_option
 @click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP; the first is tested."
 )
 @on_installation
-def command(installation: Installation, slug: str, output: str | None, qrels: str, measures: Sequence[str]) -> None:
+def export(installation: Installation, slug: str, output: str | None, qrels: str, measures: Sequence[str]) -> None:
     """Write a report of a collection: one self-contained page of HTML.
 
     Task, counts, pool, judges (by numbers, not by names) and agreement, leaderboard, which runs differ, quality of the
@@ -32,6 +38,6 @@ def command(installation: Installation, slug: str, output: str | None, qrels: st
     request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels)
     with installation.database.reading() as session:
         report = overview_report(
-            session, slug, request, made_at=datetime.now(UTC), version=version("annotator"), watch=watch("Scoring")
+            session, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
         )
     write_or_print(output, report_html(report))

@@ -5,16 +5,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from importlib import import_module
-from typing import Any
+from signal import SIGINT
+from typing import Any, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
-from annotator.cli.remote.given import ANYWHERE, GIVEN, SiteGiven, command_on_site
+from annotator.cli.remote.given import ANYWHERE, GIVEN, ONLY_ON_SITE, SiteGiven, command_on_site
 from annotator.cli.remote.given import NOUNS as ON_SITE
+from annotator.cli.settings_file import warn_if_others_read
 from annotator.errors import AnnotatorError, FileRefusedError
-from annotator.settings import Settings
+from annotator.installed import DISTRIBUTION
+from annotator.settings import SETTINGS_FILE, Settings
 
 REFUSED = 1
+INTERRUPTED = 128 + SIGINT  # as shells have it
+# The commands of an administrator, which warn when a settings file is not safe.
+KEEPING_A_SITE = frozenset({"serve", "database"})
 # What writing says when there is no more room, or the device fails.
 CANNOT_WRITE = frozenset({EDQUOT, EFBIG, EIO, ENOSPC})
 
@@ -40,8 +47,9 @@ NOUNS: Mapping[str, Noun] = {
     "runs": Noun("runs", "Runs: check, import, correct, withdraw, list, give back."),
     "rounds": Noun("rounds", "Rounds of runs: show, close, open the next one."),
     "pool": Noun("pool", "The pool: build it from the runs, show how far it is judged."),
-    "assign": Noun("assign", "Which judge owns which topic: by hand, or balanced."),
+    "assignments": Noun("assignments", "Which judge owns which topic: by hand, or balanced."),
     "test-questions": Noun("test_questions", "Documents of known grade, mixed in, and the answers."),
+    "judge": Noun("remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun("judgements", "Judgements: import labels, export everything that was said."),
     "questions": Noun("questions", "What judges ask the organisers, and the answers."),
     "agreement": Noun("agreement", "How far the judges agree."),
@@ -56,9 +64,11 @@ NOUNS: Mapping[str, Noun] = {
     "clicks": Noun("clicks", "Click logs: check them, compare variants of a search."),
     "interleave": Noun("interleave", "Lists to show to users, each made of two runs or more."),
     "report": Noun("report", "One page for an overview paper, with all of it."),
-    "compare": Noun("compare", "Two runs compared, from files or of a collection."),
+    "check": Noun("run_checks", "Check run files by a file of topics; no database."),
+    "compare": Noun("run_comparison", "Compare two run files by a qrels file; no database."),
     "evaluate": Noun("evaluate", "Score run files against a qrels file; no database."),
     "measures": Noun("measures", "What can be measured, and what each measure says."),
+    "deletions": Noun("deletions", "What was deleted: list it, restore it, remove it for good."),
     "audit": Noun("audit", "Who did what, by page, command or program."),
     "database": Noun("database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
     "serve": Noun("serve", "Serve the pages, and a worker beside them."),
@@ -70,24 +80,32 @@ NOUNS: Mapping[str, Noun] = {
 class Root(click.Group):
     """Imports the module of a noun when it is asked for: help and completion need neither database nor arrays."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the signature is click's
-        """Name the nouns in the order of the walk from topics to leaderboard."""
-        return list(NOUNS)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Name the nouns in the order of the walk from topics to leaderboard; on a site, those that work there."""
+        return [name for name in NOUNS if not _is_on_site(ctx) or name in ON_SITE or name in ANYWHERE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a noun, or the one of that name that works on a site elsewhere."""
-        if ctx.params.get("site") and cmd_name not in ANYWHERE:
-            return command_on_site(cmd_name)
-        noun = NOUNS.get(cmd_name)
-        if noun is None:
+        if cmd_name not in NOUNS:
             return None
-        command: click.Command = import_module(f"annotator.cli.{noun.module}").command
+        if cmd_name in ONLY_ON_SITE or (_is_on_site(ctx) and cmd_name not in ANYWHERE):
+            return command_on_site(cmd_name)
+        command: click.Command = import_module(f"annotator.cli.{NOUNS[cmd_name].module}").command
         return command
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the nouns without importing them."""
+        summaries = {name: NOUNS[name].summary for name in self.list_commands(ctx)}
+        if _is_on_site(ctx):
+            summaries |= {name: summary for name, (_, _, summary) in ON_SITE.items()}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, noun.summary) for name, noun in NOUNS.items()])
+            formatter.write_dl(list(summaries.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the nouns without importing them, as click would to learn which are hidden."""
+        nouns = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=NOUNS[name].summary) for name in nouns), *options]
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - likewise
         """Run a command; a refusal goes to standard error, one reason a line, and ends with status 1."""
@@ -98,6 +116,13 @@ class Root(click.Group):
                 click.echo(problem, err=True)
             click.echo(refusal, err=True)
             ctx.exit(REFUSED)
+        except KeyboardInterrupt:
+            _end_interrupted(ctx)
+        except click.Abort as ended:
+            # So click calls it at a question, where the end of the input is the same to it.
+            if not isinstance(ended.__context__, KeyboardInterrupt):
+                raise
+            _end_interrupted(ctx)
         except OSError as error:
             # Files are opened by name; what has none is standard output.
             if error.filename is not None or error.errno not in CANNOT_WRITE:
@@ -106,6 +131,16 @@ class Root(click.Group):
             # What is left in the buffer would fail again when Python ends, with a status of its own.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             ctx.exit(REFUSED)
+
+
+def _end_interrupted(context: click.Context) -> NoReturn:
+    click.echo("Interrupted.", err=True)
+    context.exit(INTERRUPTED)
+
+
+def _is_on_site(context: click.Context) -> bool:
+    """Whether a site was named; for the list of commands, which is shown before that option is read, also elsewhere."""
+    return bool(context.params.get("site", os.environ.get("ANNOTATOR_SITE")))
 
 
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -122,18 +157,22 @@ class Root(click.Group):
     help=f"Work on this site, by its API: {', '.join(ON_SITE)}. Also ANNOTATOR_SITE.",
 )
 @click.option("--token", envvar="ANNOTATOR_TOKEN", metavar="TOKEN", help="Of your account there. Also ANNOTATOR_TOKEN.")
-@click.version_option(package_name="annotator")
+@click.version_option(package_name=DISTRIBUTION)
 @click.pass_context
 def main(
     context: click.Context, database_url: str | None, settings_file: str | None, site: str | None, token: str | None
 ) -> None:
     """Pool the runs of many search systems, have people judge the documents, score every run.
 
-    Data go to standard output, talk to standard error. The status is 0 when done, 1 when refused, 2 for wrong usage.
+    Data go to standard output, talk to standard error. The status is 0 when done, 1 when refused, 2 for wrong usage,
+    130 after Ctrl-C.
     """
     if site:
         if database_url:
             raise click.UsageError("A command works on a --site or on a --database.")
         context.meta[GIVEN] = SiteGiven(site, token)
     settings = Settings.from_environment(file=settings_file)
+    file = settings_file or os.environ.get(SETTINGS_FILE)
+    if file and context.invoked_subcommand in KEEPING_A_SITE:
+        warn_if_others_read(file)
     context.obj = replace(settings, database_url=database_url) if database_url else settings

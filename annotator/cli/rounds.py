@@ -4,29 +4,32 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_table
-from annotator.workflows import qrels_versions, rounds
+from annotator.workflows import pools, qrels_versions, rounds
 from annotator.workflows.qrels import export_qrels
 
 
 @click.group
 def command() -> None:
-    """Rounds of runs: show them, close the one that is open, open the next one."""
+    """Rounds of runs: list them, close the one that is open, open the next one."""
 
 
-@command.command("show")
+@command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """List the rounds, each with the version of the qrels that was kept when it was closed."""
     with installation.database.reading() as session:
         rows = rounds.list_rounds(session, slug)
     if not rows:
         click.echo("This collection has no rounds: all its runs belong together.", err=True)
         return
-    show_table(
+    show_rows(
+        format_,
         ["ROUND", "NAME", "OPENED", "CLOSED", "QRELS", "RUNS", "JUDGED BEFORE"],
         [
             [row.number, row.name, row.opened_at, row.closed_at, row.version, row.runs, row.judged_before]
@@ -37,18 +40,22 @@ def show(installation: Installation, slug: str) -> None:
 
 @command.command("close")
 @click.argument("slug")
+@yes_at_terminal
 @on_installation
-def close(installation: Installation, slug: str) -> None:
+def close(installation: Installation, slug: str, *, yes: bool) -> None:
     """Close the round that is open, and keep the settled grades of this moment as its record.
 
     In a collection without rounds that is the first one, with all the runs there are. No runs are taken until the
-    next round is opened, but judging goes on.
+    next round is opened, but judging goes on. At a terminal it first shows how many runs and grades that is, and asks
+    whether to go on.
     """
+    if is_asked(yes=yes):
+        confirm(_effect(installation, slug), yes=False)
     now = datetime.now(UTC)
     with installation.database.reading() as session:
         made = export_qrels(session, slug, made_at=now)
     with installation.database.transaction() as session:
-        version = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
+        version = qrels_versions.keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
         number = rounds.close_round(session, slug, version=version, at=now)
         note(session, "rounds.close", slug, subject=number, details={"qrels": version})
     for warning in made.warnings:
@@ -66,3 +73,15 @@ def open_next(installation: Installation, slug: str, name: str) -> None:
         number = rounds.open_round(session, slug, name=name, at=datetime.now(UTC))
         note(session, "rounds.open", slug, subject=number)
     click.echo(f"Opened round {number}.", err=True)
+
+
+def _effect(installation: Installation, slug: str) -> str:
+    with installation.database.reading() as session:
+        closing = rounds.round_to_close(session, slug)
+        grades = len(export_qrels(session, slug, made_at=datetime.now(UTC)).grades)
+        progress = pools.pool_progress(session, slug)
+    incomplete = sum(one.items - one.complete for one in progress)
+    return (
+        f"This closes round {closing.number}, which cannot be opened again: {closing.runs} runs. Grades that are kept: "
+        f"{grades}; documents that are not fully judged: {incomplete}. No runs are taken until the next round is open."
+    )

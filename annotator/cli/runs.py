@@ -1,28 +1,27 @@
 """`annotator runs`: what the systems found."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.deeds import note, note_export
-from annotator.cli.input_files import STANDARD_INPUT, read_file, read_files
+from annotator.cli.dry_run import dry_run_option, show_outcome
+from annotator.cli.formats import format_option, show_rows, show_values
+from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
 from annotator.cli.progress import watched
-from annotator.cli.tables import show_table
-from annotator.settings import Settings
+from annotator.cli.run_checks import show_checked_runs, show_copies, show_warnings, tag_option
+from annotator.cli.run_comparison import compare
 from annotator.storage import RunType
-from annotator.workflows import runs, sent_files
-from annotator.workflows.run_files import USUAL_MOST_DOCUMENTS, ReadRun, check_run_files
-from annotator.workflows.runs import CheckedRun, RunDetails, Sender
+from annotator.workflows import pools, runs, sent_files
+from annotator.workflows.runs import RunDetails, Sender
 
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 version_option = click.option("--version", type=click.IntRange(1), metavar="N", help="Not the newest file: the Nth.")
-tag_option = click.option(
-    "--tag-from-file", is_flag=True, help="Take the tag from the file's name, without .txt and .gz."
-)
 description_option = click.option("--description", metavar="TEXT", help="What the system does.")
 type_option = click.option(
     "--type",
@@ -40,55 +39,25 @@ round_option = click.option(
 
 @click.group
 def command() -> None:
-    """Runs in TREC's six columns, plain or gzip: check, import, correct, withdraw, list, give back."""
+    """Runs in TREC's six columns, plain or gzip."""
+
+
+command.add_command(compare)
 
 
 @command.command("check")
-@click.argument("words", nargs=-1, required=True, type=FILE, metavar="[SLUG] RUN...")
-@click.option("--topics", type=FILE, metavar="FILE", help="Check against these topics; there is no SLUG then.")
-@click.option(
-    "--most-documents",
-    type=click.IntRange(1),
-    metavar="N",
-    help=f"With --topics: warn of more documents for a topic. [{USUAL_MOST_DOCUMENTS} unless given]",
-)
+@click.argument("slug")
+@run_files
 @tag_option
-@click.pass_obj
-def check(
-    settings: Settings, words: Sequence[str], topics: str | None, most_documents: int | None, *, tag_from_file: bool
-) -> None:
-    """Say everything that is wrong or strange about files of runs, of each of them, and store nothing.
-
-    Either for a collection, `check SLUG RUN...`, or before they are sent, with nothing but a file of topics and
-    without any database: `check --topics FILE RUN...`.
-    """
-    if topics is not None:
-        if STANDARD_INPUT in words and topics == STANDARD_INPUT:
-            raise click.UsageError("Standard input (-) can be given once.")
-        topic_file = read_file(topics)
-        with watched(read_files(words)) as files:
-            at_home = check_run_files(
-                files,
-                topic_file,
-                most_documents=most_documents or USUAL_MOST_DOCUMENTS,
-                tag_from_file=tag_from_file,
-                unpacked_limit=settings.unpacked_limit,
-            )
-        _show_read(at_home.runs)
-        at_home.problems.refuse_if_any()
-        return
-    if most_documents is not None:
-        raise click.UsageError("A collection has its own --most-documents: give it with --topics alone.")
-    slug, *paths = words
-    if not paths:
-        raise click.UsageError("Give the collection's SLUG and at least one RUN, or --topics FILE and a RUN.")
-    _check_in_collection(slug, paths, tag_from_file=tag_from_file)
-
-
+@format_option()
 @on_installation
-def _check_in_collection(installation: Installation, slug: str, paths: Sequence[str], *, tag_from_file: bool) -> None:
+def check(installation: Installation, slug: str, files: Sequence[str], format_: str, *, tag_from_file: bool) -> None:
+    """List everything that is wrong or strange about files of runs, and store nothing.
+
+    `annotator check` does it without a collection, with a file of topics.
+    """
     sender = Sender(None, organises=True, replaces=True)
-    with watched(read_files(paths)) as given, installation.database.reading() as session:
+    with watched(read_files(files)) as given, installation.database.reading() as session:
         checked = runs.check_each_run(
             session,
             slug,
@@ -97,8 +66,7 @@ def _check_in_collection(installation: Installation, slug: str, paths: Sequence[
             tag_from_file=tag_from_file,
             unpacked_limit=installation.settings.unpacked_limit,
         )
-    _show_read(checked.runs)
-    checked.problems.refuse_if_any()
+    show_checked_runs(format_, checked.runs, checked.problems)
 
 
 @command.command("import")
@@ -111,6 +79,7 @@ def _check_in_collection(installation: Installation, slug: str, paths: Sequence[
 @priority_option
 @round_option
 @click.option("--replace", is_flag=True, help="Correct runs of the same tags; the older files are kept.")
+@dry_run_option
 @on_installation
 def import_files(
     installation: Installation,
@@ -124,6 +93,7 @@ def import_files(
     priority: int | None,
     round_number: int | None,
     replace: bool,
+    dry_run: bool,
 ) -> None:
     """Import runs: all of the files, or none when there is anything wrong with one of them."""
     sender = Sender(team, organises=True, replaces=replace)
@@ -136,7 +106,7 @@ def import_files(
             tag_from_file=tag_from_file,
             unpacked_limit=installation.settings.unpacked_limit,
         )
-    with installation.database.transaction() as session:
+    with installation.database.transaction(keep=not dry_run) as session:
         receipts = runs.store_runs(
             session,
             slug,
@@ -147,28 +117,34 @@ def import_files(
         )
         for receipt in receipts:
             note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
-    _tell_warnings(checked)
-    click.echo(f"Runs imported: {len(receipts)}.", err=True)
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_warnings(checked)
+    show_copies(receipts, same)
+    show_outcome(f"Runs imported: {len(receipts)}.", dry_run=dry_run)
 
 
 @command.command("list")
 @click.argument("slug")
 @click.option("--team", metavar="TEAM", help="Only the runs of this team.")
 @click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@format_option()
 @on_installation
-def show_all(installation: Installation, slug: str, team: str | None, *, every: bool) -> None:
+def show_all(installation: Installation, slug: str, team: str | None, format_: str, *, every: bool) -> None:
     """List the runs in force."""
     with installation.database.reading() as session:
         rows = runs.list_runs(session, slug, team=team, every=every)
-    show_table(
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_rows(
+        format_,
         [
             *("TAG", "TEAM", "TOPICS", "RETRIEVED", "POOLED", "VERSION", "STATE", "TYPE", "PRIORITY", "WARNINGS"),
-            *("SENT", "DESCRIPTION"),
+            *("SENT", "SAME RANKING AS", "DESCRIPTION"),
         ],
         [
             [
                 *(row.tag, row.team, row.topics, row.retrieved, row.pooled, row.version, row.state),
-                *(row.run_type or None, row.priority, row.warnings, row.uploaded_at, row.description),
+                *(row.run_type or None, row.priority, row.warnings, row.uploaded_at),
+                *(", ".join(same.get(row.id, ())) or None, row.description),
             ]
             for row in rows
         ],
@@ -179,39 +155,43 @@ def show_all(installation: Installation, slug: str, team: str | None, *, every: 
 @click.argument("slug")
 @click.argument("tag")
 @version_option
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str, tag: str, version: int | None) -> None:
+def show(installation: Installation, slug: str, tag: str, version: int | None, format_: str) -> None:
     """Show the receipt of a run and its warnings."""
     with installation.database.reading() as session:
         receipt = sent_files.receipt_of(session, slug, tag, version=version)
         view = sent_files.show_run(session, slug, tag, version=version)
-    show_table(
-        ["NAME", "VALUE"],
-        [
-            ["tag", receipt.tag],
-            ["version", f"{receipt.version} of {len(view.versions)}"],
-            ["state", receipt.state],
-            ["team", receipt.team],
-            ["type", receipt.run_type or None],
-            ["priority", str(receipt.priority)],
-            *([["round", str(receipt.round)]] if receipt.round is not None else []),
-            ["description", receipt.description or None],
-            ["file", receipt.file_name],
-            ["bytes", str(receipt.bytes)],
-            ["SHA-256", receipt.checksum],
-            ["topics", str(receipt.topics)],
-            ["retrieved", str(receipt.retrieved)],
-            ["pooled", receipt.pooled],
-            ["sent", receipt.uploaded_at],
-            ["sent by", receipt.uploaded_by],
-            ["withdrawn", receipt.withdrawn_at],
-            ["withdrawn by", receipt.withdrawn_by],
-            *(["warning", str(warning)] for warning in view.warnings),
-        ],
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_values(
+        format_,
+        ("NAME", "VALUE"),
+        {
+            "tag": receipt.tag,
+            "version": f"{receipt.version} of {len(view.versions)}",
+            "state": receipt.state,
+            "team": receipt.team,
+            "type": receipt.run_type or None,
+            "priority": receipt.priority,
+            **({} if receipt.round is None else {"round": receipt.round}),
+            "description": receipt.description or None,
+            "file": receipt.file_name,
+            "bytes": receipt.bytes,
+            "SHA-256": receipt.checksum,
+            "topics": receipt.topics,
+            "retrieved": receipt.retrieved,
+            "pooled": receipt.pooled,
+            "sent": receipt.uploaded_at,
+            "sent by": receipt.uploaded_by,
+            "withdrawn": receipt.withdrawn_at,
+            "withdrawn by": receipt.withdrawn_by,
+            "warnings": [str(warning) for warning in view.warnings],
+            "same ranking as": list(same.get(view.row.id, ())),
+        },
     )
 
 
-@command.command("change")
+@command.command("set")
 @click.argument("slug")
 @click.argument("tag")
 @click.option("--team", metavar="TEAM", help="Whose run it is; made when it is new.")
@@ -243,13 +223,29 @@ def change(
 @command.command("withdraw")
 @click.argument("slug")
 @click.argument("tag")
+@yes_at_terminal
 @on_installation
-def withdraw(installation: Installation, slug: str, tag: str) -> None:
-    """Neither pool nor score a run any more; what it gave to the pool stays there."""
+def withdraw(installation: Installation, slug: str, tag: str, *, yes: bool) -> None:
+    """Neither pool nor score a run any more; what it gave to the pool stays there.
+
+    At a terminal it first shows how many documents the run gave to the pool, and asks whether to go on.
+    """
+    if is_asked(yes=yes):
+        confirm(_effect(installation, slug, tag), yes=False)
     with installation.database.transaction() as session:
         runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
         note(session, "runs.withdraw", slug, subject=tag)
     click.echo(f"Withdrew the run {tag}.", err=True)
+
+
+def _effect(installation: Installation, slug: str, tag: str) -> str:
+    with installation.database.transaction(keep=False) as session:
+        runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
+        given = next((run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == tag), None)
+    return (
+        f"This withdraws the run {tag}. Documents that it gave to the pool: {given.items if given else 0}, from it "
+        f"alone: {given.only if given else 0}; they stay there. `runs restore {slug} {tag}` lets it count again."
+    )
 
 
 @command.command("restore")
@@ -276,22 +272,3 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
         file = sent_files.original_file(session, slug, tag, version=version)
     note_export(installation, "runs.export", slug, subject=tag)
     write_or_print(output, file.content)
-
-
-def _show_read(read: Sequence[CheckedRun | ReadRun]) -> None:
-    if not read:
-        return  # what is wrong with each of the files follows
-    show_table(
-        ["TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE"],
-        [
-            [run.parsed.tag, len(run.parsed.topics), run.parsed.retrieved, len(run.warnings), run.file_name]
-            for run in read
-        ],
-    )
-    _tell_warnings(read)
-
-
-def _tell_warnings(read: Iterable[CheckedRun | ReadRun]) -> None:
-    for run in read:
-        for warning in run.warnings:
-            click.echo(f"{run.file_name}: warning: {warning}", err=True)

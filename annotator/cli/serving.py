@@ -1,40 +1,33 @@
-"""Serving the pages: granian, its workers, and the word when they listen."""
+"""Serving the pages: the listening socket, what is loaded before processes begin, and what each of them runs."""
 
-import atexit
 import gc
-import multiprocessing
 import os
 import signal
 import socket
 import sys
-import threading
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from importlib import import_module
-from typing import Any
 
-from granian.constants import Interfaces
-from granian.log import LogLevels
-from granian.server import Server
-from granian.server.common import AbstractServer
+from uvicorn import Config, Server
 
 from annotator.cli.monitoring import figures_served
+from annotator.cli.supervisor import SECONDS_TO_FINISH_REQUESTS, Beats, Supervisor
 from annotator.cli.worker_beside import worker_beside
 from annotator.errors import AnnotatorError
-from annotator.settings import Settings, refuse_same_port, refuse_weak_key
+from annotator.logs import write_log
+from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
 
-APPLICATION = "annotator.app:wsgi"
-# What the pages are served through, imported where they are.
+# Imported by name: no command imports the pages.
+APPLICATION = "annotator.app"
 GATEWAY = "annotator.web.gateway"
+CONNECTIONS = "annotator.web.connections"
 DATABASE = "annotator.database"  # where the pages keep theirs
 GARBAGE_BEFORE_A_LOOK = 10_000  # objects
-SECONDS_BETWEEN_TRIES = 0.05
-SECONDS_TO_FINISH_REQUESTS = 10
-SECONDS_BETWEEN_LOOKS = 1.0
-# What logging.config reads in place of granian's own handlers, which write to standard output.
-TALK = {"class": "logging.StreamHandler", "formatter": "generic", "stream": "ext://sys.stderr"}
-TALK_IN_JSON = {"generic": {"()": "annotator.logs.JsonLines"}}
+WAITING_CONNECTIONS = 2_048
+# A judgement waits for Python's lock after each of its statements while a page is computed beside it: at Python's usual
+# 5 ms a judge's p95 is half as long again.
+SECONDS_BETWEEN_THREADS = 0.0005
 
 
 class AddressNotFreeError(AnnotatorError):
@@ -44,83 +37,88 @@ class AddressNotFreeError(AnnotatorError):
 def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening: Callable[[str], None]) -> None:
     """Serve until SIGINT or SIGTERM; `when_listening` is told the address once, when the first process answers.
 
-    Raises `InvalidValueError` without a secret key that nobody guesses or with one port for two things, and
-    `AddressNotFreeError` when the address cannot be had.
+    Raises `InvalidValueError` without a secret key that nobody guesses, with one port for two things, and when other
+    machines reach a site that no setting names; `AddressNotFreeError` when the address cannot be had, and
+    `NothingAnswersError` when no process can answer.
     """
     refuse_weak_key(settings)
     refuse_same_port(settings)
+    refuse_site_without_name(settings)
     host, port = settings.host, settings.port
-    _refuse_if_taken(host, port)
-    # The processes that answer read the settings again. They begin afresh on every platform: a forked one would have
-    # its parent's way with signals until it serves, and sleep through one that comes while it imports.
-    os.environ.update(settings.to_environment())
-    # NumPy's threads would only wait for each other while the processes use every core.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    multiprocessing.set_start_method("spawn", force=True)
-    server = _server(settings)
-    server.on_startup(lambda: _call_when_listening(host, port, when_listening))
-    with figures_served(settings), worker_beside() if with_worker else nullcontext():
-        server.serve(target_loader=_load_pages)
+    address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    with _listening(host, port) as listener:
+        # The processes that answer, and the worker, read the settings again.
+        os.environ.update(settings.to_environment())
+        # NumPy's threads would only wait for each other while the processes use every core.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        write_log(settings.log_format)
+        with figures_served(settings), worker_beside() if with_worker else nullcontext():
+            for module in (APPLICATION, GATEWAY, CONNECTIONS):
+                import_module(module)
+            # What is there now stays: to look through it for garbage, again and again, took a tenth of the time.
+            gc.collect()
+            gc.freeze()
+            answer = _Pages(settings, listener)
+            Supervisor(settings.workers, answer, lambda: when_listening(address)).run()
 
 
-def _server(settings: Settings) -> AbstractServer[Any]:
-    talk: dict[str, object] = {"handlers": {"console": TALK, "access": TALK}}
-    if settings.log_format == "json":
-        talk["formatters"] = TALK_IN_JSON
-    return Server(
-        APPLICATION,
-        # The pages are bound by the processor, and more threads would only wait for SQLite's lock: a process has one,
-        # which the gateway gives to one whole request after the other.
-        interface=Interfaces.ASGINL,
-        address=settings.host,
-        port=settings.port,
-        workers=settings.workers,
-        respawn_failed_workers=True,
-        workers_kill_timeout=SECONDS_TO_FINISH_REQUESTS,
-        log_level=LogLevels.warning,
-        log_dictconfig=talk,
-        websockets=False,
-    )
+class _Pages:
+    """What a process runs that answers."""
+
+    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+        self._settings = settings
+        self._listener = listener
+
+    def __call__(self, beats: Beats) -> None:
+        """Answer until SIGTERM."""
+        gc.set_threshold(GARBAGE_BEFORE_A_LOOK, *gc.get_threshold()[1:])
+        sys.setswitchinterval(SECONDS_BETWEEN_THREADS)
+        pages = import_module(APPLICATION).wsgi()
+        config = Config(
+            import_module(GATEWAY).Gateway(pages, self._settings),
+            loop="uvloop",
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            log_level="error",  # no line for each request that is none
+            access_log=False,
+            proxy_headers=False,  # believed where the settings say so, in the pages
+            server_header=False,
+            timeout_graceful_shutdown=int(SECONDS_TO_FINISH_REQUESTS),
+            **import_module(CONNECTIONS).connection_options(self._settings.connections_per_address),
+        )
+        # The server handles it while it runs, and sends it to this process once more at its end.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        _BeatingServer(config, beats).run(sockets=[self._listener])
+        pages.extensions[DATABASE].close()
 
 
-def _load_pages(application: str) -> Callable[..., object]:
-    """Make the application, in a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of Ctrl-C, which the parent gets as well
-    threading.Thread(target=_end_without_parent, args=(os.getppid(),), daemon=True).start()
-    module, _, factory = application.partition(":")
-    pages = getattr(import_module(module), factory)()
-    gateway: Callable[..., object] = import_module(GATEWAY).Gateway(pages, Settings.from_environment())
-    atexit.register(_leave, pages)
-    # What is there now stays: to look through all of it for garbage, again and again, took a tenth of the time.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GARBAGE_BEFORE_A_LOOK, *gc.get_threshold()[1:])
-    return gateway
+class _BeatingServer(Server):
+    """A server that tells of each turn of its event loop, some ten a second."""
+
+    def __init__(self, config: Config, beats: Beats) -> None:
+        super().__init__(config)
+        self._beats = beats
+
+    async def on_tick(self, counter: int) -> bool:
+        """Do what is due between requests."""
+        self._beats.turn()
+        return await super().on_tick(counter)
 
 
-def _leave(pages: Any) -> None:  # noqa: ANN401 - Flask's, which this part does not import
-    """End this process when it has answered all: to take Python down under granian's threads makes them panic."""
-    pages.extensions[DATABASE].close()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _end_without_parent(parent: int) -> None:
-    """End this worker when its parent was killed and could end nobody: it would go on, and keep the port."""
-    while os.getppid() == parent:
-        time.sleep(SECONDS_BETWEEN_LOOKS)
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(SECONDS_TO_FINISH_REQUESTS)
-    os._exit(1)
-
-
-def _refuse_if_taken(host: str, port: int) -> None:
-    # granian's workers share a port, so that a second server would start beside the first and take half its requests.
+def _listening(host: str, port: int) -> socket.socket:
+    """The socket at which all processes take connections, each when it is free to."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(WAITING_CONNECTIONS)
+        except OSError:
+            listener.close()
+            raise
     except OSError as error:
         raise AddressNotFreeError(
             "Nothing can be served at %(host)s, port %(port)d: %(reason)s. Choose another with --host or --port.",
@@ -128,22 +126,4 @@ def _refuse_if_taken(host: str, port: int) -> None:
             port=port,
             reason=error.strerror,
         ) from error
-
-
-def _call_when_listening(host: str, port: int, when_listening: Callable[[str], None]) -> None:
-    """Try to connect, in a thread that ends with the program: granian says nothing when its workers are ready."""
-
-    def wait() -> None:
-        while not _listens(host, port):
-            time.sleep(SECONDS_BETWEEN_TRIES)
-        when_listening(f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
-
-    threading.Thread(target=wait, daemon=True).start()
-
-
-def _listens(host: str, port: int) -> bool:
-    try:
-        with socket.create_connection((host, port), timeout=1):
-            return True
-    except OSError:
-        return False
+    return listener

@@ -1,14 +1,16 @@
-"""`annotator significance`: which runs differ by more than chance."""
+"""`annotator significance show`: which runs differ by more than chance."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
 
+from annotator.cli.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.formats import format_option
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_csv, show_json, show_table
+from annotator.cli.scoring_options import is_residual, qrels_option, residual_option, round_option
+from annotator.cli.tables import show_table
 from annotator.cli.watching import watch
-from annotator.storage.kept_grades import LIVE
 from annotator.workflows.leaderboard import EVERY_ROUND
 from annotator.workflows.rounds import round_numbers
 from annotator.workflows.significance_report import (
@@ -22,28 +24,40 @@ from annotator.workflows.significance_report import (
 )
 
 
-@click.command("significance")
+@click.group
+def command() -> None:
+    """Which runs differ by more than chance."""
+
+
+@command.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", default=USUAL_MEASURE, show_default=True, help="The measure that is tested.")
+@by_measures(USUAL_MEASURE, "The measure that is tested")
 @click.option("--baseline", metavar="TAG", help="Also compare every other run with this one, with Holm's correction.")
-@click.option("--qrels", default=LIVE, show_default=True, metavar="VERSION|live", help="The grades to score by.")
+@qrels_option
 @click.option(
     "--permutations", default=PERMUTATIONS, show_default=True, help="Of the randomised Tukey HSD; 0 leaves it out."
 )
-@click.option("--seed", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same.")
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One of the tables.")
-@click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
+@click.option(
+    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
+)
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@round_option
+@residual_option
+@format_option()
 @on_installation
-def command(
+def show(
     installation: Installation,
     slug: str,
-    measure: str,
+    measures: tuple[str, ...],
     baseline: str | None,
     qrels: str,
     permutations: int,
     seed: int,
     by: str | None,
+    round_number: int | None,
     format_: str,
+    *,
+    residual: bool | None,
 ) -> None:
     """Test which runs differ by more than chance.
 
@@ -52,20 +66,30 @@ def command(
     shared out, and how many topics would tell two runs apart. A table without --by shows all but the pairs, csv the
     pairs; json always has all.
     """
-    request = SignificanceRequest(measure, qrels, baseline, permutations, seed)
+    is_left = is_residual(round_number, residual=residual)
+    requests = [
+        SignificanceRequest(measure, qrels, baseline, permutations, seed, round_number, is_left) for measure in measures
+    ]
     with installation.database.reading() as session:
-        report = significance_report(session, slug, request, watch=watch("Permuting"))
-        notices = [str(EVERY_ROUND)] if round_numbers(session, slug) else []
-    match format_:
-        case "json":
-            about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
-            show_json({**about, **{part.value: _as_dicts(report, part) for part in Part}})
-        case "csv":
-            show_csv(*report.file(Part(by or Part.PAIRS)))
-        case _:
-            _show_tables(report, Part(by) if by else None)
-    for line in [*notices, *_notes(report)]:
-        click.echo(line, err=True)
+        found = [significance_report(session, slug, request, watch=watch("Permuting")) for request in requests]
+        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
+    reports = {report.measure: report for report in found}
+    show_by_measure(
+        format_,
+        reports,
+        as_json=lambda report: _as_json(report, of_rounds),
+        as_csv=lambda report: report.file(Part(by or Part.PAIRS)),
+        tables=lambda report: _show_tables(report, Part(by) if by else None),
+    )
+    say_by_measure(
+        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
+    )
+
+
+def _as_json(report: SignificanceReport, of_rounds: list[str]) -> dict[str, object]:
+    notices = [*of_rounds, *map(str, report.notices)]
+    about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
+    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
 
 
 def _as_dicts(report: SignificanceReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:

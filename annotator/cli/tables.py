@@ -67,7 +67,7 @@ def _shown(cell: Cell) -> str:
         case bool():
             return "yes" if cell else "no"
         case float():
-            return f"{cell:.4f}"
+            return f"{cell:z.4f}"  # without the sign of a zero
         case datetime():
             return cell.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
         case _:

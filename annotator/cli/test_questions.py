@@ -6,14 +6,14 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
+from annotator.cli.formats import Table, format_option, show_tables
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import show_table
 from annotator.workflows import test_answers, test_questions
 from annotator.workflows.test_questions import StoredQuestions
 
-number = click.option("--topic", "number", required=True, metavar="NUMBER")
-document = click.option("--document", "docno", required=True, metavar="DOCNO")
+number = click.argument("number", metavar="TOPIC")
+document = click.argument("docno")
 
 
 @click.group
@@ -41,10 +41,10 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
 @click.argument("slug")
 @number
 @document
-@click.option("--grade", type=int, required=True, metavar="GRADE", help="The grade that is right.")
+@click.argument("grade", type=int)
 @on_installation
 def add(installation: Installation, slug: str, number: str, docno: str, grade: int) -> None:
-    """Make a document a test question; it joins the pool when it is outside."""
+    """Make a document of a topic a test question whose right grade is GRADE; it joins the pool when it is outside."""
     with installation.database.transaction() as session:
         checked = test_questions.one_question(session, slug, number, docno, grade)
         done = test_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
@@ -67,29 +67,34 @@ def remove(installation: Installation, slug: str, number: str, docno: str) -> No
 
 @command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """List the test questions with how the grades fell, and below them how each judge answered."""
     with installation.database.reading() as session:
         answers = test_answers.show_answers(session, slug)
-    show_table(
-        ["TOPIC", "DOCUMENT", "GRADE", "ANSWERED", "RIGHT", "GRADES GIVEN"],
-        [
+    show_tables(
+        format_,
+        Table(
+            "questions",
+            ["TOPIC", "DOCUMENT", "GRADE", "ANSWERED", "RIGHT", "GRADES GIVEN"],
             [
-                one.topic,
-                one.docno,
-                one.known_grade,
-                one.answered,
-                one.right,
-                " ".join(f"{grade}:{count}" for grade, count in one.fell if count) or None,
-            ]
-            for one in answers.questions
-        ],
-    )
-    click.echo()
-    show_table(
-        ["JUDGE", "ANSWERED", "RIGHT", "SHARE", "COULD NOT JUDGE"],
-        [[one.judge, one.answered, one.right, one.share, one.could_not] for one in answers.judges],
+                [
+                    one.topic,
+                    one.docno,
+                    one.known_grade,
+                    one.answered,
+                    one.right,
+                    " ".join(f"{grade}:{count}" for grade, count in one.fell if count) or None,
+                ]
+                for one in answers.questions
+            ],
+        ),
+        Table(
+            "judges",
+            ["JUDGE", "ANSWERED", "RIGHT", "SHARE", "COULD NOT JUDGE"],
+            [[one.judge, one.answered, one.right, one.share, one.could_not] for one in answers.judges],
+        ),
     )
 
 

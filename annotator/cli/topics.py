@@ -5,13 +5,17 @@ from dataclasses import replace
 
 import click
 
+from annotator.cli import deletions
 from annotator.cli.argument_text import FILE
+from annotator.cli.by_measure import by_measures, say_by_measure
 from annotator.cli.deeds import note
+from annotator.cli.dry_run import dry_run_option, show_outcome
+from annotator.cli.formats import Table, format_option, show_rows, show_tables
 from annotator.cli.input_files import read_files
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.output_files import write_or_print
 from annotator.cli.progress import watched
-from annotator.cli.tables import Row, show_table
+from annotator.cli.tables import Row
 from annotator.errors import ConflictError
 from annotator.storage import TopicState
 from annotator.workflows import leaderboard, pool_selection, topic_editing, topic_flags, topics
@@ -31,8 +35,9 @@ def command() -> None:
 @click.argument("slug")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 @click.option("--draft", is_flag=True, help="New topics are drafts: neither shown nor pooled before they are accepted.")
+@dry_run_option
 @on_installation
-def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool) -> None:
+def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool, dry_run: bool) -> None:
     """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE or JSONL, plain or gzip.
 
     A topic whose number is there already takes the new words, unless it was judged by its present ones.
@@ -40,10 +45,12 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], *,
     with watched(read_files(files)) as given:
         parsed = topics.read_topics(given, unpacked_limit=installation.settings.unpacked_limit)
     state = TopicState.DRAFT if draft else TopicState.ACCEPTED
-    with installation.database.transaction() as session:
-        done = topics.import_topics(session, slug, parsed, state=state)
+    with installation.database.transaction(keep=not dry_run) as session:
+        most = installation.settings.topic_limit
+        done = topics.import_topics(session, slug, parsed, state=state, most=most)
         note(session, "topics.import", slug, subject=", ".join(files), details=vars(done))
-    click.echo(f"Topics: {done.added} added, {done.changed} changed, {done.unchanged} unchanged.", err=True)
+    counts = f"Topics: {done.added} added, {done.changed} changed, {done.unchanged} unchanged."
+    show_outcome(counts, dry_run=dry_run)
 
 
 @command.command("export")
@@ -59,12 +66,14 @@ def export(installation: Installation, slug: str, output: str | None) -> None:
 
 @command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
+def show(installation: Installation, slug: str, format_: str) -> None:
     """List the topics with the sizes of their pools, their states and why some were dropped."""
     with installation.database.reading() as session:
         rows = topics.list_topics(session, slug)
-    show_table(
+    show_rows(
+        format_,
         ["TOPIC", "POOL", "STATE", "TITLE", "REASON"],
         [[row.number, row.pool_items, row.state.value, row.title, row.reason or None] for row in rows],
     )
@@ -73,10 +82,10 @@ def show(installation: Installation, slug: str) -> None:
 @command.command("add")
 @click.argument("slug")
 @click.argument("number")
-@click.option("--title", required=True)
-@click.option("--description", default="")
-@click.option("--narrative", default="")
-@click.option("--language", metavar="TAG", help="Such as ko; of the topic's own words.")
+@click.option("--title", required=True, metavar="TEXT", help="What a searcher would type.")
+@click.option("--description", default="", metavar="TEXT", help="What is searched for, in a sentence.")
+@click.option("--narrative", default="", metavar="TEXT", help="What is relevant and what is not.")
+@click.option("--language", metavar="LANGUAGE", help="Such as ko; of the topic's own words.")
 @on_installation
 def add(
     installation: Installation,
@@ -94,13 +103,13 @@ def add(
     click.echo(f"Topic {number} is drafted.", err=True)
 
 
-@command.command("edit")
+@command.command("set")
 @click.argument("slug")
 @click.argument("number")
-@click.option("--title")
-@click.option("--description")
-@click.option("--narrative")
-@click.option("--language", metavar="TAG", help="Of the topic's own words; empty for none.")
+@click.option("--title", metavar="TEXT", help="What a searcher would type.")
+@click.option("--description", metavar="TEXT", help="What is searched for, in a sentence.")
+@click.option("--narrative", metavar="TEXT", help="What is relevant and what is not.")
+@click.option("--language", metavar="LANGUAGE", help="Of the topic's own words; empty for none.")
 @on_installation
 def edit(
     installation: Installation,
@@ -158,41 +167,51 @@ def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> No
     click.echo(f"Topics taken up again: {len(restored)}.", err=True)
 
 
-@command.command("flags")
+@command.group("flags")
+def flags() -> None:
+    """Topics that tell little."""
+
+
+@flags.command("list")
 @click.argument("slug")
-@click.option("-m", "--measure", default=DEFAULT_MEASURES[0], metavar="MEASURE", help="To show the effect by.")
+@by_measures(DEFAULT_MEASURES[0], "To show the effect by")
 @click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Try dropping this one; repeatable.")
+@format_option()
 @on_installation
-def flags(installation: Installation, slug: str, measure: str, numbers: Sequence[str]) -> None:
-    """Show topics with fewer than three relevant documents or with more than half of the judged ones relevant.
+def list_flags(
+    installation: Installation, slug: str, measures: Sequence[str], numbers: Sequence[str], format_: str
+) -> None:
+    """Show topics with fewer than three relevant documents or with 40 % or more of the judged ones relevant.
 
     Below them stands what the leaderboard would be without them, or without those named by --topic: each run's value
-    and place, and Kendall's tau of the two rankings. A topic of which documents still wait is left out of that.
+    and place, and Kendall's tau of the two rankings. A topic of which documents still wait is left out of that. csv
+    is the topics, whatever the measure.
     """
     with installation.database.reading() as session:
         to_come = pool_selection.choices_left(session, slug, memory=pool_selection.Memory())
         flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
     chosen = numbers or [flag.topic.number for flag in flagged if flag.is_final]
-    effect = _effect(installation, slug, measure, chosen, only_if_any=not numbers) if chosen else None
-    show_table(["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"], list(map(_flag_row, flagged)))
-    if effect is not None:
-        click.echo()
-        _show_effect(effect)
+    effects = _effects(installation, slug, measures, chosen, only_if_any=not numbers) if chosen else {}
+    headings = ["TOPIC", "POOL", "JUDGED", "RELEVANT", "WAITING", "WHY"]
+    tables = [Table("topics", headings, list(map(_flag_row, flagged)))]
+    show_tables(format_, *tables, *([_without(list(effects.values()))] if effects else []))
+    say_by_measure({measure: [_in_short(effect)] for measure, effect in effects.items()})
 
 
-def _effect(
-    installation: Installation, slug: str, measure: str, numbers: Sequence[str], *, only_if_any: bool
-) -> DroppingEffect | None:
+def _effects(
+    installation: Installation, slug: str, measures: Sequence[str], numbers: Sequence[str], *, only_if_any: bool
+) -> dict[str, DroppingEffect]:
     """The effect of dropping; where nobody has asked for these topics, why there is none is no refusal."""
     try:
         with installation.database.reading() as session:
-            board = leaderboard.build_leaderboard(session, slug, [measure])
-        return leaderboard.effect_on_leaderboard(board, numbers)
+            boards = [leaderboard.build_leaderboard(session, slug, [measure]) for measure in measures]
+        effects = [leaderboard.effect_on_leaderboard(board, numbers) for board in boards]
     except ConflictError as nothing_to_compare:
         if not only_if_any:
             raise
         click.echo(nothing_to_compare, err=True)
-        return None
+        return {}
+    return {effect.measure: effect for effect in effects}
 
 
 def _flag_row(flag: TopicFlag) -> Row:
@@ -200,16 +219,24 @@ def _flag_row(flag: TopicFlag) -> Row:
     return [topic.number, topic.pooled, topic.judged, topic.relevant, topic.waiting, str(flag.fault.sentence)]
 
 
-def _show_effect(effect: DroppingEffect) -> None:
-    show_table(
-        ["RUN", effect.measure, "WITHOUT", "PLACE", "WITHOUT", "MOVES"],
-        [
-            [run.run, run.with_them, run.without_them, run.place_with, run.place_without, run.moves]
-            for run in effect.runs
-        ],
-    )
+def _without(effects: Sequence[DroppingEffect]) -> Table:
+    moves = ["WITHOUT", "PLACE", "PLACE WITHOUT", "MOVES"]
+    rows: list[Row] = [
+        [effect.measure, run.run, run.with_them, run.without_them, run.place_with, run.place_without, run.moves]
+        for effect in effects
+        for run in effect.runs
+    ]
+    if len(effects) > 1:
+        return Table("runs", ["MEASURE", "RUN", "WITH", *moves], rows)
+    return Table("runs", ["RUN", effects[0].measure, *moves], [row[1:] for row in rows])
+
+
+def _in_short(effect: DroppingEffect) -> str:
     tau = "none, as there is no order to compare" if effect.tau is None else f"{effect.tau:.4f}"
-    click.echo(
-        f"\nWithout topics {', '.join(effect.dropped)}: {effect.topics_left} topics left; "
+    return (
+        f"Without topics {', '.join(effect.dropped)}: {effect.topics_left} topics left; "
         f"runs that change places: {sum(run.moves for run in effect.runs)}; Kendall's tau: {tau}."
     )
+
+
+command.add_command(deletions.remove_topic, "remove")

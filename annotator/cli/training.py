@@ -4,9 +4,10 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.input_files import read_file
 from annotator.cli.installation import Installation, on_installation
-from annotator.cli.tables import Row, show_table
+from annotator.cli.tables import Row
 from annotator.storage.judge_desk import Attempt
 from annotator.workflows import training
 from annotator.workflows.training import TrainingResult
@@ -37,36 +38,38 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
 
 @command.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def list_documents(installation: Installation, slug: str) -> None:
+def list_documents(installation: Installation, slug: str, format_: str) -> None:
     """List the documents of the training, with how many of the answers to each were right."""
     with installation.database.reading() as session:
         shown = training.show_training(session, slug)
-    show_table(
+    show_rows(
+        format_,
         ["TOPIC", "DOCUMENT", "GRADE", "RIGHT", "ANSWERS", "EXPLANATION"],
         [[row.topic, row.docno, row.grade, row.right, row.answered, row.explanation or None] for row in shown.rows],
     )
 
 
-@command.command("pass-mark")
+@command.command("set")
 @click.argument("slug")
-@click.argument("mark", metavar="PERCENT|none")
+@click.option("--pass-mark", "mark", required=True, metavar="PERCENT|none", help="What judges must get right.")
 @on_installation
 def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
     """Set which percentage judges must get right before real work, or none, so that nobody has to take it."""
     if mark != NO_MARK and not (mark.isascii() and mark.isdigit() and len(mark) <= len("100")):
-        raise click.BadParameter("Give a whole number from 0 to 100, or “none”.")
+        raise click.BadParameter("Give a whole number from 0 to 100, or “none”.", param_hint="--pass-mark")
     with installation.database.transaction() as session:
         training.set_pass_mark(session, slug, None if mark == NO_MARK else int(mark))
         note(session, "training.pass-mark", slug, details={"percent": None if mark == NO_MARK else int(mark)})
     click.echo("No training is asked for." if mark == NO_MARK else f"The pass mark is {int(mark)} %.", err=True)
 
 
-@command.command("clear")
+@command.command("remove")
 @click.argument("slug")
 @click.option("--with-answers", is_flag=True, help="Also delete what judges answered, and their results.")
 @on_installation
-def clear(installation: Installation, slug: str, *, with_answers: bool) -> None:
+def remove(installation: Installation, slug: str, *, with_answers: bool) -> None:
     """Take all documents out of the training."""
     with installation.database.transaction() as session:
         count = training.clear_training(session, slug, with_answers=with_answers)
@@ -74,17 +77,24 @@ def clear(installation: Installation, slug: str, *, with_answers: bool) -> None:
     click.echo(f"Documents taken out of the training: {count}.", err=True)
 
 
-@command.command("show")
+@command.group("results")
+def results() -> None:
+    """How the judges did."""
+
+
+@results.command("list")
 @click.argument("slug")
+@format_option()
 @on_installation
-def show(installation: Installation, slug: str) -> None:
-    """Show every attempt of every judge, and whether it passes."""
+def list_results(installation: Installation, slug: str, format_: str) -> None:
+    """List every attempt of every judge, and whether it passes."""
     with installation.database.reading() as session:
         mark = training.show_training(session, slug).pass_mark
-        results = training.training_results(session, slug)
-    show_table(
+        attempted = training.training_results(session, slug)
+    show_rows(
+        format_,
         ["JUDGE", "ATTEMPT", "ANSWERED", "OF", "RIGHT", "RESULT", "LAST ANSWER"],
-        [row for result in results for row in _rows(result, mark)],
+        [row for result in attempted for row in _rows(result, mark)],
     )
 
 

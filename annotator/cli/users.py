@@ -7,11 +7,11 @@ import click
 
 from annotator.cli.argument_text import FILE
 from annotator.cli.deeds import note
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.input_files import read_text
 from annotator.cli.installation import Installation, on_installation
 from annotator.cli.link_address import at_address, link_to
 from annotator.cli.machine_options import machine_facts, machine_options
-from annotator.cli.tables import show_table
 from annotator.passwords import hash_password
 from annotator.storage.audit import Transaction
 from annotator.workflows import accounts, forgetting, invitations, judging, machine_judges
@@ -49,35 +49,24 @@ def add(installation: Installation, name: str, password_file: str | None, *, adm
 
 
 @command.command("list")
+@format_option()
 @on_installation
-def show(installation: Installation) -> None:
+def show(installation: Installation, format_: str) -> None:
     """List the accounts; those made by an import of labels cannot sign in."""
     with installation.database.reading() as session:
         users = accounts.list_users(session)
-    show_table(
+    show_rows(
+        format_,
         ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED", "MACHINE"],
         [[user.name, user.administrator, user.can_sign_in, user.added_at, _machine(user)] for user in users],
     )
 
 
-@command.command("password")
-@click.argument("name")
-@password_file
-@on_installation
-def replace_password(installation: Installation, name: str, password_file: str | None) -> None:
-    """Give an account a new password; it is signed out everywhere, and its tokens are revoked."""
-    password_hash = hash_password(_new_password(password_file), [name])
-    with installation.database.transaction() as session:
-        accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
-        note(session, "users.password", subject=name)
-    click.echo(f"The user {name} has a new password.", err=True)
-
-
-@command.command("password-link")
+@command.command("reset-password")
 @click.argument("name")
 @at_address
 @on_installation
-def password_link(installation: Installation, name: str, address: str) -> None:
+def reset_password(installation: Installation, name: str, address: str) -> None:
     """Print a link by which the owner of an account chooses a new password; it works once, for two days."""
     with installation.database.transaction() as session:
         secret = invitations.invite_to_password(session, None, name, made_by_id=None, at=datetime.now(UTC))
@@ -97,11 +86,11 @@ def sign_out(installation: Installation, name: str) -> None:
     click.echo(f"{name} is signed out everywhere.", err=True)
 
 
-@command.command("forget")
+@command.command("remove")
 @click.argument("name")
 @click.confirmation_option(prompt="What is known of this person cannot be brought back. Forget them?")
 @on_installation
-def forget(installation: Installation, name: str) -> None:
+def remove(installation: Installation, name: str) -> None:
     """Delete what is known of a person; their judgements stay, under a name that tells nothing.
 
     The account loses its password, its roles, its tokens and its name, also in the audit log and in the manifests of
@@ -113,29 +102,50 @@ def forget(installation: Installation, name: str) -> None:
     click.echo(f"Forgotten. The judgements stay as those of {other}.", err=True)
 
 
-@command.command("mark-machine")
+@command.command("set")
 @click.argument("name")
+@click.option("--password", "asks", is_flag=True, help="Ask for a new password, or read it from standard input.")
+@password_file
+@click.option(
+    "--machine/--person", "is_machine", default=None, help="Whether its labels are a machine's or a person's."
+)
 @machine_options
 @on_installation
-def mark_machine(
-    installation: Installation, name: str, model: str, prompt_file: str | None, labelled_on: datetime | None
+def set_(
+    installation: Installation,
+    name: str,
+    password_file: str | None,
+    model: str,
+    prompt_file: str | None,
+    labelled_on: datetime | None,
+    *,
+    asks: bool,
+    is_machine: bool | None,
 ) -> None:
-    """Say that a judge is a machine: its labels are never mixed with people's, unless a collection counts them.
+    """Give an account a new password, or change whether it is a machine.
 
-    The documents it has labelled want a person again.
+    With a new password it is signed out everywhere, and its tokens are revoked. Labels of a machine are never mixed
+    with people's, unless a collection counts them; the documents it has labelled want a person again.
     """
     facts = machine_facts(model, prompt_file, labelled_on)
-    installation.database.attempt(lambda session: _mark(session, name, facts))
-    click.echo(f"The judge {name} is a machine.", err=True)
+    if is_machine is not True and (model or prompt_file or labelled_on):
+        raise click.UsageError("--model, --prompt and --date are said of a machine: give --machine, too.")
+    gives_password = asks or password_file is not None
+    if not gives_password and is_machine is None:
+        raise click.UsageError("Give at least one of --password, --password-file, --machine, --person.")
+    if is_machine is not None:
+        installation.database.attempt(lambda session: _mark(session, name, facts if is_machine else None))
+        click.echo(f"The judge {name} is a {'machine' if is_machine else 'person'}.", err=True)
+    if gives_password:
+        _set_password(installation, name, password_file)
 
 
-@command.command("mark-person")
-@click.argument("name")
-@on_installation
-def mark_person(installation: Installation, name: str) -> None:
-    """Take it back that a judge is a machine."""
-    installation.database.attempt(lambda session: _mark(session, name, None))
-    click.echo(f"The judge {name} is a person.", err=True)
+def _set_password(installation: Installation, name: str, password_file: str | None) -> None:
+    password_hash = hash_password(_new_password(password_file), [name])
+    with installation.database.transaction() as session:
+        accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
+        note(session, "users.password", subject=name)
+    click.echo(f"The user {name} has a new password.", err=True)
 
 
 def _mark(session: Transaction, name: str, facts: machine_judges.MachineFacts | None) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Self
 
 from annotator.errors import FileRefusedError, Problems
+from annotator.evaluation.file_signatures import LONGEST_SIGNATURE, ZIP_ARCHIVE, kind_of, kind_of_zip
 
 FORMAT = "annotator collection"
 VERSION = 1
@@ -115,7 +116,7 @@ def open_bundle(name: str, stream: BinaryIO, *, limit: int) -> Iterator[Bundle]:
     try:
         archive = zipfile.ZipFile(stream)
     except DAMAGED as error:
-        raise _refusal(name, "This is no archive of a collection: it is no zip file, or it was cut off.") from error
+        raise _no_zip(name, stream) from error
     with archive:
         try:
             manifest = _manifest(name, archive, limit)
@@ -140,7 +141,11 @@ def _manifest(name: str, archive: zipfile.ZipFile, limit: int) -> dict[str, Any]
     if any(entry.compress_type not in METHODS for entry in entries.values()):
         raise _refusal(name, "The archive is compressed in a way that no archive of a collection is.")
     if MANIFEST not in entries or entries[MANIFEST].file_size > LONGEST_MANIFEST:
-        raise _refusal(name, "This is no archive of a collection: it has no manifest.")
+        raise _refusal(
+            name,
+            "This is no archive of a collection, but %(kind)s without a manifest.",
+            kind=kind_of_zip("".join(entries).encode()),
+        )
     try:
         manifest = json.loads(archive.read(MANIFEST))
     except (ValueError, RecursionError):
@@ -155,6 +160,14 @@ def _manifest(name: str, archive: zipfile.ZipFile, limit: int) -> dict[str, Any]
         raise _refusal(name, "The parts of the archive are not those that its manifest names.")
     found: dict[str, Any] = manifest
     return found
+
+
+def _no_zip(name: str, stream: BinaryIO) -> FileRefusedError:
+    stream.seek(0)
+    kind = kind_of(stream.read(LONGEST_SIGNATURE))
+    if kind is None or kind is ZIP_ARCHIVE:
+        return _refusal(name, "This is no archive of a collection: it is no zip file, or it was cut off.")
+    return _refusal(name, "This is no archive of a collection: the file is %(kind)s.", kind=kind)
 
 
 def _is_manifest(manifest: object) -> bool:

@@ -15,7 +15,7 @@ from annotator.errors import InvalidValueError, Sentence
 
 ONE_JUDGE = "judge:"
 ADJUDICATED_ELSE = "adjudicated-else-"
-THIRD = 3
+FIRST, THIRD = 1, 3
 
 
 class Opinion(NamedTuple):
@@ -38,7 +38,7 @@ class GradesByItem:
     """Grades by item, and within an item from the lowest to the highest."""
 
     grade: NDArray[np.int64]
-    by_third: NDArray[np.bool_]  # of each grade: whether the third judge of the item gave it
+    place: NDArray[np.intp]  # of each grade: its judge was so manieth to grade the item, 0 if nobody knows
     first: NDArray[np.intp]  # of each item: where its grades begin
     count: NDArray[np.intp]  # of each item: how many grades, 1 or more
 
@@ -60,13 +60,27 @@ class Policy:
 
 def majority(grades: GradesByItem) -> NDArray[np.int64]:
     """Choose the grade given most often; of several, the third judge's if it is one of them, else the lowest."""
+    return _most_votes(grades, grades.place == THIRD)
+
+
+def majority_first(grades: GradesByItem) -> NDArray[np.int64]:
+    """Choose the grade given most often; of several, the third judge's if it is one of them, else the first judge's.
+
+    Where the overlap sample is judged twice, the first judge's grade keeps it comparable with the documents that have
+    only one: the lowest would lower it, the highest raise it, document by document that the two differ on.
+    """
+    return _most_votes(grades, grades.place == THIRD, grades.place == FIRST)
+
+
+def _most_votes(grades: GradesByItem, *preferred: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Choose the grade given most often; of several, the one that a preferred judge gave, else the lowest."""
     item = np.repeat(np.arange(grades.count.size), grades.count)
     differs = (item[1:] != item[:-1]) | (grades.grade[1:] != grades.grade[:-1])
     starts = np.flatnonzero(np.append(True, differs))  # one entry an item and grade
     votes = np.diff(starts, append=item.size)
-    by_third = np.logical_or.reduceat(grades.by_third, starts)
-    # Stable, so the lower of two grades stays in front.
-    most_votes_first = np.lexsort((~by_third, -votes, item[starts]))
+    # The last key sorts first. Stable, so the lower of two grades stays in front.
+    passed_over = [~np.logical_or.reduceat(one, starts) for one in reversed(preferred)]
+    most_votes_first = np.lexsort((*passed_over, -votes, item[starts]))
     _, first = np.unique(item[starts], return_index=True)
     return grades.grade.take(starts[most_votes_first[first]])
 
@@ -89,6 +103,12 @@ def highest(grades: GradesByItem) -> NDArray[np.int64]:
 def owners(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
     """Hear the owner of the topic alone."""
     return [opinion for opinion in opinions if opinion.by_owner]
+
+
+def owners_else_everybody(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
+    """Hear the owner of the topic alone of items that the owner graded, and everybody of the others."""
+    owned = {opinion.item for opinion in opinions if opinion.by_owner}
+    return [opinion for opinion in opinions if opinion.by_owner or opinion.item not in owned]
 
 
 def any_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
@@ -127,6 +147,11 @@ def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
     return Policy(policy.choose, sentence, heard, policy.asks_for_somebody)
 
 
+def asks_for_owner(policy: str) -> bool:
+    """Whether a policy gives the grade of the topic's owner a weight of its own."""
+    return judge_of(policy) is None and "owner" in policy.split("-")
+
+
 def judge_of(policy: str) -> str | None:
     """The name of the judge whose grades alone a policy takes, None of any other policy."""
     name = policy.removeprefix(ONE_JUDGE)
@@ -157,20 +182,18 @@ def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: 
     the opinions.
     """
     heard = opinions if policy.heard is None else policy.heard(opinions, relevant_from)
-    by_third = [opinion.place == THIRD for opinion in heard]
-    return settle_grades(policy, [opinion.item for opinion in heard], [opinion.grade for opinion in heard], by_third)
+    columns = ([opinion.item for opinion in heard], [opinion.grade for opinion in heard])
+    return settle_grades(policy, *columns, [opinion.place for opinion in heard])
 
 
-def settle_grades(
-    policy: Policy, items: Sequence[int], grades: Sequence[int], by_third: Sequence[bool]
-) -> dict[int, int]:
+def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], places: Sequence[int]) -> dict[int, int]:
     """Settle grades all of which count, entry by entry those of one judge, into {item: grade}, items ascending."""
     if not items:
         return {}
     item, grade = np.array(items, np.int64), np.array(grades, np.int64)
     order = np.lexsort((grade, item))
     settled, first, count = np.unique(item[order], return_index=True, return_counts=True)
-    chosen = policy.choose(GradesByItem(grade[order], np.array(by_third, np.bool_)[order], first, count))
+    chosen = policy.choose(GradesByItem(grade[order], np.array(places, np.intp)[order], first, count))
     return dict(zip(settled.tolist(), chosen.tolist(), strict=True))
 
 
@@ -196,11 +219,26 @@ _ALL_HEARD_OR_SOME = {
         owners,
         asks_for_somebody=True,
     ),
+    "owner-else-majority": Policy(
+        majority,
+        Sentence(
+            "The grade of the topic's owner; where the owner gave none, the grade most judges gave; when several are "
+            "given equally often, the third judge's if it is one of them, otherwise the lowest of them."
+        ),
+        owners_else_everybody,
+    ),
     "majority": Policy(
         majority,
         Sentence(
             "The grade most judges gave; when several are given equally often, the third judge's if it is one of them, "
             "otherwise the lowest of them."
+        ),
+    ),
+    "majority-first": Policy(
+        majority_first,
+        Sentence(
+            "The grade most judges gave; when several are given equally often, the third judge's if it is one of them, "
+            "otherwise that of the judge who judged first."
         ),
     ),
     "median": Policy(median, Sentence("The middle grade; with an even number of judges, the lower of the two middle.")),
@@ -224,7 +262,14 @@ _ALL_HEARD_OR_SOME = {
 }
 _ADJUDICATED = {
     "owner": Sentence("The adjudicators' latest grade; where there is none, that of the topic's owner."),
+    "owner-else-majority": Sentence(
+        "The adjudicators' latest grade; where there is none, that of the topic's owner; where the owner gave none, "
+        "the grade most judges gave, of several the third judge's if it is one of them, otherwise the lowest."
+    ),
     "majority": Sentence("The adjudicators' latest grade; where there is none, the one most judges gave."),
+    "majority-first": Sentence(
+        "The adjudicators' latest grade; where there is none, the one most judges gave, of several the first judge's."
+    ),
     "median": Sentence("The adjudicators' latest grade; where there is none, the middle one."),
     "lowest": Sentence("The adjudicators' latest grade; where there is none, the lowest."),
     "highest": Sentence("The adjudicators' latest grade; where there is none, the highest."),

@@ -6,9 +6,12 @@ from types import MappingProxyType
 
 from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.document_sgml import sgml_documents
+from annotator.evaluation.file_kinds import note_separator
+from annotator.evaluation.headings import DOCUMENT_COLUMNS, is_heading, note_heading
 from annotator.evaluation.identifiers import check_docno
 from annotator.evaluation.json_lines import identifier_of, json_objects, text_of
 from annotator.evaluation.parsed_documents import ParsedDocument as ParsedDocument
+from annotator.evaluation.table_lines import counted_columns
 
 Keys = Mapping[str, Sequence[str]]
 
@@ -90,24 +93,29 @@ def _json_documents(name: str, text: bytes, problems: Problems, keys: Keys) -> I
 
 def _tab_separated_documents(name: str, text: bytes, problems: Problems) -> Iterator[ParsedDocument]:
     """Take two columns for docno and body, three for docno, title and body; the first line says which."""
-    expected = 0
+    if note_separator(name, text, problems):
+        return
+    expected, seen = 0, False
     for line, content in enumerate(io.BytesIO(text), start=1):
         if not content.strip():
             continue
         columns = content.decode().rstrip("\r\n").split("\t")
-        if len(columns) not in {2, 3}:
+        is_first, seen = not seen, True
+        if is_first and is_heading(columns, DOCUMENT_COLUMNS):
+            note_heading(problems, name, line, columns)
+        elif len(columns) not in {2, 3}:
             problems.add(
                 name,
                 line,
-                "The line has %(columns)d columns; documents have two (id, body) or three (id, title, body).",
-                columns=len(columns),
+                "The line has %(columns)s; documents have two (id, body) or three (id, title, body).",
+                columns=counted_columns(len(columns)),
             )
         elif len(columns) != (expected := expected or len(columns)):
             problems.add(
                 name,
                 line,
-                "The line has %(columns)d columns, those before it have %(expected)d.",
-                columns=len(columns),
+                "The line has %(columns)s, those before it have %(expected)d.",
+                columns=counted_columns(len(columns)),
                 expected=expected,
             )
         else:

@@ -16,6 +16,10 @@ class SentenceEnum(Enum):
         return sentence
 
 
+# The heading of every difference of two runs or variants, in files and tables: one convention for all of them.
+SECOND_MINUS_FIRST = "second_minus_first"
+
+
 @dataclass(frozen=True)
 class Figure:
     """A statistic. `value` is None exactly when `reason` says why."""

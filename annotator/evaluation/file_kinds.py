@@ -1,9 +1,10 @@
-"""Tells runs, qrels and comma-separated files apart, so that a mix-up is one problem and not one on every line."""
+"""Tells runs, qrels, JSON and other files apart, so that a mix-up is one problem and not one on every line."""
 
 import re
 from collections.abc import Callable
 
 from annotator.errors import Problems
+from annotator.evaluation.json_lines import first_line_of, is_json
 from annotator.evaluation.run_lines import COLUMNS as RUN_COLUMNS
 from annotator.evaluation.run_lines import DECIMAL_NUMBER, SCORE
 from annotator.evaluation.table_lines import data_lines
@@ -11,12 +12,14 @@ from annotator.evaluation.table_lines import data_lines
 QRELS_COLUMNS = 4
 SAMPLED_COLUMNS = 5  # a stratum stands before the grade
 ITERATION = 1  # which column it is, from 0
+LEAST_LINES = 2  # that show a separator
+MARKUP = re.compile(rb"<(?:[!?]|/?[a-z][a-z0-9]*\b[^<>]*>)", re.IGNORECASE)
 # Stored in 16 bits, which hold every number of four digits.
 WHOLE_GRADE = re.compile(rb"[+-]?[0-9]{1,4}")
 
 
 def note_no_qrels(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that a file meant to be qrels is a run or comma-separated as a whole; False when it is neither."""
+    """Note that a file meant to be qrels is a run, JSON, markup or comma-separated as a whole; False otherwise."""
     if _every_line(text, _is_of_run):
         problems.add(
             name,
@@ -25,11 +28,11 @@ def note_no_qrels(name: str, text: bytes, problems: Problems) -> bool:
             "Where both are asked for, the qrels come first.",
         )
         return True
-    return _note_commas(name, text, problems, QRELS_COLUMNS)
+    return _note_other(name, text, problems)
 
 
 def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
-    """Note that a file meant to be a run is qrels or comma-separated as a whole; False when it is neither."""
+    """Note that a file meant to be a run is qrels, JSON, markup or comma-separated as a whole; False otherwise."""
     if _every_line(text, _is_of_qrels):
         problems.add(
             name,
@@ -38,13 +41,33 @@ def note_no_run(name: str, text: bytes, problems: Problems) -> bool:
             "Where both are asked for, the qrels come first.",
         )
         return True
-    return _note_commas(name, text, problems, RUN_COLUMNS)
+    return _note_other(name, text, problems)
 
 
-def _note_commas(name: str, text: bytes, problems: Problems, columns: int) -> bool:
-    if not _every_line(text, lambda words: len(words) == 1 and words[0].count(b",") >= columns - 1):
+def note_separator(name: str, text: bytes, problems: Problems) -> bool:
+    """Note that the columns of a file that must have tabs are separated by something else; False when it has a tab."""
+    if b"\t" in text:
         return False
-    problems.add(name, None, "The columns are separated by commas; they must be separated by blanks or tabs.")
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < LEAST_LINES or not all(b"," in line or b";" in line for line in lines):
+        return False
+    problems.add(name, None, "The columns are separated by commas or semicolons; they must be separated by tabs.")
+    return True
+
+
+def _note_other(name: str, text: bytes, problems: Problems) -> bool:
+    """Note a file that is JSON, markup or comma-separated as a whole; False when it is none of it."""
+    first = first_line_of(text)
+    if is_json(first):
+        problems.add(name, None, "The file is JSON; its columns must be separated by blanks or tabs.")
+    elif MARKUP.match(first):
+        problems.add(name, None, "The file is XML, HTML or SGML; its columns must be separated by blanks or tabs.")
+    elif _every_line(text, lambda words: len(words) == 1 and b"," in words[0]):
+        problems.add(name, None, "The columns are separated by commas; they must be separated by blanks or tabs.")
+    elif _every_line(text, lambda words: len(words) == 1 and b";" in words[0]):
+        problems.add(name, None, "The columns are separated by semicolons; they must be separated by blanks or tabs.")
+    else:
+        return False
     return True
 
 

@@ -16,6 +16,8 @@ from annotator.evaluation.qrels_table import QrelsTable
 GRADES = np.iinfo(np.int16)
 ABSENT = GRADES.min  # of documents that the qrels do not list
 
+NOT_SAMPLED: Mapping[int, Mapping[int, int]] = {}
+
 Kind = TypeVar("Kind", bound=np.generic)
 
 
@@ -72,13 +74,16 @@ def judge_matched(table: QrelsTable, runs: Sequence[MatchedRun]) -> JudgedRankin
 
 
 def judge_rankings(
-    rankings: Sequence[tuple[int, NDArray[np.int32]]], qrels: Mapping[int, Mapping[int, int]]
+    rankings: Sequence[tuple[int, NDArray[np.int32]]],
+    qrels: Mapping[int, Mapping[int, int]],
+    strata: Mapping[int, Mapping[int, int]] = NOT_SAMPLED,
 ) -> JudgedRankings:
     """Join rankings, each a topic's key and document numbers best first, with `{topic: {document: grade}}`.
 
     A topic without qrels has nothing judged. An empty ranking stands for a run that returned nothing for the topic,
-    which trec_eval -c counts as 0. Document numbers are 0 or more, each once in a ranking. Raises
-    `InvalidValueError` for a grade that 16 bits cannot hold.
+    which trec_eval -c counts as 0. Document numbers are 0 or more, each once in a ranking. `strata`,
+    `{topic: {document: stratum}}`, has every document that the qrels have of a topic that was sampled; the documents
+    of any other topic are one stratum. Raises `InvalidValueError` for a grade that 16 bits cannot hold.
     """
     members: dict[int, list[int]] = {}
     for index, (topic, _) in enumerate(rankings):
@@ -94,9 +99,11 @@ def judge_rankings(
         for index, rank, grade in zip(indexes, *_look_up(table, one, [rankings[i][1] for i in indexes]), strict=True):
             ranks[index], grades[index] = rank, grade
     ranking = np.repeat(np.arange(len(rankings)), [rank.size for rank in ranks])
-    rows = _Rows(ranking, _joined(ranks, np.int32), _joined(grades, np.int16), topic_of[ranking])
+    entries = _unsampled(listed) if not strata else _sampled(listed, [strata.get(topic, {}) for topic in members])
+    stratum = topic_of[ranking] if not strata else _strata_of_rows(rankings, ranks, topic_of, listed, entries)
+    rows = _Rows(ranking, _joined(ranks, np.int32), _joined(grades, np.int16), stratum)
     retrieved = np.fromiter((documents.size for _, documents in rankings), np.intp, len(rankings))
-    return _assemble(rows, retrieved, topic_of, _unsampled(listed))
+    return _assemble(rows, retrieved, topic_of, entries)
 
 
 def _look_up(
@@ -123,6 +130,35 @@ def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:
     topics = np.arange(len(listed))
     grades = _joined([one.grades for one in listed], np.int16)
     return _Entries(grades, _starts(counts), np.repeat(topics, counts), topics)
+
+
+def _sampled(listed: Sequence[_TopicQrels], strata: Sequence[Mapping[int, int]]) -> _Entries:
+    """Take the documents of each topic for its strata, where it has some."""
+    topic = np.repeat(np.arange(len(listed)), [one.documents.size for one in listed])
+    stratum = [
+        np.array([of_topic.get(document, 0) for document in one.documents.tolist()], np.int32)
+        for one, of_topic in zip(listed, strata, strict=True)
+    ]
+    numbers, of_strata = _number_strata(topic, _joined(stratum, np.int32))
+    entries = _unsampled(listed)
+    return _Entries(entries.grade, entries.first, numbers, of_strata)
+
+
+def _strata_of_rows(
+    rankings: Sequence[tuple[int, NDArray[np.int32]]],
+    ranks: Sequence[NDArray[np.int32]],
+    topic_of: NDArray[np.intp],
+    listed: Sequence[_TopicQrels],
+    entries: _Entries,
+) -> NDArray[np.intp]:
+    """Find the stratum of every retrieved document that the qrels list, by ranking, then by rank."""
+    table = np.zeros(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 1, np.intp)
+    found: list[NDArray[np.intp]] = [np.empty(0, np.intp)] * len(rankings)
+    for topic, one in enumerate(listed):
+        table[one.documents] = entries.stratum[entries.first[topic] : entries.first[topic + 1]]
+        for index in np.flatnonzero(topic_of == topic).tolist():
+            found[index] = table[rankings[index][1][ranks[index] - 1]]
+    return _joined(found, np.intp)
 
 
 def _number_strata(topic: NDArray[np.intp], stratum: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -39,12 +39,14 @@ class Stretch:
 class Drift:
     """What changed from the first half of a judge's work to the second, each None when a half has nothing to compare.
 
+    `untimed` grades are left out: those that came in a file have its order, and no time of their own.
     `agreement`: with others on the same documents. `lenience`: the share found relevant less that of the others on the
     same topics, so that harder topics in one half do not count as a change of the judge.
     """
 
     agreement: Change | None
     lenience: Change | None
+    untimed: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,17 @@ class _Words:
 
 
 def work_of_judges(
-    judges: Sequence[int], topics: Sequence[int], items: Sequence[int], grades: Sequence[int], relevant_from: int
+    judges: Sequence[int],
+    topics: Sequence[int],
+    items: Sequence[int],
+    grades: Sequence[int],
+    relevant_from: int,
+    timed: Sequence[bool] | None = None,
 ) -> dict[int, Work]:
-    """Compare each judge with the others; a column each, one entry a judge and item, in the order in time."""
+    """Compare each judge with the others; a column each, one entry a judge and item, in the order in time.
+
+    Where some entries are not `timed`, what changed over time is told of the others.
+    """
     if not judges:
         return {}
     names, judge = np.unique(np.array(judges), return_inverse=True)
@@ -95,7 +105,8 @@ def work_of_judges(
         np.bincount(topic, weights=relevant).astype(np.int64),
     )
     by_judge = np.split(np.argsort(judge, kind="stable"), np.cumsum(np.bincount(judge))[:-1])
-    return {name: _work(words, own) for name, own in zip(names.tolist(), by_judge, strict=True)}
+    is_timed = np.ones(judge.size, np.bool_) if timed is None else np.array(timed, np.bool_)
+    return {name: _work(words, own, own[is_timed[own]]) for name, own in zip(names.tolist(), by_judge, strict=True)}
 
 
 def _agreement_with_others(items: NDArray[np.int64], grade: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -108,11 +119,11 @@ def _agreement_with_others(items: NDArray[np.int64], grade: NDArray[np.int64]) -
     return agreement
 
 
-def _work(words: _Words, own: NDArray[np.intp]) -> Work:
-    """Of one judge, whose entries are `own`, in the order in time."""
+def _work(words: _Words, own: NDArray[np.intp], timed: NDArray[np.intp]) -> Work:
+    """Of one judge, whose entries are `own`, and those `timed` in the order in time."""
     shared = _known(words.agreement[own])
     compare = _beside_others(words, own)
-    halves = np.array_split(own, 2)
+    halves = np.array_split(timed, 2)
     return Work(
         own.size,
         Share(int(words.relevant[own].sum()), own.size),
@@ -122,8 +133,9 @@ def _work(words: _Words, own: NDArray[np.intp]) -> Work:
         Drift(
             change_of_means(*(_known(words.agreement[half]) for half in halves)),
             change_of_lenience(*map(compare, halves)),
+            own.size - timed.size,
         ),
-        tuple(_stretches(words, own, compare)),
+        tuple(_stretches(words, timed, compare)) if timed.size else (),
     )
 
 

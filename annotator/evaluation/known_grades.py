@@ -4,9 +4,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from annotator.errors import Problems
+from annotator.evaluation.headings import QRELS_COLUMNS, lines_below_heading
 from annotator.evaluation.qrels_format import whole_grade
 from annotator.evaluation.scale import note_outside_scale
-from annotator.evaluation.table_lines import check_words, data_lines, shown
+from annotator.evaluation.table_lines import check_words, counted_columns, shown
 
 COLUMNS = 3
 
@@ -30,13 +31,13 @@ def readable_known_grades(name: str, text: bytes, problems: Problems, *, scale: 
     rows: list[KnownGrade] = []
     first_lines: dict[tuple[bytes, bytes], int] = {}
     before = problems.total
-    for line, columns in data_lines(name, text, problems):
+    for line, columns in lines_below_heading(name, text, problems, QRELS_COLUMNS):
         if len(columns) != COLUMNS:
             problems.add(
                 name,
                 line,
-                "The line has %(columns)d columns; test questions have three: topic, document, grade.",
-                columns=len(columns),
+                "The line has %(columns)s; test questions have three: topic, document, grade.",
+                columns=counted_columns(len(columns)),
             )
             continue
         topic, docno, written = columns

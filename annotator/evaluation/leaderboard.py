@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
 import numpy as np
 
-from annotator.errors import NotFoundError, Sentence
+from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.leaderboard_marks import against_baseline, common_letters
 from annotator.evaluation.metrics.means import means as arithmetic_means
 from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order
@@ -23,7 +24,6 @@ from annotator.evaluation.significance.means import mean_intervals
 USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff
 ENOUGH_JUDGED = 0.95  # below, scores may say more of the pool than of the run (Lu, Moffat and Culpepper 2016: most)
 BY_RUN, BY_TEAM = "run", "team"
-SAYS_HOW_FAR = frozenset({"Judged", "Unjudged"})
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,15 @@ class View:
     letters: bool = False
     sort: str | None = None
     seed: int = 0
+
+    def on_scale(self, best_grade: int) -> "View":
+        """The same, sorted by the measure as a leaderboard of this scale names it; a name of none stays as it is."""
+        if self.sort in {None, BY_RUN, BY_TEAM}:
+            return self
+        try:
+            return replace(self, sort=str(parse_measure(self.sort or "").on_scale(best_grade)))
+        except InvalidValueError:
+            return self
 
 
 @dataclass(frozen=True)
@@ -107,6 +116,18 @@ class Leaderboard:
     compat: str  # which trec_eval it equals
     letters_reason: Undefined | None
     notices: tuple[Sentence, ...]
+    of_sample: tuple[Sentence, ...] = ()  # those of the notices that are about the sample that the pool is
+    of_rounds: tuple[Sentence, ...] = ()  # and those about the rounds whose runs are scored
+
+    def require_sort(self) -> None:
+        """Raise `InvalidValueError` when it was asked for in the order of a measure that it does not have."""
+        if self.view.sort not in {None, self.sorted_by}:
+            raise InvalidValueError(
+                "The leaderboard cannot be sorted by “%(measure)s”: it shows %(measures)s. Sort by one of these, by "
+                "“run” or by “team”, or ask for the measure as well.",
+                measure=self.view.sort,
+                measures=", ".join(self.measures),
+            )
 
 
 class ByTopic(Mapping[str, tuple[Number, ...]]):
@@ -145,7 +166,7 @@ class BoardValues:
 
 def judged_beside(measure: Measure) -> Measure | None:
     """How far is judged, as deep as the measure looks; None beside what says that itself and beside counts."""
-    if measure.name in SAYS_HOW_FAR or measure.definition.is_count:
+    if not measure.definition.is_merit:
         return None
     return Measure("Judged", measure.cutoff if isinstance(measure.cutoff, int) else USUAL_DEPTH)
 
@@ -171,7 +192,8 @@ def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ..
     by = view.sort if view.sort in {BY_RUN, BY_TEAM} else str(ranking)
     better = ranking.definition.better
     ranked = _rank(values.runs, values_to_rank(ranking, over_topics[ranking]), by)
-    tests = [against_baseline(values.values[measure], _baseline(values.runs, view)) for measure in measures]
+    baseline = _baseline(values.runs, view)
+    tests = [against_baseline(values.values[measure], measure, baseline) for measure in measures]
     marks, reason = common_letters(values.values[ranking], ranking, wanted=view.letters)
     columns = zip(
         *(values.runs, ranked.places if better is not Better.NEITHER else [None] * len(values.runs)),

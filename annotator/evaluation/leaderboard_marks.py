@@ -22,12 +22,13 @@ class Marked:
     stars: str
 
 
-def against_baseline(scores: Values, baseline: int | None) -> list[Marked]:
+def against_baseline(scores: Values, measure: Measure, baseline: int | None) -> list[Marked]:
     """Test every run, (runs, topics), against the one at this place: paired t, two-sided, by Holm corrected for all.
 
-    The baseline itself has no difference and counts as no test.
+    The baseline itself has no difference and counts as no test. A measure that is no merit is not tested: a run is no
+    better for having more of its documents judged.
     """
-    if baseline is None:
+    if baseline is None or not measure.definition.is_merit:
         return [Marked(None, "")] * len(scores)
     shared = shared_topics(scores)
     differences = shared.scores - shared.scores[baseline]
@@ -42,10 +43,14 @@ def against_baseline(scores: Values, baseline: int | None) -> list[Marked]:
 
 
 def common_letters(scores: Values, measure: Measure, *, wanted: bool) -> tuple[Sequence[str], Undefined | None]:
-    """The letters of every run by Tukey's test, the best run's first; none where the measure's mean is no mean."""
-    if not wanted or measure.definition.over_topics is not arithmetic_means:
+    """The letters of every run by Tukey's test, the best run's first; none where there is no test.
+
+    That is for a measure that is no merit, and for one whose mean over topics is not the arithmetic one.
+    """
+    definition = measure.definition
+    if not wanted or not definition.is_merit or definition.over_topics is not arithmetic_means:
         return [""] * len(scores), None
     test = tukey_hsd(scores)
-    sign = -1 if measure.definition.better is Better.LESS else 1
+    sign = -1 if definition.better is Better.LESS else 1
     found = letters(sign * test.means, test.p)
     return found.of_runs, found.reason

@@ -1,6 +1,7 @@
 """What must be said of a leaderboard beside its numbers: that there is little to compare, or nothing to find."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -30,6 +31,14 @@ def notices(
         *(sentence for measure in values.measures for sentence in _of_measure(measure, best_grade)),
         *(sentence for measure in values.measures if any(relevant) for sentence in _of_equals(values, measure)),
         *_of_judging(rows),
+    )
+
+
+def released_by_version(number: int, kept_at: datetime) -> Sentence:
+    """Say beside other grades which ones participants' scores are computed from."""
+    return Sentence(
+        "Released scores are computed from version %(number)d of the qrels, kept on %(day)s, not from these grades.",
+        {"number": number, "day": f"{kept_at.astimezone(UTC):%Y-%m-%d}"},
     )
 
 

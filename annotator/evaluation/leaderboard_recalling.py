@@ -3,11 +3,12 @@
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 
-from annotator.errors import ConflictError, Sentence
+from annotator.errors import Sentence
 from annotator.evaluation.leaderboard import Leaderboard
 from annotator.evaluation.leaderboard_making import Asked, make_leaderboard, score_board
 from annotator.evaluation.live_scores import GradedTopic, OneCollection
-from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.reusability.round_scope import RoundScope, no_run, nothing_judged
+from annotator.evaluation.sample_notices import SampleFacts
 from annotator.evaluation.single_precision import RankedDocuments
 
 
@@ -22,6 +23,7 @@ class Source:
     make: Callable[[Collection[int], dict[int, str]], Mapping[int, GradedTopic]]  # with the docnos that are known
     fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
     said: tuple[Sentence, ...] = ()  # what whoever asked should know
+    sample: SampleFacts | None = None  # that estimates are computed from beside the grades
 
 
 def within(scope: RoundScope | None, source: Source) -> Source:
@@ -33,7 +35,7 @@ def within(scope: RoundScope | None, source: Source) -> Source:
         source,
         name=name,
         make=lambda stale, docnos: scope.grades_left(source.make(stale, docnos)),
-        fingerprint=None if scope.residual and scope.kept else source.fingerprint,
+        fingerprint=None if scope.changes_grades else source.fingerprint,
     )
 
 
@@ -49,16 +51,18 @@ def recalled(
     with kept.lock:
         graded = kept.grading(key).refresh(source.marks, lambda stale: source.make(stale, kept.docnos))
     if not any(topic.judged for topic in graded.values()):
-        raise _nothing_judged(scope)
+        raise nothing_judged(scope)
     if not asked.runs:
-        raise ConflictError("There is no run to score yet.")
+        raise no_run(scope)
 
     def make() -> Leaderboard:
         with kept.lock:
             kept.complete_lists([topic for topic in graded if graded[topic].grades], load)
             values = score_board(asked, graded, kept.lists)
         board = make_leaderboard(asked, graded, values)
-        return board if scope is None else replace(board, notices=(scope.sentence, *board.notices))
+        if scope is None:
+            return board
+        return replace(board, notices=(scope.sentence, *board.notices), of_rounds=(scope.sentence,))
 
     return kept.result((key, asked.what), tuple(source.marks.items()), make)
 
@@ -76,13 +80,4 @@ def said_of_version(
             "for beside it, changes nothing.",
             {"number": number, "policy": policy, "beside": beside},
         ),
-    )
-
-
-def _nothing_judged(scope: RoundScope | None) -> ConflictError:
-    if scope is None or not scope.residual or not scope.kept:
-        return ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    return ConflictError(
-        "Nothing is judged yet beside what was judged before round %(number)d, so there is nothing to score against.",
-        number=scope.number,
     )

@@ -1,6 +1,7 @@
 """A leaderboard as rows: exact ones for programs, and those that people read, also in Markdown and LaTeX."""
 
 from annotator.evaluation.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.metrics.setting import Compat
 
 Cell = str | int | float | None
 NOT_FED, BEST_OF_TEAM = "○", "◆"
@@ -64,9 +65,11 @@ def scored_against(board: Leaderboard) -> list[str]:
     """The grades and the topics, a line each, and all that must be said beside the numbers."""
     settled = f" settled by {board.policy}" if board.policy else ""
     grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
+    as_before = [] if board.compat == Compat.TREC_EVAL_10.value else ["Scores and cutoffs as in trec_eval 9."]
     return [
         f"Qrels: {board.source}{settled}, {grades}.",
         f"Topics: {len(board.topics)} scored, {board.topics_left_out} without a grade left out.",
+        *as_before,
         *map(str, board.notices),
     ]
 

@@ -17,12 +17,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.joining import judge_rankings
+from annotator.evaluation.metrics.batches import judge_batch
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels_format import WHOLE_TOPIC
+from annotator.evaluation.samples import TopicSample
 
 MOST_COLLECTIONS = 4  # whose ranked lists are kept in memory; some 30 megabytes for 143 runs of 30 topics
+MOST_RUN_SETS = 2  # of each view of a collection: the present runs, and those of an earlier moment that teams see
 MOST_GRADINGS = 6  # of each collection: ways to settle its grades, and versions of its qrels
 MOST_MEASURES = 64  # of each grading, those used last: as much as the leaderboard of the most measures takes, and more
 MOST_RESULTS = 24  # of each collection: gradings, measures, order and so on, each of the latest state only
@@ -50,6 +52,7 @@ class GradedTopic:
     lines: bytes
     judges: frozenset[str] = frozenset()
     left_out: int = 0  # documents in dispute
+    sample: TopicSample | None = None  # what estimates are computed from beside the grades
     # One a run, in their order; those used last come last.
     values: OrderedDict[Measure, Values] = field(default_factory=OrderedDict)
 
@@ -142,12 +145,21 @@ class LiveScores:
     """The memory of one process; who asks for one collection waits for nobody who asks for another."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    collections: OrderedDict[Hashable, OneCollection] = field(default_factory=OrderedDict)
+    # In the order of use.
+    collections: OrderedDict[tuple[int, Hashable, Hashable], OneCollection] = field(default_factory=OrderedDict)
 
-    def of(self, collection: int, runs: Hashable) -> OneCollection:
-        """What is kept of a collection with exactly these runs."""
+    def of(self, collection: int, view: Hashable, runs: Hashable) -> OneCollection:
+        """What is kept of a view of a collection, such as one round, with exactly these runs.
+
+        Each run that arrives makes another set of runs; the sets before it are forgotten, or every process would keep
+        the lists of several.
+        """
         with self.lock:
-            return _recall(self.collections, (collection, runs), OneCollection, MOST_COLLECTIONS)
+            found = _recall(self.collections, (collection, view, runs), OneCollection, MOST_COLLECTIONS)
+            same = [key for key in self.collections if key[:2] == (collection, view)]
+            for key in same[:-MOST_RUN_SETS]:
+                del self.collections[key]
+            return found
 
 
 @contextmanager
@@ -178,10 +190,11 @@ def score_topics(
     groups.pop(frozenset(), None)
     for lacking, keys in groups.items():
         rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
-        judged = judge_rankings(rankings, {key: topics[key].grades for key in keys})
+        samples = {key: sample for key in keys if (sample := topics[key].sample) is not None}
+        judged = judge_batch(rankings, {key: topics[key].grades for key in keys}, samples, lacking)
         for measure in lacking:
             values = measure.values(
-                judged, grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
+                judged.of(measure), grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
             ).reshape(runs, len(keys))
             for place, key in enumerate(keys):
                 topics[key].values[measure] = np.ascontiguousarray(values[:, place])

@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement import (
     Kappa,
+    TopicInterval,
     Weighting,
-    confusion_matrix,
+    confusions_by_place,
+    kappa_interval,
     kappa_of_confusion,
     mean_difference,
     same_grade,
@@ -25,6 +28,8 @@ class MachineBeside:
 
     kappa: Kappa
     quadratic: Kappa
+    by_topics: TopicInterval  # of kappa
+    quadratic_by_topics: TopicInterval
     same: Figure
     difference: Figure  # mean of the machine's grade less the other's: above 0 the machine is the more generous
 
@@ -32,10 +37,14 @@ class MachineBeside:
     def reasons(self) -> dict[str, Sentence | None]:
         """Of each value why there is none, None of one that there is; `more` is the difference."""
         reasons = {"same": self.same.reason, "more": self.difference.reason}
-        for name, interval, kappa in (("kappa", "", self.kappa), ("quadratic", "quadratic_", self.quadratic)):
+        for name, interval, kappa, by_topics in (
+            ("kappa", "", self.kappa, self.by_topics),
+            ("quadratic", "quadratic_", self.quadratic, self.quadratic_by_topics),
+        ):
             reasons[name] = kappa.reason
-            of_interval = None if kappa.interval else kappa.interval_reason or kappa.reason
-            reasons |= dict.fromkeys((f"{interval}low", f"{interval}high"), of_interval)
+            reasons |= dict.fromkeys((f"{interval}low", f"{interval}high"), by_topics.reason)
+            analytic = f"{interval}analytic_low", f"{interval}analytic_high"
+            reasons |= dict.fromkeys(analytic, None if kappa.interval else kappa.interval_reason or kappa.reason)
         return {name: None if reason is None else reason.sentence for name, reason in reasons.items()}
 
     @property
@@ -45,14 +54,22 @@ class MachineBeside:
         return confusion
 
 
-def machine_beside(machine: Grades, other: Grades, scale: Sequence[int]) -> MachineBeside:
-    """Compare two sets of grades, entry by entry the same document, `NOT_GRADED` where there is none."""
+def machine_beside(machine: Grades, other: Grades, topic: NDArray[np.intp], scale: Sequence[int]) -> MachineBeside:
+    """Compare two sets of grades, entry by entry the same document, `NOT_GRADED` where there is none.
+
+    `topic` is a number from 0 for each entry: the intervals take topics as independent.
+    """
     common = (machine > NOT_GRADED) & (other > NOT_GRADED)
-    confusion = confusion_matrix(machine[common], other[common], scale)
+    topics = int(topic.max(initial=-1)) + 1
+    by_topic = confusions_by_place(machine[common], other[common], topic[common], topics, scale)
+    confusion = by_topic.sum(axis=0)
     as_one = confusion[np.newaxis]
+    quadratic = Weighting.QUADRATIC.of(len(scale))
     return MachineBeside(
         kappa_of_confusion(confusion),
-        kappa_of_confusion(confusion, Weighting.QUADRATIC.of(len(scale))),
+        kappa_of_confusion(confusion, quadratic),
+        kappa_interval(by_topic, Weighting.NONE.of(len(scale))),
+        kappa_interval(by_topic, quadratic),
         same_grade(as_one)[0],
         mean_difference(as_one, scale)[0],
     )

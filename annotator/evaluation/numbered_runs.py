@@ -11,7 +11,8 @@ from annotator.evaluation.docno_numbers import DocnoNumbers, Numbers, Positions
 from annotator.evaluation.matching.ranks import ranks_of
 from annotator.evaluation.parsed_runs import NumberedRun, Origin, ParsedRun
 from annotator.evaluation.run_columns import Collected, Piece, collect
-from annotator.evaluation.run_lines import DOCNO, RANK, SCORE, UNKNOWN_TOPIC, read_lines
+from annotator.evaluation.run_format import read_carefully
+from annotator.evaluation.run_lines import DOCNO, RANK, SCORE, UNKNOWN_TOPIC
 from annotator.evaluation.run_scores import Scores, scores_of, whole_numbers_of
 from annotator.evaluation.table_tokens import Tokens, UnusualError, words_of
 
@@ -34,7 +35,7 @@ def read_numbered_run(
         collected = collect(text, known, tag, partial(_columns, numbers), chunk_bytes=CHUNK_BYTES)
         return _ranked(collected, numbers)
     except UnusualError:
-        parsed = read_lines(name, text, problems, known, tag, unknown_topic)
+        parsed = read_carefully(name, text, problems, known, tag, unknown_topic)
         return None if parsed is None else _numbered(parsed, numbers)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from annotator.errors import Problems
 from annotator.evaluation.free_text import UNSTORABLE
+from annotator.evaluation.table_lines import counted_fields
 
 NEEDED = {"name", "role"}
 KNOWN = {*NEEDED, "team"}
@@ -73,8 +74,8 @@ def _row(name: str, line: int, heading: list[str], fields: list[str], problems: 
         problems.add(
             name,
             line,
-            "The line has %(fields)d fields where the heading has %(columns)d, or a character that cannot be stored.",
-            fields=len(fields),
+            "The line has %(fields)s where the heading has %(columns)d, or a character that cannot be stored.",
+            fields=counted_fields(len(fields)),
             columns=len(heading),
         )
         return None

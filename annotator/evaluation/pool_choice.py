@@ -123,9 +123,13 @@ def choose_topics(
 
 
 def stored_strategy(name: str, parameters: Mapping[str, object]) -> Strategy:
-    """Read the strategy of a stored version of a pool, whose parameters also say which runs it was made from."""
+    """Read the strategy of a stored version of a pool, whose parameters also say which runs it was made from.
+
+    What was not recorded when the pool was built was not in force then.
+    """
     takes = STRATEGIES[name].takes
-    return parse_strategy(name, {key: str(value) for key, value in parameters.items() if key in takes})
+    strategy = parse_strategy(name, {key: str(value) for key, value in parameters.items() if key in takes})
+    return strategy if "decimals" in parameters else replace(strategy, decimals=None)
 
 
 def is_adaptive(name: str) -> bool:
@@ -155,11 +159,11 @@ def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
     What an adaptive strategy starts with; what was drawn of a stratified one, with its strata.
     """
     if strategy.definition.kind is Kind.ADAPTIVE:
-        return TopicChoice(strategy.start(runs))
+        return TopicChoice(strategy.start(runs, seed))
     if strategy.definition.kind is Kind.SAMPLE:
         strata = strategy.sample(runs, seed)
         return TopicChoice(np.concatenate([stratum.sample for stratum in strata]), strata)
-    order = strategy.order(runs)
+    order = strategy.order(runs, seed)
     if strategy.definition.kind is Kind.DEPTH:
         return TopicChoice(order)
     # A copy, since a part of it would keep the whole.

@@ -83,14 +83,15 @@ def verdicts(
 class TopicSelection:
     """An adaptive strategy at work on a topic, for whoever asks again and again. Not for several threads at once."""
 
-    def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int]) -> None:
+    def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int], seed: int) -> None:
         """Begin without verdicts; `run_ids` are those of the runs given."""
         self._strategy = strategy
+        self._seed = seed
         self._runs = runs
         self._run_ids = list(run_ids)
         self._index = {run_id: index for index, run_id in enumerate(run_ids)}
         self._learnt: tuple[TopicVerdict, ...] = ()
-        self._state: Adaptive = strategy.begin(runs)
+        self._state: Adaptive = strategy.begin(runs, seed)
 
     def choose(self, known: tuple[TopicVerdict, ...], out: Iterable[int], count: int) -> list[ChosenDocument]:
         """Choose up to `count` documents by all verdicts there are, passing over those that are out.
@@ -99,7 +100,7 @@ class TopicSelection:
         """
         kept = len(self._learnt)
         if known[:kept] != self._learnt:
-            self._state, kept = self._strategy.begin(self._runs), 0
+            self._state, kept = self._strategy.begin(self._runs, self._seed), 0
         self._state.learn(
             Verdict(one.document_id, one.is_relevant, None if one.run_id is None else self._index.get(one.run_id))
             for one in known[kept:]
@@ -125,12 +126,16 @@ def begin_selection(
     topic: str,
     packed: Sequence[PackedRanking],
     docnos_of: Callable[[AbstractSet[int]], Mapping[int, str]],
+    seed: int,
 ) -> TopicSelection:
-    """Put an adaptive strategy to work on a topic's ranked lists, runs in the order in which they count as given."""
+    """Put an adaptive strategy to work on a topic's ranked lists, runs in the order in which they count as given.
+
+    The seed is that of the pool.
+    """
     rankings = [decode_documents(documents)[: strategy.candidate_depth] for _, documents in packed]
     docnos = docnos_of(set(np.concatenate([np.empty(0, np.int32), *rankings]).tolist()))
     runs = topic_runs(topic, rankings, docnos, depth=strategy.candidate_depth)
-    return TopicSelection(strategy, runs, [run_id for run_id, _ in packed])
+    return TopicSelection(strategy, runs, [run_id for run_id, _ in packed], seed)
 
 
 def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequence[int]) -> Documents:

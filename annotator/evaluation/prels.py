@@ -1,10 +1,12 @@
 """Qrels of a sample: every document of the strata, -1 for what was not drawn, in five columns or in four."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotator.evaluation.qrels_format import UNJUDGED, WHOLE_TOPIC
 from annotator.evaluation.rankings import decode_documents
+
+FIRST_STRATUM = 1
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class SampledRow:
 
 
 # Topic number, docno, stratum, grade.
-PrelsLine = tuple[str, str, int, int]
+PrelsLine = tuple[str, str, int | str, int]
 
 
 def sampled_rows(strata: Iterable[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledRow]:
@@ -47,6 +49,15 @@ def sampled_rows(strata: Iterable[SampledStratum], grades: Mapping[tuple[int, in
         )
         for stratum in strata
         for place, document in enumerate(decode_documents(stratum.documents).tolist())
+    ]
+
+
+def rows_of_other_topics(sampled: Collection[int], grades: Mapping[tuple[int, int], int]) -> list[SampledRow]:
+    """The grades of the topics that have no strata, as one stratum of documents that are all judged."""
+    return [
+        SampledRow(topic, document, FIRST_STRATUM, grade, is_drawn=False)
+        for (topic, document), grade in grades.items()
+        if topic not in sampled
     ]
 
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS, WHOLE_GRADE, note_no_qrels
+from annotator.evaluation.headings import QRELS_COLUMNS as HEADING
+from annotator.evaluation.headings import lines_below_heading
 from annotator.evaluation.scale import note_outside_scale
-from annotator.evaluation.table_lines import check_words, data_lines, shown
+from annotator.evaluation.table_lines import check_words, counted_columns, data_lines, shown
 
 UNJUDGED = -1  # pooled but unjudged, or sampled out; nothing else
 NO_GRADE = -2  # of a row whose label is no grade of the scale
@@ -69,8 +71,8 @@ class _Reading:
             self.problems.add(
                 self.name,
                 line,
-                "The line has %(columns)d columns; qrels have four: topic, iteration, document, grade.",
-                columns=len(columns),
+                "The line has %(columns)s; qrels have four: topic, iteration, document, grade.",
+                columns=counted_columns(len(columns)),
             )
             return
         topic, _, docno, grade = columns
@@ -141,8 +143,8 @@ class _SampledReading(_Reading):
             self.problems.add(
                 self.name,
                 line,
-                "The line has %(columns)d columns; these qrels have five: topic, iteration, document, stratum, grade.",
-                columns=len(columns),
+                "The line has %(columns)s; these qrels have five: topic, iteration, document, stratum, grade.",
+                columns=counted_columns(len(columns)),
             )
         else:
             super().take(line, columns)
@@ -166,9 +168,9 @@ class _SampledReading(_Reading):
         self.problems.add(
             self.name,
             line,
-            "The line has %(columns)d columns, but line %(first_line)d has %(first_columns)d; "
+            "The line has %(columns)s, but line %(first_line)d has %(first_columns)d; "
             "a file of qrels has four on every line or, with a stratum before the grade, five on every line.",
-            columns=columns,
+            columns=counted_columns(columns),
             first_line=self.columns_line,
             first_columns=self.columns,
         )
@@ -209,15 +211,22 @@ def readable_rows(
 
 
 def parse_sampled_qrels(
-    name: str, text: bytes, problems: Problems, grade_reader: GradeReader = WHOLE_GRADES
+    name: str,
+    text: bytes,
+    problems: Problems,
+    grade_reader: GradeReader = WHOLE_GRADES,
+    *,
+    topics: Collection[str] | None = None,
 ) -> ParsedQrels | None:
     """Read qrels as `parse_qrels` does, and also those of five columns, in which each row has its stratum.
 
     They are the "prels" of NIST's sample_eval.pl: topic, iteration, document, stratum, grade. The grade -1 says that
-    the document is in the pool and was not sampled. A file has four columns on every line or five on every line.
+    the document is in the pool and was not sampled. A file has four columns on every line or five on every line. With
+    `topics`, others are a problem.
     """
     before = problems.total
-    rows = _rows(_SampledReading(name, problems, None, None, grade_reader=grade_reader), text)
+    known = None if topics is None else frozenset(topics)
+    rows = _rows(_SampledReading(name, problems, known, None, grade_reader=grade_reader), text)
     return None if problems.total > before else ParsedQrels(rows)
 
 
@@ -225,7 +234,10 @@ def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
     if note_no_qrels(reading.name, text, reading.problems):
         return []
     before = reading.problems.total
-    for line, columns in data_lines(reading.name, text, reading.problems):
+    lines = data_lines(reading.name, text, reading.problems)
+    if reading.grade_reader is WHOLE_GRADES:  # other readers may take any word for a grade
+        lines = lines_below_heading(reading.name, text, reading.problems, HEADING)
+    for line, columns in lines:
         reading.take(line, columns)
     if not reading.rows and reading.problems.total == before:
         reading.problems.add(reading.name, None, "The file has no line of data.")

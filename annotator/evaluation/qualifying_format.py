@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from annotator.errors import Problems
 from annotator.evaluation.file_kinds import WHOLE_GRADE
 from annotator.evaluation.free_text import UNSTORABLE
+from annotator.evaluation.headings import QRELS_COLUMNS, is_heading, note_heading
 from annotator.evaluation.identifiers import is_one_word
-from annotator.evaluation.table_lines import check_words, shown
+from annotator.evaluation.table_lines import check_words, counted_fields, shown
 
 LEAST_FIELDS = 3
 MOST_FIELDS = 4
@@ -32,10 +33,16 @@ def parse_qualifying(name: str, text: bytes, problems: Problems) -> list[Qualify
     """
     before = problems.total
     rows: dict[tuple[str, str], QualifyingRow] = {}
+    seen = False
     for line, content in enumerate(text.decode().split("\n"), start=1):
         if not content.strip() or content.startswith("#"):
             continue
-        row = _row(name, line, content.rstrip("\r").split("\t"), problems)
+        fields = content.rstrip("\r").split("\t")
+        is_first, seen = not seen, True
+        if is_first and is_heading(fields, QRELS_COLUMNS):
+            note_heading(problems, name, line, fields)
+            continue
+        row = _row(name, line, fields, problems)
         first = rows.setdefault((row.topic, row.docno), row) if row else row
         if row is not None and first is not None and first is not row:
             problems.add(
@@ -56,8 +63,8 @@ def _row(name: str, line: int, fields: list[str], problems: Problems) -> Qualify
         problems.add(
             name,
             line,
-            "The line has %(fields)d fields between tabs; it has topic, docno, grade and, if you like, explanation.",
-            fields=len(fields),
+            "The line has %(fields)s between tabs; it has topic, docno, grade and, if you like, explanation.",
+            fields=counted_fields(len(fields)),
         )
         return None
     topic, docno, grade, explanation = (field.strip() for field in [*fields, ""][:MOST_FIELDS])

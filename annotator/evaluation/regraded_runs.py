@@ -1,7 +1,7 @@
 """Runs that are scored many times over: joined once with all that anybody graded, then scored by anyone's grades."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -13,10 +13,13 @@ from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels_table import QrelsTable
+from annotator.evaluation.samples import NO_SAMPLES, Samples
 
 NOT_GRADED = -1
+NO_STRATUM = -1
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 NO_DOCNOS = np.empty(0, np.bytes_)
+Pair = tuple[int, int]  # the keys of a topic and a document
 # The same scores in another order of the topics may come to means that differ in the last of some sixteen digits.
 RANKED_DECIMALS = 12
 
@@ -64,6 +67,39 @@ class TopicValues:
 
 
 @dataclass(frozen=True, eq=False)
+class SampledEntries:
+    """What was drawn of a pool that is a sample; topics without strata were not sampled."""
+
+    stratum: NDArray[np.int32]  # of each entry; `NO_STRATUM` of those that are in none
+    is_drawn: NDArray[np.bool_]  # of each entry
+    has_strata: NDArray[np.bool_]  # of each entry: whether its topic has some
+
+    @classmethod
+    def of(cls, samples: Samples, items: Mapping[int, Pair], place: Mapping[int, int]) -> "SampledEntries | None":
+        """Look up entries, given by item, {id: (topic key, document number)}, in samples, if there are any."""
+        if not samples:
+            return None
+        stratum = np.full(len(place), NO_STRATUM, np.int32)
+        is_drawn, has_strata = np.zeros(len(place), np.bool_), np.zeros(len(place), np.bool_)
+        for item, (topic, document) in items.items():
+            sample = samples.get(topic)
+            if sample is not None:
+                has_strata[place[item]] = True
+                stratum[place[item]] = sample.strata.get(document, NO_STRATUM)
+                is_drawn[place[item]] = document in sample.drawn
+        return cls(stratum, is_drawn, has_strata)
+
+    def counts(self, is_graded: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """The entries that estimates are computed from: those in strata, or else with a grade."""
+        counts: NDArray[np.bool_] = np.where(self.has_strata, self.stratum != NO_STRATUM, is_graded)
+        return counts
+
+    def grades(self, grades: NDArray[np.integer]) -> NDArray[np.integer]:
+        """The grades that count: none of what was not drawn, though somebody graded it."""
+        return np.where(self.has_strata & ~self.is_drawn, NOT_GRADED, grades)
+
+
+@dataclass(frozen=True, eq=False)
 class RegradedRuns:
     """Runs joined with documents; an entry is a document of a topic, a row one that a run retrieved.
 
@@ -76,6 +112,7 @@ class RegradedRuns:
     run: NDArray[np.intp]  # of each row
     rank: NDArray[np.int32]
     entry: NDArray[np.intp]
+    sample: SampledEntries | None = None  # that measures estimate from, if the pool is one
 
     @classmethod
     def join(
@@ -116,31 +153,44 @@ class RegradedRuns:
     def join_items(
         cls,
         runs: Sequence[Mapping[int, NDArray[np.int32]]],
-        items: Mapping[int, tuple[int, int]],
+        items: Mapping[int, Pair],
         numbers: Mapping[int, str],
+        samples: Samples = NO_SAMPLES,
     ) -> tuple["RegradedRuns", dict[int, int]]:
-        """The same for pool items, {id: (topic key, document number)}, and which entry each of them is."""
+        """The same for pool items, {id: (topic key, document number)}, and which entry each of them is.
+
+        The documents of the samples of their topics become entries, too, behind those of the items.
+        """
+        samples = {topic: samples[topic] for topic in {topic for topic, _ in items.values()} & samples.keys()}
+        others = pairs_of_samples(samples) - set(items.values())
+        items = {**items, **{-1 - number: pair for number, pair in enumerate(sorted(others))}}  # no id is below 0
         of_topic: dict[int, list[int]] = {}
         for item, (topic, _) in items.items():
             of_topic.setdefault(topic, []).append(item)
         in_order = sorted(of_topic, key=lambda topic: numbers[topic].encode())
         listed = [item for topic in in_order for item in of_topic[topic]]
         documents = {topic: np.array([items[item][1] for item in of_topic[topic]], np.int32) for topic in in_order}
-        return cls.join(runs, documents, numbers), {item: place for place, item in enumerate(listed)}
+        place = {item: entry for entry, item in enumerate(listed)}
+        return replace(cls.join(runs, documents, numbers), sample=SampledEntries.of(samples, items, place)), place
 
     def score(self, grades: NDArray[np.integer], scoring: Scoring) -> TopicValues:
         """Score every run by grades, one an entry, `NOT_GRADED` where there is none, as if the others were unknown.
 
-        Only topics of which something is graded are scored.
+        Only topics of which something is graded are scored. A measure that estimates looks at the sample.
         """
         is_graded = grades > NOT_GRADED
-        topics, counts = np.unique(self.entry_topic[is_graded], return_counts=True)
+        topics = np.unique(self.entry_topic[is_graded])
         if not topics.size:
             return TopicValues(topics, np.zeros((len(self.retrieved), 0)))
-        first = np.concatenate(([0], np.cumsum(counts)))
+        counts, strata = is_graded, None
+        if self.sample is not None and scoring.measure.definition.estimates:
+            counts = self.sample.counts(is_graded) & np.isin(self.entry_topic, topics)
+            grades, strata = self.sample.grades(grades), np.maximum(self.sample.stratum[counts], 0)
+        sizes = np.bincount(self.entry_topic[counts], minlength=len(self.topics))[topics]
+        first = np.concatenate(([0], np.cumsum(sizes)))
         names = tuple(self.topics[topic] for topic in topics.tolist())
-        table = QrelsTable(names, first, NO_DOCNOS, grades[is_graded].astype(np.int16))
-        judged = judge_matched(table, self._matched(is_graded, topics))
+        table = QrelsTable(names, first, NO_DOCNOS, grades[counts].astype(np.int16), strata)
+        judged = judge_matched(table, self._matched(counts, topics))
         values = scoring.measure.values(judged, scoring.relevant_from, best_grade=scoring.best_grade)
         return TopicValues(topics, values.reshape(len(self.retrieved), topics.size))
 
@@ -179,6 +229,11 @@ class RegradedRuns:
             MatchedRun("", retrieved[place], topic[begin:end], rank[begin:end], entry[begin:end], 0)
             for place, (begin, end) in enumerate(pairwise(bounds))
         ]
+
+
+def pairs_of_samples(samples: Samples) -> set[Pair]:
+    """Every document of the strata with its topic, drawn or not."""
+    return {(topic, document) for topic, sample in samples.items() for document in sample.strata}
 
 
 def _rows_of_topic(

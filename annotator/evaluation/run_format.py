@@ -2,13 +2,16 @@
 
 import io
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from itertools import islice
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
+from annotator.evaluation.file_kinds import note_no_run
+from annotator.evaluation.headings import RUN_COLUMNS, is_heading
 from annotator.evaluation.parsed_runs import ParsedList as ParsedList
 from annotator.evaluation.parsed_runs import ParsedRun as ParsedRun
 from annotator.evaluation.run_columns import read_columns
-from annotator.evaluation.run_lines import read_lines
+from annotator.evaluation.run_lines import UNKNOWN_TOPIC, read_lines
 from annotator.evaluation.table_lines import first_data_line
 
 TAG = 5  # which column it is, from 0
@@ -24,14 +27,29 @@ def parse_run(
     a `tag` given stands for whatever tags the file has.
     """
     known = None if topics is None else frozenset(topics)
-    return read_columns(text, known, tag) or read_lines(name, text, problems, known, tag)
+    return read_columns(text, known, tag) or read_carefully(name, text, problems, known, tag)
+
+
+def read_carefully(
+    name: str,
+    text: bytes,
+    problems: Problems,
+    topics: AbstractSet[str] | None,
+    tag: str | None,
+    unknown_topic: Sentence = UNKNOWN_TOPIC,
+) -> ParsedRun | None:
+    """Do as `read_lines`, but note first whether the file is of another kind as a whole."""
+    if note_no_run(name, text, problems):
+        return None
+    return read_lines(name, text, problems, topics, tag, unknown_topic)
 
 
 def first_tag_of(text: bytes) -> tuple[int, str]:
     """The number of a run's first line of data and the tag on it; `(1, "")` when there is none to be had."""
     line = first_data_line(text)
     content = next(islice(io.BytesIO(text), line - 1, line), b"").split()
-    return line, content[TAG].decode() if len(content) > TAG else ""
+    words = [word.decode() for word in content]
+    return line, words[TAG] if len(words) > TAG and not is_heading(words, RUN_COLUMNS) else ""
 
 
 def format_run(parsed: ParsedRun) -> bytes:

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotator.errors import Problems, Sentence
+from annotator.evaluation.headings import RUN_COLUMNS, lines_below_heading
 from annotator.evaluation.parsed_runs import Origin, ParsedList, ParsedRun
 from annotator.evaluation.run_scores import NO_NUMBER
-from annotator.evaluation.table_lines import check_words, data_lines, shown
+from annotator.evaluation.table_lines import check_words, counted_columns, shown
 
 COLUMNS = 6
 TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
@@ -114,8 +115,8 @@ def note_columns(problems: Problems, name: str, line: int, columns: int) -> None
     problems.add(
         name,
         line,
-        "The line has %(columns)d columns; a run has six: topic, Q0, document, rank, score, tag.",
-        columns=columns,
+        "The line has %(columns)s; a run has six: topic, Q0, document, rank, score, tag.",
+        columns=counted_columns(columns),
     )
 
 
@@ -142,7 +143,7 @@ def read_lines(
     """Return the run, or None when anything is wrong: first what single lines have, then documents that come twice."""
     before = problems.total
     reading = _Reading(name, problems, topics, tag, unknown_topic)
-    for line, columns in data_lines(name, text, problems):
+    for line, columns in lines_below_heading(name, text, problems, RUN_COLUMNS):
         reading.take(line, columns)
     reading.note_duplicates()
     if not reading.lines and problems.total == before:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Protocol
 
 from annotator.evaluation.consensus import (
-    THIRD,
     Opinion,
     disputed_items,
     judge_of,
@@ -190,11 +189,11 @@ class Settling:
         return _opinions(self._contested_voices)
 
     @cached_property
-    def _contested_columns(self) -> tuple[list[int], list[int], list[bool]]:
-        """Items, grades, and whether the third judge gave them."""
+    def _contested_columns(self) -> tuple[list[int], list[int], list[int]]:
+        """Items, grades, and the place of the judge who gave each."""
         voices = self._contested_voices
-        by_third = [voice.place == THIRD for voice in voices]
-        return [voice.pool_item_id for voice in voices], [voice.grade for voice in voices], by_third
+        places = [voice.place for voice in voices]
+        return [voice.pool_item_id for voice in voices], [voice.grade for voice in voices], places
 
 
 def settle_by_name(voices: Sequence[NamedVoice], rules: Rules) -> dict[tuple[str, str], int]:

@@ -4,7 +4,7 @@ import io
 import re
 from collections.abc import Collection, Iterator
 
-from annotator.errors import Problems
+from annotator.errors import Problems, Sentence
 from annotator.evaluation.identifiers import MAX_IDENTIFIER_BYTES, is_one_word
 
 MAX_LINE_BYTES = 1 << 16
@@ -55,6 +55,16 @@ def check_words(name: str, line: int, words: Collection[bytes], problems: Proble
             )
             return False
     return True
+
+
+def counted_columns(count: int) -> Sentence:
+    """So many columns, for a sentence with other words around it."""
+    return Sentence("one column") if count == 1 else Sentence("%(count)d columns", {"count": count})
+
+
+def counted_fields(count: int) -> Sentence:
+    """So many fields, in the same way."""
+    return Sentence("one field") if count == 1 else Sentence("%(count)d fields", {"count": count})
 
 
 def shown(word: bytes) -> str:

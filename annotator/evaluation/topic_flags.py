@@ -7,7 +7,8 @@ from enum import Enum
 from annotator.errors import Sentence
 
 LEAST_RELEVANT = 3
-GREATEST_SHARE = 0.5  # of the judged documents
+TOO_RELEVANT_SHARE = 0.4  # of the judged documents; from this share on too many are relevant
+TOO_RELEVANT_PERCENT = round(100 * TOO_RELEVANT_SHARE)
 LEAST_JUDGED = 10  # before a share says anything of a topic of which documents still wait
 # A quick look has the best of one ranking before it, so that far more than in a pool may look relevant.
 LOOKS_NEEDED = 10
@@ -22,7 +23,9 @@ class Fault(Enum):
         {"least": LEAST_RELEVANT},
     )
     MANY = Sentence(
-        "More than half of the judged documents are relevant: many more will be unjudged, and every run looks good."
+        "%(percent)d %% or more of the judged documents are relevant: many more will be unjudged, and every run looks "
+        "good.",
+        {"percent": TOO_RELEVANT_PERCENT},
     )
 
     @property
@@ -79,13 +82,13 @@ class TopicFlag:
 
 
 def flag_topics(topics: Sequence[JudgedTopic]) -> list[TopicFlag]:
-    """Flag topics with fewer than three relevant documents, or with more than half of the judged ones relevant.
+    """Flag topics with fewer than three relevant documents, or with too many of the judged ones relevant.
 
     One of which nothing is judged is not flagged; nor one with few relevant while those that wait may be relevant, nor
     one with many by its first few judgements. TREC's Deep Learning tracks dropped by R < 3 and by a share of 0.6
-    (2019) or a half (2022, at a first sample). Few goes before many: two of three relevant is few.
+    (2019) or 0.4 (2022, after judging). Few goes before many: two of three relevant is few.
     """
-    flags = ((topic, _fault(topic)) for topic in topics if topic.judged)
+    flags = ((topic, fault_of(topic)) for topic in topics)
     return [TopicFlag(topic, fault) for topic, fault in flags if fault is not None]
 
 
@@ -102,8 +105,11 @@ def promise_of(looked: int, relevant: int) -> Promise:
     return Promise.MANY if relevant > GREATEST_SHARE_OF_LOOKS * looked else Promise.GOOD
 
 
-def _fault(topic: JudgedTopic) -> Fault | None:
+def fault_of(topic: JudgedTopic) -> Fault | None:
+    """What is wrong with a topic, by the rules of `flag_topics`; None where nothing is, or nothing is judged."""
+    if not topic.judged:
+        return None
     if topic.relevant < LEAST_RELEVANT:
         return Fault.FEW if topic.relevant + topic.waiting < LEAST_RELEVANT else None
     is_early = topic.waiting > 0 and topic.judged < LEAST_JUDGED
-    return Fault.MANY if not is_early and topic.relevant > GREATEST_SHARE * topic.judged else None
+    return Fault.MANY if not is_early and topic.relevant >= TOO_RELEVANT_SHARE * topic.judged else None

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from annotator.errors import Problems
+from annotator.evaluation.file_kinds import note_separator
+from annotator.evaluation.headings import TOPIC_COLUMNS, is_heading, note_heading
 from annotator.evaluation.identifiers import check_topic_number
 from annotator.evaluation.json_lines import identifier_of, json_objects, text_of
 from annotator.evaluation.parsed_topics import ParsedTopic as ParsedTopic
+from annotator.evaluation.table_lines import counted_fields
 from annotator.evaluation.topic_sgml import sgml_topics
 from annotator.evaluation.topic_xml import xml_topics
 
@@ -74,18 +77,24 @@ def _check(name: str, read: Iterable[ParsedTopic], problems: Problems) -> list[P
 
 
 def _tab_separated_topics(name: str, text: bytes, problems: Problems) -> Iterator[ParsedTopic]:
+    if note_separator(name, text, problems):
+        return
+    seen = False
     for line, content in enumerate(text.decode().split("\n"), start=1):
         fields = [" ".join(value.split()) for value in content.split("\t")]
         if not any(fields):
             continue
-        if len(fields) == 1:
+        is_first, seen = not seen, True
+        if is_first and is_heading(fields, TOPIC_COLUMNS):
+            note_heading(problems, name, line, fields)
+        elif len(fields) == 1:
             problems.add(name, line, "The line has no tab; it must be the number, a tab and the title.")
         elif len(fields) > MAX_FIELDS:
             problems.add(
                 name,
                 line,
-                "The line has %(fields)d fields; a topic has at most four: number, title, description, narrative.",
-                fields=len(fields),
+                "The line has %(fields)s; a topic has at most four: number, title, description, narrative.",
+                fields=counted_fields(len(fields)),
             )
         else:
             number, title, description, narrative = fields + [""] * (MAX_FIELDS - len(fields))

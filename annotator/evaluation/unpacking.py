@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems
+from annotator.evaluation.file_signatures import note_no_text
 
 UNPACKED_LIMIT = 1 << 30
 GZIP_MAGIC = b"\x1f\x8b"
 GZIP_WINDOW = 31  # zlib's name for "gzip header and checksum, largest window"
 UTF8_MARK = b"\xef\xbb\xbf"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 PIECE_BYTES = 1 << 16
 DECODED_BYTES = 1 << 20
 READ_BYTES = 1 << 20
@@ -138,8 +138,8 @@ def _gunzip_member(data: bytes, position: int, unpacked: io.BytesIO, limit: int)
 def _check_text(problems: Problems, name: str, text: bytes) -> None:
     if not text:
         problems.add(name, None, "The file is empty.")
-    elif text.startswith(UTF16_MARKS):
-        problems.add(name, None, "The file is text in UTF-16. Save it as UTF-8.")
+    elif note_no_text(problems, name, text):
+        return
     elif b"\0" in text:
         line, byte = _place(text, text.index(b"\0"))
         problems.add(name, line, "Byte %(byte)d is NUL: this is no text file. Send text, plain or gzip.", byte=byte)

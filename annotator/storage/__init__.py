@@ -19,9 +19,11 @@ from annotator.storage.collection import (
 )
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
+from annotator.storage.deletions import DeletedKind, DeletedPart, Deletion
 from annotator.storage.documents import Document
 from annotator.storage.ended_sessions import EndedSession
 from annotator.storage.invitations import Invitation
+from annotator.storage.job_parts import JobPart
 from annotator.storage.jobs import Job, JobState
 from annotator.storage.judge_desk import (
     Evidence,
@@ -60,6 +62,9 @@ __all__ = [
     "CollectionState",
     "Contribution",
     "Database",
+    "DeletedKind",
+    "DeletedPart",
+    "Deletion",
     "Document",
     "DocumentWords",
     "EndedSession",
@@ -69,6 +74,7 @@ __all__ = [
     "GuidelineVersion",
     "Invitation",
     "Job",
+    "JobPart",
     "JobState",
     "Judgement",
     "JudgingMode",

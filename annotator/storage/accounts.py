@@ -53,6 +53,8 @@ class User(Base):
     prompt: Mapped[str] = mapped_column(default="")
     labelled_on: Mapped[date | None]
     added_at: Mapped[datetime]
+    # While the archive that brings it comes in: nobody finds it, and its name is taken.
+    being_imported: Mapped[bool] = mapped_column(default=False)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def person_of(user: User) -> Person:
 
 def find_user(session: Session, name: str) -> User:
     """The person of that name; `NotFoundError` when there is none."""
-    user = session.scalar(select(User).where(User.name == name))
+    user = session.scalar(select(User).where(User.name == name, User.being_imported.is_(False)))
     if user is None:
         raise NotFoundError("There is no user “%(name)s”.", name=name)
     return user
@@ -136,7 +138,16 @@ def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
         user = new_user(
             session, name, password_hash=None, administrator=False, added_at=added_at, may_be_forgotten=True
         )
+    refuse_unfinished(user)
     return user
+
+
+def refuse_unfinished(user: User) -> None:
+    """Raise `ConflictError` for an account that an archive brings, which is not whole yet."""
+    if user.being_imported:
+        raise ConflictError(
+            "The account “%(name)s” comes with a collection that is being imported. Try again later.", name=user.name
+        )
 
 
 def new_user(
@@ -195,6 +206,47 @@ def find_membership(session: Session, collection_id: int, user_id: int, role: Ro
             Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
         )
     )
+
+
+def refuse_without_organiser(session: Session, collection_id: int, slug: str, leaving: User) -> None:
+    """Raise `ConflictError` when nobody would organise a collection, which is locked, without this organiser.
+
+    Somebody who has not chosen a password yet does not replace an organiser who can sign in.
+    """
+    others = (
+        select(Membership.id)
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.collection_id == collection_id,
+            Membership.role == Role.ORGANISER,
+            Membership.user_id != leaving.id,
+        )
+    )
+    if leaving.password_hash is not None:
+        others = others.where(User.password_hash.is_not(None))
+    if session.scalar(others.limit(1)) is None:
+        raise ConflictError(
+            "Without “%(name)s” nobody who can sign in would organise “%(slug)s”: make somebody else an organiser "
+            "first.",
+            name=leaving.name,
+            slug=slug,
+        )
+
+
+def refuse_person_elsewhere(session: Session, collection_id: int, judge: User) -> None:
+    """Raise `ConflictError` when labels would come in under the name of a person who is no member of the collection.
+
+    An account without password and roles is no person's: an import of labels has made it, here or elsewhere.
+    """
+    if judge.kind == UserKind.MACHINE:
+        return
+    places = set(session.scalars(select(Membership.collection_id).where(Membership.user_id == judge.id)))
+    if (judge.password_hash is not None or places) and collection_id not in places:
+        raise ConflictError(
+            "“%(name)s” is the account of a person who is no member of this collection: make them a member first, or "
+            "give the labels the name of another judge.",
+            name=judge.name,
+        )
 
 
 def replace_password(user: User, new_hash: str) -> None:

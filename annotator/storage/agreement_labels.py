@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, String, cast, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import ColumnElement, String, case, cast, func, select
+from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User, UserKind
 from annotator.storage.collection import Topic
+from annotator.storage.conditions import HAS_OWN_TIME
 from annotator.storage.documents import chunks
 from annotator.storage.duplicates import SHOWN
 from annotator.storage.judging import DECIDING, Judgement
@@ -34,6 +35,7 @@ class GradeColumns(NamedTuple):
     items: "array[int]"  # ids of pool items
     topics: "array[int]"  # ids
     grades: "array[int]"
+    own_times: "array[int]"  # 0 for a label of a file, else 1
 
 
 class GradesRead(NamedTuple):
@@ -122,8 +124,9 @@ def _prints(session: Session) -> dict[int, _Print]:
 def _read(session: Session, collection_id: int, judges: frozenset[int] | None) -> GradeColumns:
     """Read what these judges say, or all of them; a column is one text, which takes a third of the time of rows."""
     columns = (Judgement.id, Judgement.judge_id, Judgement.pool_item_id, PoolItem.topic_id, Judgement.grade)
+    own_time = case((HAS_OWN_TIME, "1"), else_="0")
     statement = (
-        select(*(_together(column) for column in columns))
+        select(*(_together(cast(column, String)) for column in columns), _together(own_time))
         .select_from(Judgement)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -139,8 +142,8 @@ def _read(session: Session, collection_id: int, judges: frozenset[int] | None) -
     return GradeColumns(*(_numbers(",".join(filter(None, column))) for column in texts))
 
 
-def _together(column: InstrumentedAttribute[int] | InstrumentedAttribute[int | None]) -> ColumnElement[str]:
-    return func.aggregate_strings(cast(column, String), ",")
+def _together(column: ColumnElement[str]) -> ColumnElement[str]:
+    return func.aggregate_strings(column, ",")
 
 
 def _numbers(text: str) -> "array[int]":

@@ -1,6 +1,5 @@
 """Who did what: a line for every deed that changes or gives out more than a judge's own work; only ever added to."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,12 +9,10 @@ from typing import Any, TypeAlias, cast
 from sqlalchemy import Connection, ForeignKey, Index, Table, event
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from annotator.storage.audit_actions import plain_details
 from annotator.storage.collection import find_collection
 from annotator.storage.columns import Base
 
-LONGEST_DETAIL = 200
-# How the policy begins that is one judge's word: it goes on with a name.
-ONE_JUDGE = "judge:"
 # What a door to the house holds while something is done, and only hands on.
 Transaction: TypeAlias = Session
 
@@ -135,7 +132,7 @@ def record(
     """Add a line, in the transaction of the deed itself: what is rolled back was not done.
 
     Names of people go into the subject and never into the details, which stay as they are when somebody is forgotten.
-    Of the details those that are None are left out; what JSON has no word for is written as text, and long text is cut.
+    Raises what `plain_details` does.
     """
     session.add(
         AuditEvent(
@@ -146,14 +143,6 @@ def record(
             collection_id=collection_id,
             action=action,
             subject=subject,
-            details={name: _plain(value) for name, value in (details or {}).items() if value is not None},
+            details=plain_details(action, details or {}),
         )
     )
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, str) and value.startswith(ONE_JUDGE):
-        return f"{ONE_JUDGE}…"
-    if isinstance(value, str) and len(value) > LONGEST_DETAIL:
-        return f"{value[:LONGEST_DETAIL]}…"
-    return json.loads(json.dumps(value, default=str))

@@ -1,41 +1,57 @@
 """Copies of an SQLite database that are made while it is in use, and put back; PostgreSQL has tools of its own."""
 
+import fcntl
 import os
+import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from annotator.errors import ConflictError
-from annotator.storage.checking import Examination, examine
+from annotator.files import create_for_owner
+from annotator.storage.checking import Examination, count_judgements, examine, examine_copy
 from annotator.storage.database import Database
-from annotator.storage.passing_faults import PRIMARY_CODE
+from annotator.storage.passing_faults import PRIMARY_CODE, keeps_from_writing
 from annotator.storage.upkeep import Progress, UpkeepError, file_of
 
 PAGES_AT_ONCE = 2_000
 # What SQLite keeps beside a file, and puts into whichever file it finds there under the name.
 LOGS = ("-wal", "-shm", "-journal")
+# The process that writes a copy holds this file beside it locked.
+LOCK = ".lock"
 IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-BY_PG_DUMP = "PostgreSQL is backed up by its own tool, while judging goes on: pg_dump --format=custom --file=FILE URL"
-BY_PG_RESTORE = "PostgreSQL is restored by its own tool: pg_restore --clean --if-exists --dbname=URL FILE"
+BY_PG_DUMP = (
+    "PostgreSQL is backed up by its own tool, while judging goes on: pg_dump --format=custom --file=FILE %(url)s"
+)
+BY_PG_RESTORE = "PostgreSQL is restored by its own tool: pg_restore --clean --if-exists --dbname=%(url)s FILE"
 
 
-def back_up(database: Database, target: Path, *, progress: Progress | None = None) -> Examination:
-    """Copy the database as it is at this moment into a new file, which counts once it was opened and examined.
+def back_up(
+    database: Database, target: Path, *, in_full: bool = False, progress: Progress | None = None
+) -> Examination:
+    """Copy the database as it is at this moment into a new file, which counts once it was opened and found whole.
 
-    Nobody waits for it. Raises `UpkeepError` when the copy cannot be written or is not in order; no file is left then.
+    Nobody waits for it. Only the file is examined, which takes about as long as the copying; `in_full` examines
+    everything, as `restore` does. Raises `UpkeepError` when the copy cannot be written or is not in order; no file is
+    left then, nor when it is interrupted.
     """
     file_of(database, BY_PG_DUMP)
     _refuse_file(target)
     with _aside(target) as aside:
-        _copy_pages(database, aside, progress)
-        examination = _examined(aside)
+        judgements = _copy_pages(database, aside, progress)
+        examination = _examined(aside, partial(examine, progress=progress) if in_full else examine_copy)
+        if examination.judgements != judgements:
+            raise UpkeepError(
+                "The copy has %(copied)d judgements, not %(count)d.", copied=examination.judgements, count=judgements
+            )
         _close_to_one_file(aside)
         _write_through(aside)
         _refuse_file(target)
@@ -63,6 +79,8 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
         _examined(aside)
         _close_to_one_file(aside)
         _write_through(aside)
+        if target.exists():
+            shutil.copymode(target, aside)
         kept = _put_aside(target, now)
         aside.replace(target)
         _write_through(target.parent)
@@ -73,16 +91,54 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
 
 @contextmanager
 def _aside(target: Path) -> Iterator[Path]:
-    """A name beside the file that is to be, of which nothing is left when the block fails."""
+    """An empty file of its owner's beside the one that is to be, of which nothing is left when the block fails.
+
+    What processes that were killed have left for the same target is removed first.
+    """
     aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        # In a container the next process may have the number of one that was ended in the middle.
-        _remove(aside)
-        yield aside
+        _remove_left(target, aside)
+        # Not the copy itself is locked: over a network some file systems would keep SQLite from writing to it.
+        with create_for_owner(_lock_of(aside)) as lock:
+            try:
+                with suppress(OSError):  # not every file system has locks
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+                # What is copied into it has hashes of passwords, and everybody's notes.
+                create_for_owner(aside).close()
+                yield aside
+            finally:
+                _remove(aside)
+                _lock_of(aside).unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         raise UpkeepError("“%(file)s” cannot be written: %(reason)s.", file=target, reason=error) from error
-    finally:
-        _remove(aside)
+
+
+def _remove_left(target: Path, own: Path) -> None:
+    """Remove the unfinished copies for this target whose processes are gone."""
+    name = re.compile(rf"(\.{re.escape(target.name)}\.\d+)({'|'.join((LOCK, *LOGS))})?")
+    found = [name.fullmatch(path.name) for path in target.parent.iterdir()]
+    for copy in sorted({target.with_name(one[1]) for one in found if one}):
+        # Another user's are left alone.
+        with suppress(PermissionError), _lock_of(copy).open("ab") as lock:
+            if _is_left(lock, is_own=copy == own):
+                _remove(copy)
+                _lock_of(copy).unlink(missing_ok=True)
+
+
+def _lock_of(aside: Path) -> Path:
+    return Path(f"{aside}{LOCK}")
+
+
+def _is_left(lock: BinaryIO, *, is_own: bool) -> bool:
+    """Lock the file of a copy; whether nobody writes that copy any more."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # A file system without locks. In a container the next process may have the number of one that was killed.
+        return is_own
+    return True
 
 
 def _remove(path: Path) -> None:
@@ -95,32 +151,47 @@ def _logs(path: Path) -> list[Path]:
     return [Path(f"{path}{end}") for end in LOGS]
 
 
-def _copy_pages(database: Database, target: Path, progress: Progress | None) -> None:
+def _copy_pages(database: Database, target: Path, progress: Progress | None) -> int:
+    """Copy the file, and count the judgements that are to be in it."""
+
+    def show(_status: int, left: int, pages: int) -> None:
+        # Called in any case, since Ctrl-C is heard of here.
+        if progress is not None:
+            progress(pages - left, pages)
+
     with database.reading() as session, closing(sqlite3.connect(target)) as copy:
         # The session keeps to one state from its first look on: without one, SQLite would begin anew with each
         # judgement that is stored meanwhile.
         session.execute(text("SELECT count(*) FROM sqlite_master"))
+        # Nobody relies on the copy before it is whole, and then it is written through at once.
+        for pragma in ("journal_mode=OFF", "synchronous=OFF"):
+            copy.execute(f"PRAGMA {pragma}")
         driver: Any = session.connection().connection.driver_connection
-        driver.backup(
-            copy,
-            pages=PAGES_AT_ONCE,
-            sleep=0,
-            progress=None if progress is None else lambda _, left, pages: progress(pages - left, pages),
-        )
+        driver.backup(copy, pages=PAGES_AT_ONCE, sleep=0, progress=show)
+        has_judgements = "SELECT count(*) FROM sqlite_master WHERE name = 'judgement'"
+        return count_judgements(session) if session.scalar(text(has_judgements)) else 0
 
 
-def _examined(path: Path) -> Examination:
+def _examined(path: Path, look: Callable[[Database], Examination] = examine) -> Examination:
     """What is in a file, opened as the program opens its database; `UpkeepError` when that is not in order."""
     copy = Database(f"sqlite:///{path}")
     try:
-        examination = examine(copy)
+        examination = look(copy)
     except (ConflictError, DBAPIError) as error:
+        _raise_fault_of_disk(error)
         raise UpkeepError("This is no database of annotator: %(reason)s", reason=error) from error
     finally:
         copy.close()
     if examination.is_broken:
         raise UpkeepError("The copy is not in order: %(found)s", found="; ".join(map(str, examination.wrong)))
     return examination
+
+
+def _raise_fault_of_disk(error: Exception) -> None:
+    """Raise what SQLite says of a disk that is full or fails, which is no fault of the copy; else do nothing."""
+    fault = error if isinstance(error, DBAPIError) else error.__cause__
+    if isinstance(fault, DBAPIError) and isinstance(fault.orig, sqlite3.Error) and keeps_from_writing(fault):
+        raise fault.orig from error
 
 
 def _close_to_one_file(path: Path) -> None:
@@ -139,7 +210,9 @@ def _put_aside(target: Path, now: datetime) -> Path | None:
             os.link(target, kept)
         except OSError:
             # Not every file system gives a file two names.
+            create_for_owner(kept).close()
             shutil.copyfile(target, kept)
+            shutil.copymode(target, kept)
     for log, name in zip(_logs(target), _logs(kept), strict=True):
         if log.exists():
             log.replace(name)

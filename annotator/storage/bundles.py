@@ -1,7 +1,6 @@
 """A collection row by row: out of its tables as plain values, and into those of another site under ids of its own."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -9,6 +8,7 @@ from sqlalchemy import (
     ColumnElement,
     Table,
     bindparam,
+    delete,
     func,
     insert,
     select,
@@ -31,10 +31,13 @@ LEFT_OUT: Mapping[str, str] = {
     "api_token": "opens this site to a person",
     "attempts": "counts what was tried at this site's doors",
     "audit_event": "tells what was done at this site; it goes along to be read, and is not imported",
+    "deleted_part": "was deleted at this site",
+    "deletion": "was deleted at this site",
     "document_words": "is made from the documents",
     "ended_session": "keeps people out of this site",
     "invitation": "opens this site to a person",
     "job": "is work of this site's worker",
+    "job_part": "is work of this site's worker",
     "user": "has its own part, without passwords",
 }
 COLLECTION = Base.metadata.tables["collection"]
@@ -45,6 +48,9 @@ TABLES = tuple(table for table in Base.metadata.sorted_tables if table.name not 
 JUDGE_OR_EVERYBODY = ("topic_revision", "judge_id")
 # Made where somebody judged or asked, and unlike any other on a site.
 CLIENT_ID = "client_id"
+
+# Left out of archives, and gone with a collection that is removed for good; what refers to others comes first.
+OF_SITE = ("api_token", "document_words", "invitation", "job_part", "job")
 
 PLURALS = {"evidence": "evidence", "stratum": "strata", "user": "people"}
 
@@ -58,7 +64,7 @@ def part_of(table: Table) -> str:
 
 def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]:
     """The rows of a collection, in the order of their keys, as the database has them."""
-    statement = select(table).where(_belongs(table, collection_id)).order_by(*table.primary_key)
+    statement = select(table).where(belongs(table, collection_id)).order_by(*table.primary_key)
     at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
     for row in session.execute(statement, execution_options={"yield_per": at_once}).mappings():
         yield dict(row)
@@ -69,7 +75,7 @@ def people_in(session: Session, collection_id: int) -> list[Row]:
     wanted: set[int] = set()
     for table in TABLES:
         for column in _of_people(table):
-            wanted.update(session.scalars(select(column).where(_belongs(table, collection_id)).distinct()))
+            wanted.update(session.scalars(select(column).where(belongs(table, collection_id)).distinct()))
     told = [USER.c[name] for name in ("id", "name", "kind", "model", "prompt", "labelled_on")]
     found = []
     for some in chunks(sorted(id_ for id_ in wanted if id_)):
@@ -80,32 +86,64 @@ def people_in(session: Session, collection_id: int) -> list[Row]:
     return found
 
 
-def store_rows(session: Session, table: Table, rows: Iterator[Row], ids: Ids) -> int:
-    """Store rows under ids of this site, let them refer to what went before, and count them.
+def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -> list[Row]:
+    """Store rows under ids of this site, and let them refer to what went before.
 
-    Raises `InvalidValueError` when one refers to what is not there.
+    Returns what is left for `link_rows`: which of them refer to others of their table, which may come later. Raises
+    `InvalidValueError` when one refers to what is not there. It may be done again with the same rows.
     """
     key = _own_id(table)
     to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
-    waiting: list[Row] = []
-    count = 0
-    while batch := list(islice(rows, FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE))):
-        count += len(batch)
-        if key is not None:
-            mapped = ids.setdefault(table.name, {})
-            for row, new in zip(batch, next_ids(session, table, len(batch)), strict=True):
-                mapped[row[key.name]] = new
-                row[key.name] = new
-        for row in batch:
-            _refer(table, row, ids)
-            if any(row[column.name] is not None for column in to_itself):
-                waiting.append({f"to_{column.name}": row[column.name] for column in to_itself} | {"key": row["id"]})
-                row.update(dict.fromkeys(column.name for column in to_itself))
-        if CLIENT_ID in table.columns:
-            _make_unlike(session, table, batch)
-        session.execute(insert(table), batch)
-    _link(session, table, to_itself, waiting, ids)
-    return count
+    batch = [dict(row) for row in rows]
+    if key is not None:
+        mapped = ids.setdefault(table.name, {})
+        for row, new in zip(batch, next_ids(session, table, len(batch)), strict=True):
+            mapped[row[key.name]] = new
+            row[key.name] = new
+    waiting = []
+    for row in batch:
+        _refer(table, row, ids)
+        if any(row[column.name] is not None for column in to_itself):
+            waiting.append({f"to_{column.name}": row[column.name] for column in to_itself} | {"key": row["id"]})
+            row.update(dict.fromkeys(column.name for column in to_itself))
+    if CLIENT_ID in table.columns:
+        _make_unlike(session, table, batch)
+    session.execute(insert(table), batch)
+    return waiting
+
+
+def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) -> None:
+    """Let rows refer to others of their table, once all of it is stored."""
+    columns = [link.parent for link in table.foreign_keys if link.column.table is table]
+    links = [
+        {
+            name: value if name == "key" or value is None else _known(ids, table.name, value)
+            for name, value in row.items()
+        }
+        for row in waiting
+    ]
+    statement = (
+        update(table).where(table.c.id == bindparam("key")).values({c.name: bindparam(f"to_{c.name}") for c in columns})
+    )
+    session.connection().execute(statement, links)
+
+
+def delete_rows(session: Session, collection_id: int) -> None:
+    """Delete every row of a collection, but the collection's own, what the audit log refers to, and its deletions."""
+    outside = [Base.metadata.tables[name] for name in OF_SITE]
+    for table in (*outside, *reversed(TABLES)):
+        session.execute(delete(table).where(belongs(table, collection_id)))
+
+
+def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
+    """Whether a row is of the collection: itself, or what it stands below."""
+    if table is COLLECTION:
+        return table.c.id == collection_id
+    if "collection_id" in table.columns:
+        return table.c.collection_id == collection_id
+    column = next(column for column in table.columns if not column.nullable and _parent(column) is not None)
+    parent = cast("Table", _parent(column))
+    return column.in_(select(parent.c.id).where(belongs(parent, collection_id)))
 
 
 def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
@@ -115,18 +153,10 @@ def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
         return session.scalars(sequence, {"name": f'"{table.name}"', "count": count}).all()
     # Whoever writes to SQLite is alone.
     first = session.scalars(select(func.coalesce(func.max(table.c.id), 0) + 1)).one()
+    if table.dialect_options["sqlite"]["autoincrement"]:
+        given_out = text("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = :name")
+        first = max(first, session.scalars(given_out, {"name": table.name}).one())
     return range(first, first + count)
-
-
-def _belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
-    """Whether a row is of the collection: itself, or what it stands below."""
-    if table is COLLECTION:
-        return table.c.id == collection_id
-    if "collection_id" in table.columns:
-        return table.c.collection_id == collection_id
-    column = next(column for column in table.columns if not column.nullable and _parent(column) is not None)
-    parent = cast("Table", _parent(column))
-    return column.in_(select(parent.c.id).where(_belongs(parent, collection_id)))
 
 
 def _parent(column: Column[Any]) -> Table | None:
@@ -170,20 +200,6 @@ def _known(ids: Ids, target: str, value: int) -> int:
         raise InvalidValueError(
             "It refers to number %(number)d of “%(table)s”, which is not there.", number=value, table=target
         ) from None
-
-
-def _link(session: Session, table: Table, columns: Collection[Column[Any]], waiting: Sequence[Row], ids: Ids) -> None:
-    """Let rows refer to others of their table, which may have come later."""
-    if not waiting:
-        return
-    for row in waiting:
-        for name, value in row.items():
-            if name != "key" and value is not None:
-                row[name] = _known(ids, table.name, value)
-    statement = (
-        update(table).where(table.c.id == bindparam("key")).values({c.name: bindparam(f"to_{c.name}") for c in columns})
-    )
-    session.connection().execute(statement, list(waiting))
 
 
 def _make_unlike(session: Session, table: Table, batch: Sequence[Row]) -> None:

@@ -52,15 +52,19 @@ class OldJudgement(NamedTuple):
 def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJudgement]:
     """Those of accepted topics, by topic id and docno, in the order in which they were made.
 
-    What a judge drew before the change and judged within a lease after it is among them: the old text was still on
-    their screen, or may have been. What was carried over goes with the judgement that it repeats.
+    The assignment has the hash of the text that the judge was shown. A judge who changes their mind may have looked at
+    the document again, so that a lease after the change this is of the new text. Where no hash is known, as in labels
+    of files, moments decide: what was judged before the change is among them, and what was drawn before it and judged
+    within a lease after it, when the old text may still have been on the screen. What was carried over goes with the
+    judgement that it repeats.
     """
     since = Document.text_changed_at
     # No database adds to a moment as the other one does, so the last half hour is looked at here.
     rows = session.execute(
         select(
             *(Judgement.id, Judgement.pool_item_id, Document.id, Topic.number, Document.docno, User.name),
-            *(Judgement.grade, Judgement.cannot_judge, Judgement.judged_at, since, Assignment.drawn_at),
+            *(Judgement.grade, Judgement.cannot_judge, Judgement.judged_at, since),
+            and_(Assignment.text_hash.is_not(None), Judgement.replaces_id.is_(None)),
         )
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Document, Document.id == PoolItem.document_id)
@@ -68,12 +72,17 @@ def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJud
         .join(User, User.id == Judgement.judge_id)
         .join(Assignment, Assignment.id == Judgement.assignment_id)
         .where(
-            *(Document.collection_id == collection_id, since.is_not(None), ACCEPTED, Judgement.current, SHOWN),
-            or_(Judgement.judged_at < since, Assignment.drawn_at < since),
+            *(Topic.collection_id == collection_id, since.is_not(None), ACCEPTED, Judgement.current, SHOWN),
+            or_(
+                and_(Assignment.text_hash.is_not(None), Assignment.text_hash.is_distinct_from(Document.text_hash)),
+                # It came late, and was stored as of the document that the judge has in hand again.
+                and_(Judgement.judged_at < since, Assignment.drawn_at >= since),
+                and_(Assignment.text_hash.is_(None), or_(Judgement.judged_at < since, Assignment.drawn_at < since)),
+            ),
         )
         .order_by(Topic.id, Document.docno, Judgement.id)
     )
-    return [OldJudgement._make(row[:-1]) for row in rows if row.judged_at < row.text_changed_at + LEASE]
+    return [OldJudgement._make(row) for *row, is_of_text_shown in rows if is_of_text_shown or row[-2] < row[-1] + LEASE]
 
 
 def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> None:

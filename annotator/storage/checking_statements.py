@@ -29,13 +29,16 @@ CHECKS = {
         SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
         WHERE assignment.pool_item_id <> judgement.pool_item_id OR assignment.judge_id <> judgement.judge_id
     """,
+    # Item and judge have one judgement that counts. As two lists: to look for each judgement's other assignments took
+    # minutes where one judge has thousands.
     "Judgements that count although their document was given back": """
-        SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
-        WHERE judgement.current AND assignment.state = 'returned' AND NOT EXISTS (
-            SELECT 1 FROM assignment AS other
-            WHERE other.pool_item_id = judgement.pool_item_id AND other.judge_id = judgement.judge_id
-                AND other.state <> 'returned'
-        )
+        SELECT count(*) FROM (
+            SELECT judgement.pool_item_id, judgement.judge_id
+            FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
+            WHERE judgement.current AND assignment.state = 'returned'
+            EXCEPT
+            SELECT pool_item_id, judge_id FROM assignment WHERE state <> 'returned'
+        ) AS given_back
     """,
     "Judgements that count although a later one took their place": """
         SELECT count(*) FROM judgement
@@ -72,6 +75,13 @@ CHECKS = {
         JOIN topic ON topic.id = pool_item.topic_id JOIN document ON document.id = pool_item.document_id
         WHERE topic.collection_id <> document.collection_id
     """,
+    "Collections whose scores are released by a version of the qrels that is not there": """
+        SELECT count(*) FROM collection
+        WHERE scores_qrels_version IS NOT NULL AND NOT EXISTS (
+            SELECT 1 FROM qrels_version
+            WHERE qrels_version.collection_id = collection.id AND qrels_version.number = collection.scores_qrels_version
+        )
+    """,
     # Four bytes a document, eight a score.
     "Ranked lists with another number of scores than of documents": """
         SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)
@@ -101,9 +111,10 @@ REMARKS = {
 # The tables that the statements read, each with the rows of one collection. SQLite takes a name within its own meaning
 # for a circle unless the schema stands before it; to PostgreSQL it is the table.
 _OF_COLLECTION = """
-    WITH topic AS NOT MATERIALIZED (SELECT * FROM {schema}topic WHERE collection_id = :id),
+    WITH collection AS NOT MATERIALIZED (SELECT * FROM {schema}collection WHERE id {chosen}),
+    topic AS NOT MATERIALIZED (SELECT * FROM {schema}topic WHERE collection_id {chosen}),
     pool_item AS NOT MATERIALIZED (
-        SELECT * FROM {schema}pool_item WHERE topic_id IN (SELECT id FROM {schema}topic WHERE collection_id = :id)
+        SELECT * FROM {schema}pool_item WHERE topic_id IN (SELECT id FROM {schema}topic WHERE collection_id {chosen})
     ),
     assignment AS NOT MATERIALIZED (
         SELECT * FROM {schema}assignment WHERE pool_item_id IN (SELECT id FROM pool_item)
@@ -115,13 +126,27 @@ _OF_COLLECTION = """
         SELECT * FROM {schema}topic_revision WHERE topic_id IN (SELECT id FROM topic)
     ),
     ranked_list AS NOT MATERIALIZED (
-        SELECT * FROM {schema}ranked_list WHERE run_id IN (SELECT id FROM run WHERE collection_id = :id)
+        SELECT * FROM {schema}ranked_list WHERE run_id IN (SELECT id FROM run WHERE collection_id {chosen})
     )
 """
 
 
+# What comes in batch by batch, or was left by an import that was interrupted, is out of order until it is whole.
+_WHOLE = "IN (SELECT id FROM {schema}collection WHERE NOT being_imported)"
+
+
 def within(check: str, dialect: str) -> str:
     """One of `CHECKS` about the collection of the number `:id` alone."""
-    parts = _OF_COLLECTION.format(schema="main." if dialect == "sqlite" else "")
+    return _restricted(check, dialect, "= :id")
+
+
+def among_whole(check: str, dialect: str) -> str:
+    """One of `CHECKS` about all collections but those that are being imported."""
+    return _restricted(check, dialect, _WHOLE)
+
+
+def _restricted(check: str, dialect: str, chosen: str) -> str:
+    schema = "main." if dialect == "sqlite" else ""
+    parts = _OF_COLLECTION.format(schema=schema, chosen=chosen.format(schema=schema))
     own = check.strip()
     return f"{parts}, {own.removeprefix('WITH')}" if own.startswith("WITH") else f"{parts} {own}"

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Collection as Several
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, ForeignKey, UniqueConstraint, func, select
+from sqlalchemy import ColumnElement, ForeignKey, UniqueConstraint, and_, func, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage.columns import Base, ByteOrdered
+from annotator.storage.columns import NEVER_REUSED, Base, ByteOrdered
 
 # TREC takes the first thousand documents a topic.
 USUAL_MOST_DOCUMENTS = 1_000
@@ -51,6 +52,18 @@ class JudgingMode(StrEnum):
     OWNED = "owned"
 
 
+# How several grades become one unless an organiser chooses. With owners the owner's grade counts, as at NIST, and what
+# only others graded has the majority's. Otherwise of two judges who differ the first counts, so that a sample judged
+# twice is graded as the documents judged once are.
+DEFAULT_POLICIES: Mapping[JudgingMode, str] = {
+    JudgingMode.SHARED: "adjudicated-else-majority-first",
+    JudgingMode.OWNED: "adjudicated-else-owner-else-majority",
+}
+# The default of earlier versions, by which documents that the owner did not grade stay out. A collection that has it
+# keeps it, until the work is shared out in another way.
+EARLIER_DEFAULT_OWNED = "adjudicated-else-owner"
+
+
 class Collection(Base):
     __tablename__ = "collection"
 
@@ -67,9 +80,13 @@ class Collection(Base):
     terms: Mapped[str] = mapped_column(default="")
     # Participants send and correct runs before this moment; None: at any time.
     submissions_until: Mapped[datetime | None]
+    # As the organiser wrote it, with its zone; empty when nobody knows.
+    submissions_until_written: Mapped[str] = mapped_column(default="")
     # From when on participants see scores, and which; None: they see none.
     scores_released_at: Mapped[datetime | None]
     scores_shown: Mapped[str] = mapped_column(default=ScoresShown.BESIDE)
+    # The number of the kept version of the qrels that they are computed from; None: the grades of the moment.
+    scores_qrels_version: Mapped[int | None]
     # A run that has more documents for a topic is taken with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
     # Whether judges may search the corpus and add what they find to the pool.
@@ -89,6 +106,10 @@ class Collection(Base):
     # Whether documents whose judges differ stay out of the qrels until an adjudicator decides.
     leaves_out_disputed: Mapped[bool] = mapped_column(default=False)
     added_at: Mapped[datetime]
+    # From then on nobody finds it by its short name; it can be restored for a while.
+    deleted_at: Mapped[datetime | None]
+    # While its archive comes in, batch by batch, nobody finds it either.
+    being_imported: Mapped[bool] = mapped_column(default=False)
 
 
 class Grade(Base):
@@ -114,7 +135,7 @@ class GuidelineVersion(Base):
 
 class Topic(Base):
     __tablename__ = "topic"
-    __table_args__ = (UniqueConstraint("collection_id", "number"),)
+    __table_args__ = (UniqueConstraint("collection_id", "number"), NEVER_REUSED)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
@@ -150,9 +171,16 @@ class QuickLook(Base):
     looked_at: Mapped[datetime]
 
 
+# Collections that anybody finds.
+SHOWN = and_(Collection.deleted_at.is_(None), Collection.being_imported.is_(False))
+# In `Session.info`: the id of a collection that this session finds while it is being imported.
+IMPORTED = "imported collection"
+
+
 def find_collection(session: Session, slug: str) -> Collection:
     """The collection of that short name; `NotFoundError` when there is none."""
-    collection = session.scalar(select(Collection).where(Collection.slug == slug))
+    is_found = or_(SHOWN, Collection.id == session.info[IMPORTED]) if IMPORTED in session.info else SHOWN
+    collection = session.scalar(select(Collection).where(Collection.slug == slug, is_found))
     if collection is None:
         raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)
     return collection
@@ -165,7 +193,13 @@ def refuse_unusable_slug(session: Session, slug: str) -> None:
             "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, not a sign first.",
             slug=slug,
         )
-    if session.scalar(select(Collection.id).where(Collection.slug == slug)) is not None:
+    state = select(Collection.deleted_at, Collection.being_imported).where(Collection.slug == slug)
+    taken = session.execute(state).one_or_none()
+    if taken is not None and taken.deleted_at is not None:
+        raise ConflictError("The collection “%(slug)s” was deleted and can still be restored.", slug=slug)
+    if taken is not None and taken.being_imported:
+        raise ConflictError("The collection “%(slug)s” is being imported.", slug=slug)
+    if taken is not None:
         raise ConflictError("There is a collection “%(slug)s” already.", slug=slug)
 
 
@@ -181,7 +215,7 @@ def lock_collection(session: Session, slug: str, *, against_judging: bool = Fals
     writer in any case.)
     """
     collection = session.scalar(
-        select(Collection).where(Collection.slug == slug).with_for_update(key_share=not against_judging),
+        select(Collection).where(Collection.slug == slug, SHOWN).with_for_update(key_share=not against_judging),
         # Whoever had to wait for the lock may have read before what the other has changed.
         execution_options={"populate_existing": True},
     )

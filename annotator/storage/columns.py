@@ -16,6 +16,11 @@ NAMING = {
 }
 
 
+# Of tables whose rows can be deleted: SQLite gives no id out twice, as PostgreSQL does not. What was deleted comes back
+# under its own, and nothing that is kept by an id is taken for another row's.
+NEVER_REUSED = {"sqlite_autoincrement": True}
+
+
 class UtcDateTime(TypeDecorator[datetime]):
     """An aware moment, kept in UTC; SQLite would silently drop the zone."""
 

@@ -16,3 +16,7 @@ DECIDES = text("assignment.purpose = 'adjudication'")
 JUDGES = text("assignment.purpose <> 'adjudication'")
 CURRENT = text("judgement.current")
 OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
+# How the client ids of imported labels begin; archives keep them.
+OF_A_FILE = "file-"
+# All labels of a file have the moment of its import, and the order of its lines.
+HAS_OWN_TIME = Judgement.client_id.not_like(f"{OF_A_FILE}%")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy import Column, Table, bindparam, func, insert, or_, select, text, update
+from sqlalchemy.dialects.postgresql import REGCLASS
 from sqlalchemy.orm import Session
 
 from annotator.storage.columns import Base
@@ -17,7 +18,7 @@ from annotator.storage.upkeep import Progress, UpkeepError
 
 ROWS_AT_ONCE = 1_000
 # Of tables whose rows may be large: a run is up to hundreds of megabytes, a document some.
-FEW_AT_ONCE = {"run_file": 1, "job": 1, "document": 50, "document_words": 50, "guideline_version": 50}
+FEW_AT_ONCE = {"run_file": 1, "job": 1, "job_part": 8, "document": 50, "document_words": 50, "guideline_version": 50}
 # Checksums of rows are added up: the databases need not agree about their order.
 MODULUS = 1 << 256
 
@@ -73,7 +74,7 @@ def copy_site(source: Database, target: Database, *, progress: Progress | None =
             done += copied[-1].rows
             if progress is not None:
                 progress(done, steps)
-        _make_ready(new, tables)
+        _make_ready(new, tables, last_ids(old, tables))
         new.flush()
         for table, sent in zip(tables, copied, strict=True):
             _refuse_difference(new, table, sent)
@@ -142,16 +143,41 @@ def _count(session: Session, table: Table) -> int:
     return session.scalars(select(func.count()).select_from(table)).one()
 
 
-def _make_ready(session: Session, tables: Sequence[Table]) -> None:
-    """What a database has beside the rows: on SQLite the index of words, on PostgreSQL the next ids."""
+def last_ids(session: Session, tables: Sequence[Table]) -> dict[str, int]:
+    """Table → the greatest id that was ever given out in it, which what was deleted may have."""
+    if session.get_bind().dialect.name == "sqlite":
+        return {name: seq for name, seq in session.execute(text("SELECT name, seq FROM sqlite_sequence"))}
+    found = {}
+    for table in tables:
+        if table.autoincrement_column is not None:
+            sequence = func.pg_get_serial_sequence(f'"{table.name}"', table.autoincrement_column.name)
+            found[table.name] = session.scalar(select(func.pg_sequence_last_value(sequence.cast(REGCLASS)))) or 0
+    return found
+
+
+def _make_ready(session: Session, tables: Sequence[Table], last: Mapping[str, int]) -> None:
+    """What a database has beside the rows: on SQLite the index of words, and in both the next ids."""
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text(f"INSERT INTO {WORDS.name}_index({WORDS.name}_index) VALUES ('rebuild')"))  # noqa: S608 - our own name
+        _count_on(session, [table for table in tables if table.dialect_options["sqlite"]["autoincrement"]], last)
         return
     for table in tables:
         key = table.autoincrement_column
         if key is not None:
             sequence = func.pg_get_serial_sequence(f'"{table.name}"', key.name)
-            session.execute(select(func.setval(sequence, func.max(key))).having(func.max(key).is_not(None)))
+            greatest = func.greatest(func.max(key), last.get(table.name) or None)
+            session.execute(select(func.setval(sequence, greatest)).having(greatest.is_not(None)))
+
+
+def _count_on(session: Session, tables: Sequence[Table], last: Mapping[str, int]) -> None:
+    """Have SQLite give out no id that the other database has given out."""
+    for table in tables:
+        if last.get(table.name):
+            values = {"name": table.name, "seq": last[table.name]}
+            session.execute(text("DELETE FROM sqlite_sequence WHERE name = :name AND seq < :seq"), values)
+            missing = "INSERT INTO sqlite_sequence (name, seq) SELECT :name, :seq WHERE NOT EXISTS "
+            missing += "(SELECT 1 FROM sqlite_sequence WHERE name = :name)"
+            session.execute(text(missing), values)
 
 
 def _plain(value: object) -> object:

@@ -1,11 +1,11 @@
 """The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
 import random
-import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
@@ -14,6 +14,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session, SessionTransaction
 
 from annotator.errors import BusyError, ConflictError, InvalidValueError
+from annotator.installed import how_to_install
+from annotator.storage.database_file import create_private
+from annotator.storage.database_urls import refused_url
 from annotator.storage.passing_faults import PRIMARY_CODE, came_second, gave_way, refuse_for_now
 
 BUSY_TIMEOUT_MS = 15_000
@@ -27,6 +30,16 @@ MOST_ATTEMPTS = 3
 
 Result = TypeVar("Result")
 
+# For how many seconds the present request may wait for another writer, if for less than the usual time.
+patience: ContextVar[float | None] = ContextVar("patience", default=None)
+
+
+class HeldUpError(BaseException):
+    """Another writer has the lock for longer than `patience`. Nothing was done: the request can be made again.
+
+    No `Exception`, since nobody but who set the patience is to handle it.
+    """
+
 
 class Database:
     """Gives out sessions; one transaction each, committed when the block ends and rolled back when it raises."""
@@ -37,14 +50,17 @@ class Database:
             backend = make_url(url).get_backend_name()
             # What goes wrong is logged with its statement; its values may be secrets.
             self.engine: Engine = create_engine(url, hide_parameters=True)
-        except (ArgumentError, ModuleNotFoundError, ValueError) as error:
+        except ModuleNotFoundError as error:
+            if error.name != "psycopg":
+                raise refused_url(url, error) from error
             raise InvalidValueError(
-                "“%(url)s” is not a database this installation can open: %(reason)s",
-                url=_without_password(url),
-                reason=_without_password(str(error)),
+                "The PostgreSQL driver is not installed: %(command)s adds it.", command=how_to_install("postgres")
             ) from error
+        except (ArgumentError, ValueError) as error:
+            raise refused_url(url, error) from error
         self.is_sqlite = backend == "sqlite"
         if self.is_sqlite:
+            event.listen(self.engine, "do_connect", lambda *_: create_private(self.engine.url))
             event.listen(self.engine, "connect", _prepare_sqlite)
         # PostgreSQL would let each statement see another state.
         self._reading = (
@@ -52,16 +68,21 @@ class Database:
         )
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *, keep: bool = True) -> Iterator[Session]:
         """A session that writes; on SQLite it holds the only write lock from its first statement.
+
+        Without `keep` everything is done as ever and rolled back at the end: a dry run meets what the real one would.
 
         Raises `BusyError` when another writer kept that lock for too long, or, on PostgreSQL, when this one had to give
         way to another, and when there is no room or the database may only be read; and there `ConflictError` when
         another has stored the same meanwhile. Nothing is stored then.
         """
         try:
-            with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin():
+            with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin() as transaction:
                 yield session
+                if not keep:
+                    session.flush()  # what the database would refuse is refused here, too
+                    transaction.rollback()
         except DBAPIError as error:
             refuse_for_now(error)
             raise
@@ -104,6 +125,17 @@ class Database:
                     "Another program is writing to the database. Nothing was changed: stop it, or try again."
                 ) from error
             raise
+
+    @contextmanager
+    def locked_on_server(self, number: int) -> Iterator[bool]:
+        """Whether a lock of PostgreSQL is ours while the block, or the process, lasts; without waiting for it."""
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            is_ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
+            try:
+                yield is_ours
+            finally:
+                if is_ours:
+                    connection.execute(select(func.pg_advisory_unlock(number)))
 
     def close(self) -> None:
         """Give every connection back."""
@@ -222,10 +254,6 @@ def _refuse_broken_links(connection: Connection) -> None:
         )
 
 
-def _without_password(url: str) -> str:
-    return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1***@", url)
-
-
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own type
     # The driver would begin transactions only before INSERT, UPDATE and DELETE, leaving a SELECT that decides
     # what to write outside of them: with eight threads it gave 651 of 2,000 items out twice. We begin ourselves.
@@ -242,12 +270,15 @@ def _begin_writing(connection: Connection) -> None:
     # SQLite itself would sleep for longer and longer, up to 100 ms, while others come and go: with two processes half
     # of the time passed asleep, and some waited for seconds.
     driver: Any = connection.connection.dbapi_connection
-    end = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    seconds = patience.get()
+    end = time.monotonic() + (BUSY_TIMEOUT_MS / 1000 if seconds is None else seconds)
     pause = SECONDS_BETWEEN_LOOKS
     driver.execute("PRAGMA busy_timeout=0")
     try:
         while not _has_begun(driver):
             if time.monotonic() > end:
+                if seconds is not None:
+                    raise HeldUpError
                 # Once more by way of SQLAlchemy, which raises its own error.
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 return

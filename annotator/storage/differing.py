@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import ColumnExpressionArgument, func, or_, select
+from sqlalchemy import ColumnExpressionArgument, and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User
@@ -17,14 +17,24 @@ from annotator.storage.conditions import OF_PEOPLE
 from annotator.storage.documents import Document
 from annotator.storage.duplicates import SHOWN
 from annotator.storage.judge_desk import Evidence
-from annotator.storage.judging import DECIDING, Judgement
+from annotator.storage.judging import DECIDING, Assignment, Judgement
 from annotator.storage.pools import PoolItem
 
 _BY_ADJUDICATOR = Judgement.assignment_id.in_(DECIDING)
+# From the few assignments of adjudicators to their judgements, which an index finds by item and judge.
+_DECISIONS = select(Judgement.id).join(
+    Assignment,
+    and_(
+        Assignment.id == Judgement.assignment_id,
+        Assignment.pool_item_id == Judgement.pool_item_id,
+        Assignment.judge_id == Judgement.judge_id,
+        text("assignment.purpose = 'adjudication'"),
+    ),
+)
 # What adjudicators said themselves, or what was carried over from it.
 DECIDED = or_(
     _BY_ADJUDICATOR,
-    func.coalesce(Judgement.carried_from_id, 0).in_(select(Judgement.id).where(_BY_ADJUDICATOR)),
+    func.coalesce(Judgement.carried_from_id, 0).in_(_DECISIONS),
 )
 
 
@@ -137,8 +147,8 @@ def evidence_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[str
         .order_by(Evidence.judgement_id, Evidence.start, Evidence.id)
     )
     evidence: dict[int, list[str]] = defaultdict(list)
-    for judgement_id, text in rows:
-        evidence[judgement_id].append(text)
+    for judgement_id, marked in rows:
+        evidence[judgement_id].append(marked)
     return evidence
 
 

@@ -28,6 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.columns import Base, ByteOrdered
+from annotator.storage.rows import fetch_rows
 
 Value = TypeVar("Value")
 
@@ -150,9 +151,14 @@ def chunks(values: list[Value]) -> Iterator[list[Value]]:
 
 def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
     """Row id → docno."""
-    statement = select(Document.id, Document.docno)
-    return {
-        id_: docno
-        for chunk in chunks(sorted(ids))
-        for id_, docno in session.execute(statement.where(Document.id.in_(chunk)))
-    }
+    if not ids:
+        return {}
+    wanted = Document.id.in_(_one_column(session, sorted(ids)))
+    return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))
+
+
+def _one_column(session: Session, ids: list[int]) -> Select[tuple[int]]:
+    """Ids as rows, which cross over as one value: a bound value each takes twice the time of the query."""
+    if _is_postgresql(session):
+        return select(func.unnest(cast(ids, ARRAY(Integer))))
+    return select(func.json_each(json.dumps(ids)).table_valued("value").c.value)

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple, cast
 
-from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy import Table, and_, bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
@@ -16,7 +16,7 @@ from annotator.storage.collection import Collection, Topic
 from annotator.storage.database import has_one_writer
 from annotator.storage.documents import Document
 from annotator.storage.judge_queue import due_again, next_free
-from annotator.storage.judging import Assignment, AssignmentState, Purpose, lend
+from annotator.storage.judging import HELD, Assignment, AssignmentState, Purpose, lend
 from annotator.storage.pools import PoolItem
 
 # Of so many documents one may be shown again.
@@ -67,6 +67,10 @@ DOCUMENTS = (
         _DOCUMENTS.c.url,
         _DOCUMENTS.c.language,
         _DOCUMENTS.c.text_hash,
+        and_(
+            _ASSIGNMENTS.c.state.in_([state.value for state in HELD]),
+            _ASSIGNMENTS.c.text_hash.is_distinct_from(_DOCUMENTS.c.text_hash),
+        ),
     )
     .join(_ITEMS, _ITEMS.c.id == _ASSIGNMENTS.c.pool_item_id)
     .join(_DOCUMENTS, _DOCUMENTS.c.id == _ITEMS.c.document_id)
@@ -87,6 +91,7 @@ class HeldDocument(NamedTuple):
     url: str | None
     language: str | None
     text_hash: str | None
+    has_new_text: bool  # it is in hand, and its text is not the one that was noted
 
 
 def wait_for_other_tabs(session: Session, judge_id: int) -> None:
@@ -185,3 +190,23 @@ def held_documents(session: Session, assignment_ids: Sequence[int]) -> list[Held
     rows = session.connection().execute(DOCUMENTS, {"assignment_ids": list(assignment_ids)})
     found = {row[0]: HeldDocument(*row) for row in rows}
     return [found[id_] for id_ in assignment_ids]
+
+
+def documents_to_show(session: Session, assignment_ids: Sequence[int]) -> list[HeldDocument]:
+    """The documents of assignments, in their order, noting which text the judge is now shown."""
+    documents = held_documents(session, assignment_ids)
+    note_text_shown(session, [one.assignment_id for one in documents if one.has_new_text])
+    return documents
+
+
+def note_text_shown(session: Session, assignment_ids: Sequence[int]) -> None:
+    """Note that the judge is now shown the present texts of what they have in hand."""
+    if assignment_ids:
+        text_now = (
+            select(Document.text_hash)
+            .join(PoolItem, PoolItem.document_id == Document.id)
+            .where(PoolItem.id == Assignment.pool_item_id)
+            .scalar_subquery()
+        )
+        held = update(Assignment).where(Assignment.id.in_(assignment_ids), Assignment.state.in_(HELD))
+        session.execute(held.values(text_hash=text_now))

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 from annotator.storage.accounts import Team
 from annotator.storage.collection import Topic
 from annotator.storage.pools import Contribution, PoolItem
+from annotator.storage.rows import fetch_rows
 from annotator.storage.runs import IN_FORCE, Run
 
 
@@ -44,10 +45,10 @@ def finds_of_runs(session: Session, collection_id: int) -> list[Find]:
     statement = (
         select(PoolItem.topic_id, PoolItem.document_id, Contribution.run_id)
         .join(Contribution, Contribution.pool_item_id == PoolItem.id)
-        .join(Run, Run.id == Contribution.run_id)
-        .where(Run.collection_id == collection_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Contribution.run_id.is_not(None))
     )
-    return [Find(*row) for row in session.execute(statement)]
+    return list(map(Find._make, fetch_rows(session, statement)))
 
 
 def finds_of_searches(session: Session, collection_id: int) -> list[Find]:
@@ -63,6 +64,11 @@ def finds_of_searches(session: Session, collection_id: int) -> list[Find]:
 
 def feeding_runs(session: Session, collection_id: int) -> set[int]:
     """The ids of the runs that put anything into the pool."""
-    statement = select(Contribution.run_id).join(Run, Run.id == Contribution.run_id)
-    rows = session.scalars(statement.where(Run.collection_id == collection_id).distinct())
-    return {run for run in rows if run is not None}
+    statement = (
+        select(Contribution.run_id)
+        .join(PoolItem, PoolItem.id == Contribution.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+        .distinct()
+    )
+    return {run for run in session.scalars(statement) if run is not None}

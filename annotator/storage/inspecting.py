@@ -23,13 +23,18 @@ class ListedRun:
     lists: dict[int, bytes] = field(default_factory=dict)
 
 
-def listed_runs(session: Session, collection_id: int, topics: Collection[int]) -> list[ListedRun]:
-    """The runs in force by their arrival, with their lists for these topics; `ConflictError` when there is none."""
-    counting = (Run.collection_id == collection_id, IN_FORCE)
+def listed_runs(
+    session: Session, collection_id: int, topics: Collection[int], *, runs_of: Collection[int] | None = None
+) -> list[ListedRun]:
+    """The runs in force by their arrival, with their lists for these topics.
+
+    `runs_of` are the ids of the runs of a round, the only ones then.
+    """
+    counting = [Run.collection_id == collection_id, IN_FORCE]
+    if runs_of is not None:
+        counting.append(Run.id.in_(runs_of))
     named = select(Run.id, Run.tag, Team.name).outerjoin(Team, Team.id == Run.team_id).where(*counting).order_by(Run.id)
     runs = {id_: ListedRun(id_, tag, team) for id_, tag, team in session.execute(named)}
-    if not runs:
-        raise ConflictError("There is no run to score yet.")
     lists = select(RankedList.run_id, RankedList.topic_id, RankedList.documents)
     for some in chunks(sorted(topics)):
         wanted = lists.where(RankedList.run_id.in_(select(Run.id).where(*counting)), RankedList.topic_id.in_(some))
@@ -38,10 +43,12 @@ def listed_runs(session: Session, collection_id: int, topics: Collection[int]) -
     return list(runs.values())
 
 
-def require_in_force(session: Session, collection_id: int, tag: str) -> None:
-    """Raise `NotFoundError` when there is no such run, `ConflictError` when it is withdrawn."""
-    if find_run(session, collection_id, tag).withdrawn_at is not None:
+def require_in_force(session: Session, collection_id: int, tag: str) -> Run:
+    """The run of this tag; `NotFoundError` when there is none, `ConflictError` when it is withdrawn."""
+    run = find_run(session, collection_id, tag)
+    if run.withdrawn_at is not None:
         raise ConflictError("The run %(tag)s is withdrawn, so that it is not scored.", tag=tag)
+    return run
 
 
 def packed_scores(session: Session, run_id: int) -> dict[int, bytes]:

@@ -2,9 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, update
+from sqlalchemy import ForeignKey, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from annotator.storage.accounts import User
 from annotator.storage.columns import Base
 
 
@@ -28,6 +29,14 @@ class Invitation(Base):
     used_at: Mapped[datetime | None]
     used_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     withdrawn_at: Mapped[datetime | None]
+
+
+def joined_by_link(session: Session, collection_id: int, user: User) -> bool:
+    """Whether somebody accepted an invitation to the collection, or a file of its people made the account."""
+    accepted = (Invitation.used_by_id == user.id) & Invitation.role.is_not(None)
+    made = (Invitation.user_id == user.id) & (Invitation.made_at == user.added_at)
+    links = select(Invitation.id).where(Invitation.collection_id == collection_id, accepted | made)
+    return session.scalar(links.limit(1)) is not None
 
 
 def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> None:

@@ -4,23 +4,34 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, LargeBinary, and_, or_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import ColumnElement, ForeignKey, Index, LargeBinary, and_, func, or_, select
+from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
 
 from annotator.storage.columns import Base
 
 # A worker says that it is alive much more often than that.
 SILENCE = timedelta(seconds=30)
+# The file of a job is stored within seconds. After so long the process that stored it is gone.
+LONGEST_ARRIVAL = timedelta(minutes=10)
+ANSWERS_KEPT = timedelta(days=7)
+# After so many workers were lost in the middle of it, or failed at it, the job itself is taken to be the reason.
+MOST_FAILURES = 3
 
 
 class JobState(StrEnum):
     """How far a job is."""
 
+    # Its file is not stored whole: workers and pages pass over it.
+    ARRIVING = "arriving"
     WAITING = "waiting"
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
+
+
+UNFINISHED = (JobState.WAITING, JobState.RUNNING)
+FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class Job(Base):
@@ -33,8 +44,6 @@ class Job(Base):
     asked_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     asked_at: Mapped[datetime]
     parameters: Mapped[dict[str, Any]]
-    # A file that came with it, until it is done.
-    input: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
     state: Mapped[str]
     # Of how many steps how many are done; 0 of 0 while nobody knows.
     steps_done: Mapped[int] = mapped_column(default=0)
@@ -62,8 +71,39 @@ def is_due(now: datetime) -> ColumnElement[bool]:
     return or_(Job.state == JobState.WAITING, and_(Job.state == JobState.RUNNING, silent))
 
 
+def is_arriving(now: datetime) -> ColumnElement[bool]:
+    """Whether the file of a job is still being stored, as far as anybody can tell."""
+    is_recent = Job.asked_at.between(now - LONGEST_ARRIVAL, now + LONGEST_ARRIVAL)
+    return and_(Job.state == JobState.ARRIVING, is_recent)
+
+
 def next_due(session: Session, now: datetime) -> Job | None:
-    """The oldest job that is to be begun, locked; who else looks for one at this moment passes over it."""
+    """The job that is to be begun next, locked; who else looks for one at this moment passes over it.
+
+    Those who ask take turns: first comes the oldest job of whoever had none begun for longest.
+    """
+    other = aliased(Job)
+    last = (
+        select(func.max(other.started_at))
+        .where(other.asked_by_id == Job.asked_by_id, other.id != Job.id)
+        .correlate(Job)
+        .scalar_subquery()
+    )
     return session.scalars(
-        select(Job).where(is_due(now)).order_by(Job.id).limit(1).with_for_update(skip_locked=True)
+        select(Job)
+        .where(is_due(now))
+        .order_by(last.asc().nulls_first(), Job.id)
+        .limit(1)
+        .with_for_update(skip_locked=True)
     ).one_or_none()
+
+
+def jobs_before(session: Session, job: Job) -> int:
+    """How many jobs are done before this one at most: those who ask take turns."""
+    rows = session.execute(
+        select(Job.asked_by_id, func.count(), func.count().filter(Job.id < job.id))
+        .where(Job.state.in_(UNFINISHED))
+        .group_by(Job.asked_by_id)
+    ).all()
+    own = next((earlier for asker, _, earlier in rows if asker == job.asked_by_id), 0)
+    return own + sum(min(count, own + 1) for asker, count, _ in rows if asker != job.asked_by_id)

@@ -61,7 +61,7 @@ class Question(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
     topic_id: Mapped[int | None] = mapped_column(ForeignKey("topic.id"))
-    pool_item_id: Mapped[int | None] = mapped_column(ForeignKey("pool_item.id"))
+    pool_item_id: Mapped[int | None] = mapped_column(ForeignKey("pool_item.id"), index=True)
     asked_by_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
     # Made where the question was asked, so that it is stored once however often it arrives.
     client_id: Mapped[str] = mapped_column(unique=True)
@@ -81,7 +81,7 @@ class QualifyingItem(Base):
     __table_args__ = (UniqueConstraint("topic_id", "document_id"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
     document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
     position: Mapped[int]

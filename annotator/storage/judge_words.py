@@ -4,13 +4,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import Table, select
+from sqlalchemy import Table, func, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User
 from annotator.storage.collection import ACCEPTED, Topic
-from annotator.storage.documents import chunks
-from annotator.storage.judging import Assignment, Judgement, Purpose
+from annotator.storage.conditions import HAS_OWN_TIME
+from annotator.storage.documents import Document, chunks
+from annotator.storage.judging import Assignment, Judgement
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import PoolItem
 
@@ -31,6 +32,7 @@ class Judged(NamedTuple):
     seconds: float | None
     is_current: bool
     replaces: int | None
+    has_own_time: bool
 
 
 def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
@@ -38,7 +40,7 @@ def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
     statement = (
         select(
             *(JUDGEMENTS.id, JUDGEMENTS.pool_item_id, ITEMS.topic_id, JUDGEMENTS.judge_id, JUDGEMENTS.assignment_id),
-            *(JUDGEMENTS.grade, JUDGEMENTS.seconds, JUDGEMENTS.current, JUDGEMENTS.replaces_id),
+            *(JUDGEMENTS.grade, JUDGEMENTS.seconds, JUDGEMENTS.current, JUDGEMENTS.replaces_id, HAS_OWN_TIME),
         )
         .join(PoolItem.__table__, ITEMS.id == JUDGEMENTS.pool_item_id)
         .join(Topic.__table__, Topic.id == ITEMS.topic_id)
@@ -57,7 +59,8 @@ def special_purposes(session: Session, collection_id: int) -> dict[int, str]:
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id)
-        .where(Assignment.purpose.in_((Purpose.RE_SHOWN, Purpose.ADJUDICATION)))
+        # Word for word as the partial index has it.
+        .where(text("assignment.purpose IN ('re-shown', 'adjudication')"))
     )
     return {id_: purpose for id_, purpose in rows}
 
@@ -70,6 +73,21 @@ def known_grades(session: Session, collection_id: int) -> dict[int, int]:
         .where(Topic.collection_id == collection_id, PoolItem.known_grade.is_not(None))
     )
     return {item: grade for item, grade in rows if grade is not None}
+
+
+def text_lengths(session: Session, items: Iterable[int], most: int) -> dict[int, int]:
+    """Pool item → how many characters its text has, up to so many; the rest of a text is not read."""
+    length = func.length(func.substr(Document.body, 1, most))
+    statement = (
+        select(PoolItem.id, length)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(Document.body.is_not(None))
+    )
+    return {
+        item: characters
+        for some in chunks(sorted(items))
+        for item, characters in session.execute(statement.where(PoolItem.id.in_(some)))
+    }
 
 
 def begun(session: Session, judgement_ids: Sequence[int]) -> dict[int, tuple[str, datetime]]:

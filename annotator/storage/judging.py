@@ -12,9 +12,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Row,
-    Select,
     Table,
-    and_,
     bindparam,
     insert,
     select,
@@ -24,7 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.accounts import User, UserKind
-from annotator.storage.columns import Base
+from annotator.storage.columns import NEVER_REUSED, Base
+from annotator.storage.documents import Document
 from annotator.storage.pools import PoolItem
 
 # For how long a judge holds a document; going on renews it, once less than half is left.
@@ -101,15 +100,22 @@ class Assignment(Base):
             postgresql_where=text("purpose = 'adjudication'"),
         ),
         Index(
+            "ix_assignment_besides",
+            "pool_item_id",
+            sqlite_where=text("purpose IN ('re-shown', 'adjudication')"),
+            postgresql_where=text("purpose IN ('re-shown', 'adjudication')"),
+        ),
+        Index(
             "ix_assignment_lease",
             "lease_until",
             sqlite_where=text("state IN ('live', 'later')"),
             postgresql_where=text("state IN ('live', 'later')"),
         ),
+        NEVER_REUSED,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"))
+    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"), index=True)
     judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
     state: Mapped[str]
     purpose: Mapped[str] = mapped_column(default=Purpose.FIRST)
@@ -117,6 +123,8 @@ class Assignment(Base):
     lease_until: Mapped[datetime]
     # When the judge last said “later”; it stays known after the document has gone back.
     put_off_at: Mapped[datetime | None]
+    # Of the text that the judge was shown; None where nobody knows, and of a document without a text.
+    text_hash: Mapped[str | None]
 
 
 class Judgement(Base):
@@ -139,12 +147,19 @@ class Judgement(Base):
             postgresql_where=text("replaces_id IS NOT NULL"),
         ),
         Index("ix_judgement_judge", "judge_id", "current"),
+        Index(
+            "ix_judgement_carried_from_id",
+            "carried_from_id",
+            sqlite_where=text("carried_from_id IS NOT NULL"),
+            postgresql_where=text("carried_from_id IS NOT NULL"),
+        ),
+        NEVER_REUSED,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     # Made where the judgement was made, so that it is stored once however often it arrives.
     client_id: Mapped[str] = mapped_column(unique=True)
-    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignment.id"))
+    assignment_id: Mapped[int] = mapped_column(ForeignKey("assignment.id"), index=True)
     pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"))
     judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
     # Exactly one of the two is set: a grade of the scale, or why there is none.
@@ -171,7 +186,9 @@ class Judgement(Base):
 # What every draw does, put together once and from the tables themselves, which takes a fraction of the time.
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 _ITEMS = cast("Table", PoolItem.__table__)
-LEND = insert(ASSIGNMENTS)
+_DOCUMENTS = cast("Table", Document.__table__)
+_TEXTS = select(_DOCUMENTS.c.text_hash).join(_ITEMS, _ITEMS.c.document_id == _DOCUMENTS.c.id)
+LEND = insert(ASSIGNMENTS).values(text_hash=_TEXTS.where(_ITEMS.c.id == bindparam("whose_text")).scalar_subquery())
 _USERS = cast("Table", User.__table__).c
 # Machines take no place: a person is wanted all the same. It is asked for beforehand: as a condition of the update,
 # PostgreSQL answers it wrongly for a row that somebody else has just changed, and the place is lost.
@@ -212,12 +229,6 @@ class Decision:
         return cls(judgement.grade, reason, judgement.note, judgement.seconds)
 
 
-def held_items(judge_id: int) -> Select[int]:
-    """The pool items in this judge's hands, to be judged."""
-    is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
-    return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)
-
-
 def lend(
     session: Session,
     pool_item_ids: Sequence[int],
@@ -239,6 +250,7 @@ def lend(
                 "purpose": purposes.get(item_id, Purpose.FIRST).value,
                 "drawn_at": now,
                 "lease_until": now + LEASE,
+                "whose_text": item_id,
             }
             for item_id in pool_item_ids
         ],

@@ -15,11 +15,15 @@ UNJUDGED = -1  # what qrels say of a document that was pooled and not judged
 
 @dataclass(frozen=True)
 class KeptGrades:
-    """The policy of a version, its fingerprint in full, and its grades by (topic id, document id)."""
+    """The policy of a version, its fingerprint in full, and its grades by (topic id, document id).
+
+    `pool_version` is the newest version of the pool when it was made; 0 when there was none.
+    """
 
     policy: str
     fingerprint: str
     grades: dict[tuple[int, int], int]
+    pool_version: int
 
 
 def kept_grades(session: Session, collection_id: int, name: str) -> KeptGrades:
@@ -30,7 +34,8 @@ def kept_grades(session: Session, collection_id: int, name: str) -> KeptGrades:
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
     version = kept_version(session, collection_id, name)
-    return KeptGrades(version.policy, version.fingerprint, grades_of_version(session, version.id))
+    grades = grades_of_version(session, version.id)
+    return KeptGrades(version.policy, version.fingerprint, grades, version.pool_version)
 
 
 def grades_of_version(session: Session, version_id: int, *, every_topic: bool = False) -> dict[tuple[int, int], int]:

@@ -76,7 +76,7 @@ def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None
     machine of another model or prompt.
     """
     known = session.scalar(select(User).where(User.name == name))
-    user = known or find_or_add_user(session, name, added_at)
+    user = find_or_add_user(session, name, added_at)
     if facts is None:
         # Nobody marks the judge until the labels are stored, which take places or take none.
         session.refresh(user, with_for_update={"read": True, "key_share": True})

@@ -1,7 +1,9 @@
 """What the manifest of qrels says of a collection: its pool, how the work was shared out, its notes and machines."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
@@ -12,6 +14,15 @@ from annotator.storage.judge_desk import topic_notes
 from annotator.storage.judging import Judgement
 from annotator.storage.pools import PoolItem, all_pools
 
+# Of a pool's parameters what people wrote, and their names: the judge of imported labels, the name of a file or a click
+# log, the words of a search. The checksum tells which file it was.
+PERSONAL_PARAMETERS = ("judge", "file", "queries")
+
+
+def public_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """How a pool was chosen, without what names a person."""
+    return {name: value for name, value in parameters.items() if name not in PERSONAL_PARAMETERS}
+
 
 def pool_facts(session: Session, collection_id: int, at: datetime | None = None) -> list[dict[str, object]]:
     """Every version of the pool, or those there were at a moment: how it was chosen, and in which order shown."""
@@ -19,7 +30,7 @@ def pool_facts(session: Session, collection_id: int, at: datetime | None = None)
         {
             "version": pool.version,
             "strategy": pool.strategy,
-            "parameters": pool.parameters,
+            "parameters": public_parameters(pool.parameters),
             "seed": pool.seed,
             "showing": pool.showing,
         }

@@ -5,9 +5,8 @@ from alembic.config import Config
 from alembic.util import CommandError
 
 from annotator.assets import asset_folder
-from annotator.errors import ConflictError
 from annotator.storage.database import Database
-from annotator.storage.schema import version_of
+from annotator.storage.schema import NewerDatabaseError, version_of
 
 
 def upgrade_schema(database: Database) -> None:
@@ -19,10 +18,7 @@ def upgrade_schema(database: Database) -> None:
     try:
         command.upgrade(migration_config(database), "head")
     except CommandError as error:
-        raise ConflictError(
-            "The database is at version %(present)s, which this program does not know: it is from a newer one.",
-            present=present,
-        ) from error
+        raise NewerDatabaseError(str(present)) from error
 
 
 def migration_config(database: Database) -> Config:

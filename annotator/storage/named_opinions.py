@@ -12,6 +12,7 @@ from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.documents import Document
 from annotator.storage.judging import Assignment, Judgement, Purpose
 from annotator.storage.pools import Pool, PoolItem
+from annotator.storage.rows import fetch_rows
 
 
 class NamedOpinion(NamedTuple):
@@ -64,8 +65,8 @@ def named_opinions(
     )
     if not machines:
         statement = statement.where(User.kind != UserKind.MACHINE)
-    for topic, docno, judge, grade, first_id, latest, by_owner, adjudicates, is_machine in session.execute(statement):
-        yield NamedOpinion(topic, docno, judge, grade, first_id, latest, bool(by_owner), adjudicates, is_machine)
+    for *columns, by_owner, adjudicates, is_machine in fetch_rows(session, statement):
+        yield NamedOpinion._make((*columns, bool(by_owner), bool(adjudicates), bool(is_machine)))
 
 
 def named_unjudged(
@@ -89,7 +90,7 @@ def named_unjudged(
     )
     if at is not None:
         statement = statement.where(Pool.built_at <= at)
-    yield from session.execute(statement)
+    yield from fetch_rows(session, statement)
 
 
 def _counted(at: datetime | None) -> ColumnElement[bool]:

@@ -17,6 +17,7 @@ from annotator.storage.collection import ACCEPTED, Topic, TopicState
 from annotator.storage.documents import chunks
 from annotator.storage.judging import DECIDING, Assignment, Judgement, Purpose
 from annotator.storage.pools import Pool, PoolItem
+from annotator.storage.rows import fetch_rows
 
 # From the tables themselves: a mapped class costs twice the time a row.
 _JUDGEMENT = cast("Table", Judgement.__table__)
@@ -72,7 +73,6 @@ def opinions(
     Those of machines are among them only if wanted. `at` asks for the judgements that counted at that moment; which
     topics are accepted, who owns them, and which documents have the same text is as it is now.
     """
-    session.flush()  # what runs past the mapped classes does not see what is still to be written
     rows = _rows(session, collection_id, topics, at, machines=machines)
     if not rows:
         return []
@@ -153,7 +153,7 @@ def pooled_items(session: Session, collection_id: int, at: datetime | None = Non
     )
     if at is not None:
         statement = statement.join(Pool, Pool.id == PoolItem.first_pool_id).where(Pool.built_at <= at)
-    return {item: (topic, document) for item, topic, document in session.execute(statement)}
+    return {item: (topic, document) for item, topic, document in fetch_rows(session, statement)}
 
 
 def _of_collection(statement: Select[*tuple[Any, ...]], collection_id: int) -> Select[*tuple[Any, ...]]:
@@ -181,15 +181,10 @@ def _as_of(statement: Select[*tuple[Any, ...]], at: datetime) -> Select[*tuple[A
 
 def _fetch(session: Session, statement: Select[*tuple[Any, ...]], topics: Collection[int] | None) -> list[Any]:
     """The rows as the driver gives them, of all topics or of some."""
-    some = [None] if topics is None else chunks(sorted(topics))
-    connection = session.connection()
-    fetched: list[Any] = []
-    for ids in some:
-        of_topics = statement if ids is None else statement.where(_of_item.topic_id.in_(ids))
-        # They are numbers, which need no conversion; a mapping for each row would take twice the time.
-        cursor = connection.execute(of_topics).cursor
-        fetched += cursor.fetchall() if cursor is not None else ()
-    return fetched
+    if topics is None:
+        return fetch_rows(session, statement)
+    some = (statement.where(_of_item.topic_id.in_(ids)) for ids in chunks(sorted(topics)))
+    return [row for of_topics in some for row in fetch_rows(session, of_topics)]
 
 
 def _first_words(session: Session, items: Collection[int]) -> dict[tuple[int, int], int]:

@@ -67,6 +67,11 @@ def came_second(error: BaseException | None) -> bool:
     return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == STORED_MEANWHILE
 
 
+def keeps_from_writing(error: DBAPIError) -> bool:
+    """Whether the disk is full, fails or may only be read."""
+    return _code(error) in NO_ROOM | ONLY_READ | DISK_FAILS
+
+
 def _refuse_what_is_stored(error: DBAPIError) -> None:
     if not came_second(error):
         return

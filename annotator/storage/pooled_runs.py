@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import NamedTuple
 
-from sqlalchemy import BindParameter, bindparam, func, select
+from sqlalchemy import BindParameter, bindparam, func, null, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -12,6 +13,9 @@ from annotator.storage.accounts import Team
 from annotator.storage.collection import ACCEPTED, topic_ids
 from annotator.storage.rounds import Round, find_round, judged_before, rounds_of
 from annotator.storage.runs import IN_FORCE, RankedList, Run
+
+# Of a few runs, several topics are read by one statement: there may be thousands of topics.
+LISTS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -113,17 +117,21 @@ def packed_lists(
 ) -> Iterator[tuple[int, list[PackedList]]]:
     """The lists of the runs, one topic after the other, by run id; no topic without any.
 
-    Of each list only the first `most_bytes` of the documents leave the database; scores come whole.
+    Of each list only the first `most_bytes` of the documents leave the database; scores come whole. There are never
+    more than `LISTS_AT_ONCE` in memory, or those of one topic.
     """
     documents = RankedList.documents if most_bytes is None else func.substr(RankedList.documents, 1, most_bytes)
     # In the statement itself, since there may be more runs than a database takes bound values.
     wanted: BindParameter[int] = bindparam("runs", value=list(run_ids), expanding=True, literal_execute=True)
-    columns = (RankedList.run_id, documents, *([RankedList.scores] if with_scores else []))
+    scores = RankedList.scores if with_scores else null()
+    columns = (RankedList.topic_id, RankedList.run_id, documents, scores)
     statement = select(*columns).where(RankedList.run_id.in_(wanted)).order_by(RankedList.run_id)
-    for topic_id in topic_ids:
-        rows = session.execute(statement.where(RankedList.topic_id == topic_id)).all()
-        if rows:
-            yield topic_id, [PackedList(row[0], row[1], row[2] if with_scores else None) for row in rows]
+    waiting = iter(topic_ids)
+    while some := list(islice(waiting, max(LISTS_AT_ONCE // max(len(run_ids), 1), 1))):
+        lists: dict[int, list[PackedList]] = {}
+        for topic_id, *packed in session.execute(statement.where(RankedList.topic_id.in_(some))):
+            lists.setdefault(topic_id, []).append(PackedList(*packed))
+        yield from ((topic_id, lists.pop(topic_id)) for topic_id in some if topic_id in lists)
 
 
 def _check_tags(tags: Sequence[str], *, known: set[str], in_force: set[str]) -> None:

@@ -7,10 +7,13 @@ from typing import Any
 from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, func, select, text
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
+from annotator.errors import InvalidValueError
 from annotator.storage.collection import Topic
-from annotator.storage.columns import Base
+from annotator.storage.columns import NEVER_REUSED, Base
+from annotator.storage.deletions import DeletedKind, deleted_subjects
 
 FIRST_SEED = 1
+GREATEST_SEED = 2**62
 
 
 class Besides(StrEnum):
@@ -37,7 +40,7 @@ class Pool(Base):
     """One version of a collection's pool: every building or import adds a version, and versions only add items."""
 
     __tablename__ = "pool"
-    __table_args__ = (UniqueConstraint("collection_id", "version"),)
+    __table_args__ = (UniqueConstraint("collection_id", "version"), NEVER_REUSED)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
@@ -55,7 +58,7 @@ class PoolRun(Base):
     __tablename__ = "pool_run"
 
     pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), primary_key=True)
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
+    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True, index=True)
     # None: the strategy looked at the whole of the run.
     depth: Mapped[int | None]
 
@@ -108,11 +111,12 @@ class PoolItem(Base):
             sqlite_where=text("duplicate_of_id IS NOT NULL"),
             postgresql_where=text("duplicate_of_id IS NOT NULL"),
         ),
+        NEVER_REUSED,
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
-    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"))
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), index=True)
     first_pool_id: Mapped[int] = mapped_column(ForeignKey("pool.id"), index=True)
     # The order of showing within the topic; tells nothing of ranks.
     priority: Mapped[int] = mapped_column(BigInteger)
@@ -147,9 +151,9 @@ class SelectionEvent(Base):
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"))
     # From 1 within the version and topic.
     step: Mapped[int]
-    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"))
+    pool_item_id: Mapped[int] = mapped_column(ForeignKey("pool_item.id"), index=True)
     # The last judgement that the choice knew of; None when there was none.
-    seen_judgement_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"))
+    seen_judgement_id: Mapped[int | None] = mapped_column(ForeignKey("judgement.id"), index=True)
     reason: Mapped[dict[str, Any]]
     chosen_at: Mapped[datetime]
 
@@ -186,6 +190,15 @@ def next_seed(session: Session, collection_id: int) -> int:
     return latest.seed if latest else FIRST_SEED
 
 
+def check_seed(session: Session, collection_id: int, seed: int | None) -> int:
+    """The seed for the next version: the given one, else that of the newest; `InvalidValueError` out of range."""
+    if seed is None:
+        return next_seed(session, collection_id)
+    if not 0 <= seed <= GREATEST_SEED:
+        raise InvalidValueError("A seed is a whole number from 0 to 2^62, not %(seed)d.", seed=seed)
+    return seed
+
+
 def next_pool(
     session: Session,
     collection_id: int,
@@ -198,10 +211,9 @@ def next_pool(
     built_at: datetime,
 ) -> Pool:
     """Begin the next version of a collection's pool."""
-    latest = latest_pool(session, collection_id)
     pool = Pool(
         collection_id=collection_id,
-        version=latest.version + 1 if latest else 1,
+        version=_next_version(session, collection_id),
         strategy=strategy,
         parameters=parameters,
         seed=seed,
@@ -212,6 +224,13 @@ def next_pool(
     session.add(pool)
     session.flush()
     return pool
+
+
+def _next_version(session: Session, collection_id: int) -> int:
+    """Beyond the newest version and every deleted one: the log, and a version that is restored, keep their numbers."""
+    latest = latest_pool(session, collection_id)
+    deleted = deleted_subjects(session, collection_id, DeletedKind.POOL)
+    return max([latest.version if latest else 0, *map(int, deleted)]) + 1
 
 
 def pool_item_ids(session: Session, collection_id: int) -> dict[tuple[int, int], int]:

@@ -6,20 +6,24 @@ from typing import Any
 from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from annotator.storage.collection import Topic
 from annotator.storage.documents import chunks
 from annotator.storage.judging import DECIDING, Judgement
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import PoolItem
 
 
-def item_progress() -> Select[*tuple[Any, ...]]:
-    """Of pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
+def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
+    """Of a collection's pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
 
     An item may have more judgements than it wants; then a negative number is missing. What machines say counts for
     nothing here, nor what adjudicators decide.
     """
     given = (
         select(Judgement.pool_item_id, func.count().label("count"))
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
         .where(Judgement.current, Judgement.judge_id.not_in(MACHINES), Judgement.assignment_id.not_in(DECIDING))
         .group_by(Judgement.pool_item_id)
         .cte("given")
@@ -36,9 +40,11 @@ def item_progress() -> Select[*tuple[Any, ...]]:
             missing.label("missing"),
             and_(missing <= 0, or_(standing.id.is_(None), missing_of_standing <= 0)).label("is_complete"),
         )
+        .join(Topic, Topic.id == PoolItem.topic_id)
         .outerjoin(given, given.c.pool_item_id == PoolItem.id)
         .outerjoin(standing, standing.id == PoolItem.duplicate_of_id)
         .outerjoin(of_standing, of_standing.c.pool_item_id == standing.id)
+        .where(Topic.collection_id == collection_id)
     )
 
 

@@ -1,12 +1,14 @@
 """The versions of a collection's qrels that are kept, whole, to be cited and compared."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import ForeignKey, UniqueConstraint, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.errors import InvalidValueError, NotFoundError
+from annotator.storage.collection import Collection
 from annotator.storage.columns import Base
 
 MOST_DIGITS = 9  # every database holds numbers of so many; one of more digits is of no version
@@ -31,13 +33,33 @@ class QrelsVersion(Base):
     made_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     made_at: Mapped[datetime]
 
+    @property
+    def pool_version(self) -> int:
+        """The newest version of the pool when it was made; 0 when there was none."""
+        return max((int(pool["version"]) for pool in self.manifest.get("pool_versions", ())), default=0)
+
+    @property
+    def relevant_from(self) -> int | None:
+        """The least grade that counted as relevant when it was made; None when the manifest does not have it."""
+        return self.manifest.get("relevant_from")
+
+    @property
+    def best_grade(self) -> int | None:
+        """The best grade of the scale when it was made; None when the manifest does not have it."""
+        return max((grade["value"] for grade in self.manifest.get("scale", ())), default=None)
+
+    @property
+    def scored_by(self) -> tuple[object, ...]:
+        """All that scores depend on: versions that are equal in it give equal scores."""
+        return (self.fingerprint, self.policy, self.pool_version, self.relevant_from, self.best_grade)
+
 
 class QrelsGrade(Base):
     __tablename__ = "qrels_grade"
 
     qrels_version_id: Mapped[int] = mapped_column(ForeignKey("qrels_version.id"), primary_key=True)
     topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
-    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), primary_key=True)
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), primary_key=True, index=True)
     grade: Mapped[int]
 
 
@@ -51,6 +73,43 @@ def kept_version(session: Session, collection_id: int, number: str) -> QrelsVers
     if version is None:
         raise NotFoundError("There is no version %(number)s of these qrels.", number=_shown(number))
     return version
+
+
+class ReleasedVersion(NamedTuple):
+    """The kept version of the qrels that released scores are computed from."""
+
+    number: int
+    kept_at: datetime
+
+
+def released_version(session: Session, collection_id: int, number: int | None) -> ReleasedVersion | None:
+    """The version of that number, as released scores name it; None for none, where they follow the live grades."""
+    if number is None:
+        return None
+    version = kept_version(session, collection_id, str(number))
+    return ReleasedVersion(version.number, version.made_at)
+
+
+def released_otherwise(
+    session: Session, collection: Collection, fingerprint: str, relevant_from: int
+) -> ReleasedVersion | None:
+    """The version that released scores are computed from, if its grades, or which of them are relevant, are others.
+
+    The fingerprint may be the beginning of one.
+    """
+    if collection.scores_qrels_version is None:
+        return None
+    version = kept_version(session, collection.id, str(collection.scores_qrels_version))
+    is_same = version.fingerprint.startswith(fingerprint) and version.relevant_from == relevant_from
+    return None if is_same else ReleasedVersion(version.number, version.made_at)
+
+
+def versions_with(session: Session, collection_id: int, fingerprint: str) -> Sequence[QrelsVersion]:
+    """The versions with exactly these lines, newest first."""
+    found = select(QrelsVersion).where(
+        QrelsVersion.collection_id == collection_id, QrelsVersion.fingerprint == fingerprint
+    )
+    return session.scalars(found.order_by(QrelsVersion.number.desc())).all()
 
 
 def version_number(written: str) -> int:

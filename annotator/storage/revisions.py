@@ -62,6 +62,13 @@ def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None
     raise_of_judges(session, {(item_id, EVERYBODY) for item_id in pool_item_ids})
 
 
+def raise_topics(session: Session, topic_ids: SizedIterable[int]) -> None:
+    """Raise everybody's part of these topics."""
+    session.flush()
+    for topic_id in sorted(topic_ids):
+        raise_revision(session.connection(), topic_id)
+
+
 def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:
     """Raise the judges' own parts of the topics of (item, judge) pairs; the parts come in one order for everybody."""
     topic_of: dict[int, int] = {}

@@ -1,6 +1,9 @@
 """Rounds of runs on the same topics, as TREC-COVID had them; most collections have none."""
 
+from collections.abc import Callable
 from datetime import datetime
+from functools import partial
+from typing import NamedTuple
 
 from sqlalchemy import ForeignKey, UniqueConstraint, func, or_, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
@@ -10,8 +13,19 @@ from annotator.storage.collection import Topic
 from annotator.storage.columns import Base
 from annotator.storage.documents import Document
 from annotator.storage.pools import PoolItem
-from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion, kept_version
 from annotator.storage.runs import Run
+
+
+class RoundFacts(NamedTuple):
+    """What scoring one round depends on; the grades are read when they are needed."""
+
+    number: int
+    residual: bool
+    runs: frozenset[int]
+    kept: tuple[int, ...]  # versions of the qrels that the rounds before were closed with
+    mark: tuple[int, datetime | None] | None  # changes when what counts as judged before may have changed
+    read: Callable[[], dict[int, dict[int, str]]]  # what was judged before
 
 
 class Round(Base):
@@ -66,18 +80,26 @@ def kept_before(session: Session, collection_id: int, number: int) -> tuple[int,
         select(QrelsVersion.number)
         .join(Round, Round.qrels_version_id == QrelsVersion.id)
         .where(Round.collection_id == collection_id, Round.number < number)
-        .order_by(Round.number)
+        # Nothing may have been judged from one round to the next.
+        .group_by(QrelsVersion.number)
+        .order_by(QrelsVersion.number)
     )
     return tuple(rows)
 
 
-def judged_before(session: Session, collection_id: int, number: int) -> dict[int, dict[int, str]]:
+def judged_before(
+    session: Session, collection_id: int, number: int, *, at: datetime | None = None
+) -> dict[int, dict[int, str]]:
     """Topic id → {document id: docno} of what the kept qrels of the rounds before this one have a grade for.
 
-    A document that was put back since, because its text had changed, is not among them: it is judged anew.
+    A document that was put back since, or until a moment, because its text had changed, is not among them: it is judged
+    anew.
     """
     still_stands = or_(
-        PoolItem.requeued_at.is_(None), PoolItem.id.is_(None), PoolItem.requeued_at <= QrelsVersion.made_at
+        PoolItem.requeued_at.is_(None),
+        PoolItem.id.is_(None),
+        PoolItem.requeued_at <= QrelsVersion.made_at,
+        *(() if at is None else (PoolItem.requeued_at > at,)),
     )
     rows = session.execute(
         select(QrelsGrade.topic_id, QrelsGrade.document_id, Document.docno)
@@ -102,11 +124,33 @@ def runs_of_round(session: Session, collection_id: int, number: int) -> frozense
     return frozenset(session.scalars(select(Run.id).join(Round, Round.id == Run.round_id).where(of_round)))
 
 
-def requeued_so_far(session: Session, collection_id: int) -> tuple[int, datetime | None]:
+def facts_of_round(
+    session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
+) -> RoundFacts | None:
+    """What scoring this round depends on, None for no round; `NotFoundError` for one there is not.
+
+    With a version of the qrels it is as it was when that was kept.
+    """
+    if number is None:
+        return None
+    at = None if as_kept is None else kept_version(session, collection_id, str(as_kept)).made_at
+    found = find_round(session, collection_id, number).number
+    return RoundFacts(
+        found,
+        residual,
+        runs_of_round(session, collection_id, found),
+        kept_before(session, collection_id, found),
+        requeued_so_far(session, collection_id, at) if residual else None,
+        partial(judged_before, session, collection_id, found, at=at),
+    )
+
+
+def requeued_so_far(session: Session, collection_id: int, at: datetime | None = None) -> tuple[int, datetime | None]:
     """How many pooled documents were put back to be judged anew, and when last: `judged_before` depends on it."""
+    so_far = PoolItem.requeued_at.is_not(None) if at is None else PoolItem.requeued_at <= at
     count, last = session.execute(
         select(func.count(PoolItem.id), func.max(PoolItem.requeued_at))
         .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id, PoolItem.requeued_at.is_not(None))
+        .where(Topic.collection_id == collection_id, so_far)
     ).one()
     return count, last

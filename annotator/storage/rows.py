@@ -2,10 +2,17 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
-from typing import cast
+from typing import Any, cast
 
-from sqlalchemy import Dialect, Table, insert
+from sqlalchemy import Dialect, Select, Table, insert
 from sqlalchemy.orm import Session
+
+
+def fetch_rows(session: Session, statement: Select[*tuple[Any, ...]]) -> list[Any]:
+    """The rows as tuples of the driver, for numbers and text, which no type of ours translates."""
+    session.flush()  # what runs past the mapped classes does not see what is still to be written
+    cursor = session.connection().execute(statement).cursor
+    return list(cursor.fetchall()) if cursor is not None else []
 
 
 def insert_rows(

@@ -48,9 +48,9 @@ class Run(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
     tag: Mapped[str]
-    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"), index=True)
     description: Mapped[str] = mapped_column(default="")
     file_name: Mapped[str]
     # Of the bytes as they were sent.

@@ -13,8 +13,11 @@ from annotator.storage.collection import ACCEPTED, Collection, Grade, Topic
 from annotator.storage.documents import Document, chunks, docnos_of
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import Pool, PoolItem, PoolRun
+from annotator.storage.qrels_versions import kept_version
 from annotator.storage.revisions import revisions
+from annotator.storage.rows import fetch_rows
 from annotator.storage.runs import IN_FORCE, RankedList, Run
+from annotator.storage.samples import DrawnSample, drawn_sample
 
 # More documents than that are asked for together.
 ALL_AT_ONCE = 5_000
@@ -46,25 +49,33 @@ class ScoredState:
     collection_id: int
     runs: tuple[ScoredRun, ...]
     topics: dict[int, TopicState]
+    relevant_from: int
     best_grade: int
     machines: tuple[int, ...]  # the accounts that are machines; they count or not, but are never in dispute
+    sample: DrawnSample | None  # of the pool, if it was drawn
 
 
-def scored_state(session: Session, collection: Collection) -> ScoredState:
-    """Read all of it in one transaction with what else is read."""
+def scored_state(session: Session, collection: Collection, *, as_kept: int | None = None) -> ScoredState:
+    """Read all of it in one transaction with what else is read; the scale is that of now, or of a version's time."""
     topics = session.execute(
         select(Topic.id, Topic.number, Topic.owner_id)
         .where(Topic.collection_id == collection.id, ACCEPTED)
         .order_by(Topic.id)
     )
     raised = revisions(session, collection.id)
+    relevant_from = collection.relevant_from
     best_grade = session.scalar(select(func.max(Grade.value)).where(Grade.collection_id == collection.id))
+    if as_kept is not None:
+        version = kept_version(session, collection.id, str(as_kept))
+        relevant_from, best_grade = version.relevant_from or relevant_from, version.best_grade or best_grade
     return ScoredState(
         collection.id,
         _runs(session, collection.id),
         {id_: TopicState(number, owner, raised[id_]) for id_, number, owner in topics},
+        relevant_from,
         best_grade or 0,
         tuple(sorted(session.scalars(MACHINES))),
+        drawn_sample(session, collection.id),
     )
 
 
@@ -86,8 +97,7 @@ def learn_docnos(session: Session, collection_id: int, documents: set[int], know
     """Add the docnos of these documents to those that are known; of many, all of the pool at once."""
     if len(documents) - len(known) > ALL_AT_ONCE:
         pooled = select(PoolItem.document_id).join(Topic).where(Topic.collection_id == collection_id)
-        cursor = session.connection().execute(select(_ID, _DOCNO).where(_ID.in_(pooled))).cursor
-        known.update(cursor.fetchall() if cursor is not None else ())  # numbers and text need no conversion
+        known.update(fetch_rows(session, select(_ID, _DOCNO).where(_ID.in_(pooled))))
     known.update(docnos_of(session, documents.difference(known)))
 
 

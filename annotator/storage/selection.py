@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import exists, func, insert, select
+from sqlalchemy import Select, and_, exists, func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import ACCEPTED, Collection, CollectionState, Topic
 from annotator.storage.judge_queue import free_items
-from annotator.storage.judging import Judgement, held_items
+from annotator.storage.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pool_growth import NewContribution, NewItem, insert_contributions, insert_items
 from annotator.storage.pools import Pool, PoolItem, PoolRun, SelectionEvent
@@ -179,7 +179,7 @@ def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tupl
 def held_and_free(session: Session, collection: Collection, topic_id: int, judge_id: int) -> tuple[int, int]:
     """How many items of a topic this judge holds, and how many they could draw."""
     topic = session.get_one(Topic, topic_id)
-    held = select(PoolItem.id).where(PoolItem.id.in_(held_items(judge_id)), PoolItem.topic_id == topic_id)
+    held = select(PoolItem.id).where(PoolItem.id.in_(_held_items(judge_id)), PoolItem.topic_id == topic_id)
     counts = [
         session.scalars(select(func.count()).select_from(items.subquery())).one()
         for items in (held, free_items(judge_id, topic, collection.judging_mode))
@@ -274,3 +274,9 @@ def insert_choices(
             for step, choice in enumerate(choices, start=made + 1)
         ],
     )
+
+
+def _held_items(judge_id: int) -> Select[int]:
+    """The pool items in this judge's hands, to be judged."""
+    is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
+    return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)

@@ -7,7 +7,7 @@ from sqlalchemy import ColumnElement, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents import Document, chunks
-from annotator.storage.search import WORDS
+from annotator.storage.search import WORDS, index_documents
 
 # SQLite looks into the rows of documents last only when what leaves most of them out is kept apart by a LIMIT.
 ALL: ColumnElement[int] = literal_column("9223372036854775807")
@@ -23,6 +23,15 @@ class UnindexedText:
     text_hash: str | None
 
 
+@dataclass(frozen=True)
+class WordsToIndex:
+    """A document with the words that its text, which has this hash, is found by."""
+
+    document_id: int
+    text_hash: str | None
+    words: str
+
+
 def unindexed_texts(session: Session, *, after: int, most: int) -> list[UnindexedText]:
     """Up to `most` documents of any collection that are not indexed, by id, from behind the id `after` on."""
     # By their ids first: PostgreSQL may sort or hash all that there are, which would be much with their texts.
@@ -31,6 +40,17 @@ def unindexed_texts(session: Session, *, after: int, most: int) -> list[Unindexe
     columns = select(Document.id, Document.title, Document.body, Document.text_hash).order_by(Document.id)
     texts = (row for chunk in chunks(list(ids)) for row in session.execute(columns.where(Document.id.in_(chunk))))
     return [UnindexedText(id_, title, body or "", text_hash) for id_, title, body, text_hash in texts]
+
+
+def texts_of(session: Session, collection_id: int, *, after: int, most: int) -> list[UnindexedText]:
+    """Up to `most` documents of one collection that have a text, indexed or not, by id, from behind the id `after`."""
+    rows = session.execute(
+        select(Document.id, Document.title, Document.body, Document.text_hash)
+        .where(Document.collection_id == collection_id, Document.body.is_not(None), Document.id > after)
+        .order_by(Document.id)
+        .limit(most)
+    )
+    return [UnindexedText(id_, title, body or "", text_hash) for id_, title, body, text_hash in rows]
 
 
 def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[int]:
@@ -49,6 +69,15 @@ def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[in
         # A statement of its own, which sees what was indexed until the locks were ours.
         ours |= unchanged.difference(_indexed_among(session, chunk))
     return ours
+
+
+def index_some(session: Session, several: Sequence[WordsToIndex]) -> int:
+    """Put documents into the search index, and count them.
+
+    Left out are those that have another text by now or that somebody else has indexed or is indexing.
+    """
+    ours = lock_unindexed(session, {one.document_id: one.text_hash for one in several})
+    return index_documents(session, ((one.document_id, one.words) for one in several if one.document_id in ours))
 
 
 def count_unindexed(session: Session, collection_id: int) -> int:

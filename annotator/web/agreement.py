@@ -24,6 +24,7 @@ from annotator.web.observing import READERS
 from annotator.workflows import agreement, agreement_documents
 from annotator.workflows.agreement import (
     BANDS_ARE_CONVENTIONS,
+    TWO_INTERVALS,
     By,
     Choice,
     GradesMemory,
@@ -155,7 +156,8 @@ def _answer(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
 
 
 def _words() -> dict[str, object]:
-    return {"weights": WEIGHTS, "few": FEW_DOCUMENTS, "conventions": BANDS_ARE_CONVENTIONS, "of_hundred": of_hundred}
+    explained = {"conventions": BANDS_ARE_CONVENTIONS, "intervals": TWO_INTERVALS}
+    return {"weights": WEIGHTS, "few": FEW_DOCUMENTS, **explained, "of_hundred": of_hundred}
 
 
 def _choice() -> Choice:

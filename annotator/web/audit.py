@@ -1,12 +1,13 @@
 """Who did what: the audit log of a collection, for its organisers, and of the site, for administrators."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import InvalidValueError
+from annotator.moments import read_moment
 from annotator.storage import Role
 from annotator.web.access import administrator_page, collection_page
 from annotator.web.context import database
@@ -83,12 +84,4 @@ def _address(slug: str | None) -> dict[str, Any]:
 def _at(name: str) -> datetime | None:
     """A day or a moment, in UTC unless it says otherwise; raises `InvalidValueError` for what is neither."""
     text = request.args.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        at = datetime.fromisoformat(text)
-        return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidValueError(
-            "“%(moment)s” is no day, such as 2027-03-01, and no moment, such as 2027-03-01T14:30.", moment=text
-        ) from error
+    return None if not text else read_moment(text)

@@ -1,6 +1,5 @@
 """What the cells of a leaderboard say of each run."""
 
-from math import floor
 from typing import NamedTuple
 
 from annotator.web.formatting import score
@@ -25,13 +24,17 @@ def cells(row: LeaderboardRow) -> list[Cell]:
             score(value),
             stars,
             f"{interval.bounds[0]:.4f}–{interval.bounds[1]:.4f}" if interval and interval.bounds else "",  # noqa: RUF001 - an interval is written with a dash
-            "" if judged is None else f"{_percent(judged)} %" if judged >= ENOUGH_JUDGED else f"▼ {_percent(judged)} %",
+            ""
+            if judged is None
+            else f"{judged_percent(judged)} %"
+            if judged >= ENOUGH_JUDGED
+            else f"▼ {judged_percent(judged)} %",
             judged is not None and judged < ENOUGH_JUDGED,
         )
         for value, stars, interval, judged in columns
     ]
 
 
-def _percent(share: float) -> str:
-    """Rounded down, so that 100 is all of it and 95 is enough."""
-    return str(floor(share * 100 + 1e-9))
+def judged_percent(share: float) -> str:
+    """Rounded as in the report; 100.0 is all of it."""
+    return f"{100 if share == 1 else min(100 * share, 99.9):.1f}"

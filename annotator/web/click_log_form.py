@@ -7,7 +7,7 @@ from wtforms.validators import InputRequired
 from annotator.web.forms import Form
 from annotator.web.language import lazy_gettext
 from annotator.web.number_fields import NumberField, WholeNumberField
-from annotator.web.uploads import input_files
+from annotator.web.uploads import whole_files
 from annotator.workflows.click_logs import (
     RETURN_DAYS,
     ComparisonWanted,
@@ -56,7 +56,7 @@ class ClickLogForm(Form):
         lazy_gettext("File of the lists that were shown"),
         description=lazy_gettext(
             "Of interleaving alone, as the command “annotator interleave” makes it; without it, the variant of each "
-            "line says whose the document was."
+            "line says whose the document was. Lists of balanced interleaving have a known bias; team draft has not."
         ),
     )
     columns = StringField(
@@ -93,12 +93,12 @@ class ClickLogForm(Form):
     leaves_bots_out = BooleanField(lazy_gettext("Leave out users who see pages faster than people read"))
     bootstraps = BooleanField(
         lazy_gettext("Draw users anew (bootstrap)"),
-        description=lazy_gettext("In place of the delta method, and beside it for interleaving."),
+        description=lazy_gettext("In place of the delta method; for interleaving, beside the test over users."),
     )
 
     def request(self, unpacked_limit: int) -> LogRequest:
         """What was entered; `InvalidValueError` for a mapping that is none."""
-        lists = input_files([self.lists.data]) if self.lists.data else ()
+        lists = whole_files([self.lists.data]) if self.lists.data else ()
         return LogRequest(
             name=(self.name.data or "").strip(),
             kind=LogKind(self.kind.data),

@@ -8,16 +8,16 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.click_log_form import ClickLogForm
-from annotator.web.click_words import CHECK_STATES, LOG_KINDS, METHODS, REASONS
+from annotator.web.click_words import CHECK_STATES, LIST_TESTS, LOG_KINDS, METHODS, REASONS
 from annotator.web.context import database, settings, the_person
 from annotator.web.deeds import note, note_export
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form
 from annotator.web.language import gettext
-from annotator.web.later import arrived_at, long_form
-from annotator.web.uploads import input_files
+from annotator.web.later import arrived_at, long_form, told_percent
+from annotator.web.uploads import whole_files
 from annotator.workflows import click_logs
-from annotator.workflows.click_logs import CHECK_TITLES, MEASURE_TITLES, ClickMeasure, LogReport, LogView
+from annotator.workflows.click_logs import BALANCED_BIAS, CHECK_TITLES, MEASURE_TITLES, ClickMeasure, LogReport, LogView
 
 blueprint = Blueprint("click_logs", __name__)
 
@@ -78,7 +78,7 @@ def link(slug: str) -> ResponseReturnValue:
             runs = {variant: tag or None for variant, tag in zip(variants, tags, strict=True)}
             with database().transaction() as session:
                 click_logs.link_variants(session, slug, name, runs)
-                note(session, "clicks.link", slug, subject=name, details=runs)
+                note(session, "clicks.link", slug, subject=name, details={"runs": runs})
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("The changes are stored."))
@@ -102,7 +102,9 @@ def _add(slug: str, form: ClickLogForm) -> LogView:
     with database().reading() as session:
         titles = click_logs.foresee_log(session, slug, asked.name)
     # Studying takes a while, in which others shall not wait to write.
-    studied = click_logs.study_log([(file.name, file.content) for file in input_files(form.files.data)], asked, titles)
+    files = [(file.name, file.content) for file in whole_files(form.files.data)]
+    advance = told_percent(sum(len(content) for _, content in files))
+    studied = click_logs.study_log(files, asked, titles, advance=advance)
     with database().transaction() as session:
         stored = click_logs.store_log(session, slug, studied, by_id=the_person().id, at=arrived_at())
         note(session, "clicks.add", slug, subject=stored.name, details={"sha256": stored.checksum})
@@ -124,7 +126,11 @@ def _page(slug: str, form: Form) -> str:
         log=report.view,
         tags=report.tags,
         comparison=report.findings.comparison,
+        conclusion=click_logs.conclusion(report.findings.comparison) if report.findings.comparison else None,
         interleaving=report.findings.interleaving,
+        test=_list_test(report),
+        tests=LIST_TESTS,
+        balanced_bias=BALANCED_BIAS,
         left_out=report.findings.left_out,
         by=_measure_by_day(report),
         check_titles=CHECK_TITLES,
@@ -135,6 +141,12 @@ def _page(slug: str, form: Form) -> str:
         log_kinds=LOG_KINDS,
         form=form,
     )
+
+
+def _list_test(report: LogReport) -> str | None:
+    """How the pairs of an interleaving were tested, which is the same of all; None where they were not."""
+    found = report.findings.interleaving
+    return next((pair.test.value for pair in found.pairs if pair.test is not None), None) if found else None
 
 
 def _measure_by_day(report: LogReport) -> ClickMeasure | None:

@@ -17,6 +17,17 @@ METHODS: Mapping[str, str] = {
     "bootstrap by user": lazy_gettext("bootstrap over users"),
 }
 
+LIST_TESTS: Mapping[str, str] = {
+    "t test over users": lazy_gettext("t test over users, as users have several lists"),
+    "t test over sessions, users unknown": lazy_gettext("t test over sessions, as users are unknown"),
+    "exact binomial, one list per user": lazy_gettext(
+        "exact binomial test of the wins without ties, one list per user"
+    ),
+    "exact binomial of lists, users unknown": lazy_gettext(
+        "exact binomial test of the wins without ties, which takes lists for independent, as users are unknown"
+    ),
+}
+
 LOG_KINDS: Mapping[str, str] = {
     "comparison": lazy_gettext("A/B test"),
     "interleaving": lazy_gettext("interleaving"),

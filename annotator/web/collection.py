@@ -6,12 +6,15 @@ from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAre
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
+from annotator.web import context
 from annotator.web.access import administrator_page, collection_page, signed_in_page
 from annotator.web.checklist import checklist
 from annotator.web.choosing import choices_to_come
+from annotator.web.confirming import is_confirmed
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.deeds import note
 from annotator.web.forms import Form, unix_lines
+from annotator.web.judging_hours import more_judging, settings_confirmation
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.policy_choices import (
     is_adjudicated,
@@ -22,7 +25,7 @@ from annotator.web.policy_choices import (
     rule_or_judge_choices,
 )
 from annotator.web.senders import sender_state
-from annotator.workflows import collection, documents, guidelines, judging, members, pools, questions
+from annotator.workflows import collection, documents, guidelines, judging, members, pools, questions, restoring
 from annotator.workflows.collection import CollectionChange, CollectionView
 
 blueprint = Blueprint("collection", __name__)
@@ -174,13 +177,16 @@ def settings(_slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/settings")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Change the settings; only what differs is touched."""
+    """Change the settings, once it is confirmed where judges get more to do; only what differs is touched."""
     form = SettingsForm()
     if form.validate():
-        with form.guard(), database().transaction() as session:
+        with form.guard():
             change = _change(the_place().collection, form)
-            collection.change_collection(session, slug, change)
-            note(session, "collections.set", slug, details=vars(change))
+            if not is_confirmed() and (more := more_judging(slug, change)) is not None:
+                return settings_confirmation(more)
+            with database().transaction() as session:
+                collection.change_collection(session, slug, change)
+                note(session, "collections.set", slug, details=vars(change))
     if form.refused:
         return render_template("collection/settings.html", form=form), form.status
     flash(gettext("The settings are stored."))
@@ -214,10 +220,13 @@ def _list(form: CollectionForm | None = None) -> str:
     with database().reading() as session:
         shown = collection.list_collections(session, None if person.administrator else person.id)
         roles = members.roles_everywhere(session, person.id)
+        deleted = restoring.list_deleted_collections(
+            session, days=context.settings().deletion_days, organised_by=None if person.administrator else person.id
+        )
     blank = CollectionForm(
-        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority"
+        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority-first"
     )
-    return render_template("collection/list.html", collections=shown, roles=roles, form=form or blank)
+    return render_template("collection/list.html", collections=shown, roles=roles, deleted=deleted, form=form or blank)
 
 
 def _organisers_view(slug: str) -> str:
@@ -229,7 +238,7 @@ def _organisers_view(slug: str) -> str:
             guidelines.show_guidelines(session, slug),
             members.list_members(session, slug),
             progress,
-            missing=len(documents.missing_documents(session, slug)),
+            missing=documents.count_missing_documents(session, slug),
             has_deadline=the_place().collection.submissions_until is not None,
         )
         asked = questions.count_open(session, slug)

@@ -9,6 +9,7 @@ from flask_login import current_user
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Database, Role, ScoresShown
+from annotator.storage.qrels_versions import ReleasedVersion
 from annotator.workflows.accounts import Person
 from annotator.workflows.collection import CollectionView
 
@@ -49,6 +50,11 @@ class Place:
     def reads_results(self) -> bool:
         """Whether this person may read the results, whatever is released."""
         return self.organises or self.observes
+
+    @property
+    def scored_by(self) -> ReleasedVersion | None:
+        """The version of the qrels that released scores are computed from; None before the release, and for live."""
+        return None if self.sees is ScoresShown.NOTHING else self.collection.released_version
 
     @property
     def participates(self) -> bool:

@@ -1,26 +1,24 @@
 """What systems cost, beside how well they do; participants see it once the leaderboard is released."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotAllowedError, NotFoundError
-from annotator.storage import Role, ScoresShown
+from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.asked import asked_word
-from annotator.web.context import database, now, the_place
+from annotator.web.context import database, now
 from annotator.web.cost_forms import ColumnForm, ColumnRemovalForm
+from annotator.web.cost_report import cost_board, cost_report, require_released_costs
 from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.error_pages import page_or_refusal
 from annotator.web.language import gettext
-from annotator.web.live_scores import live_scores
-from annotator.web.observing import policy_shown
 from annotator.workflows import costs, costs_text
 from annotator.workflows.costs import CostReport, Fact, Question
-from annotator.workflows.leaderboard import DEFAULT_MEASURES, Leaderboard, build_leaderboard
+from annotator.workflows.leaderboard import DEFAULT_MEASURES, Leaderboard
 
 blueprint = Blueprint("costs", __name__)
 
@@ -29,7 +27,7 @@ blueprint = Blueprint("costs", __name__)
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def show(slug: str) -> ResponseReturnValue:
     """What every run states, and the Pareto front: `?m=nDCG@10&cost=latency_p95&within=50`."""
-    _refuse_unreleased()
+    require_released_costs()
     report, refused, unscored = None, None, None
     try:
         board, unscored = _board(slug)
@@ -54,7 +52,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision."""
-    _refuse_unreleased()
+    require_released_costs()
     report = _report(slug, _board(slug)[0])
     return download(costs_text.costs_csv(report), f"{slug}-costs.csv", CSV)
 
@@ -96,13 +94,6 @@ def remove_column(slug: str) -> ResponseReturnValue:
     return redirect(url_for(".columns", slug=slug), 303)
 
 
-def _refuse_unreleased() -> None:
-    """Participants learn what others state when they learn what others score."""
-    place = the_place()
-    if not place.reads_results and place.sees is not ScoresShown.WHOLE:
-        raise NotAllowedError("The organisers do not show participants the leaderboard, or do not show it yet.")
-
-
 def _measure() -> str:
     return asked_word("m", DEFAULT_MEASURES[0])
 
@@ -112,23 +103,11 @@ def _within() -> str:
 
 
 def _board(slug: str) -> tuple[Leaderboard | None, AnnotatorError | None]:
-    """The scores, or why there are none yet."""
-    place = the_place()
-    before = None if place.reads_results else place.collection.scores_released_at
-    try:
-        with database().reading() as session:
-            board = build_leaderboard(session, slug, [_measure()], memory=live_scores(), before=before)
-    except ConflictError as refusal:
-        return None, refusal
-    return replace(board, policy=board.policy and policy_shown(board.policy)), None
+    return cost_board(slug, _measure())
 
 
 def _report(slug: str, board: Leaderboard | None) -> CostReport:
-    place = the_place()
-    before = None if place.reads_results else place.collection.scores_released_at
-    question = Question(asked_word("cost", "") or None, _within())
-    with database().reading() as session:
-        return costs.build_costs(session, slug, board, question, before=before)
+    return cost_report(slug, board, Question(asked_word("cost", "") or None, _within()))
 
 
 def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[costs.CostColumn]:

@@ -22,7 +22,7 @@ NUMBER_LENGTH = 6
 @blueprint.get("/collections/<slug>/disagreements")
 @collection_page(Role.ORGANISER)
 def show(slug: str) -> ResponseReturnValue:
-    """All of them, or by `?topic=`, `?judge=` and `?other=`, `?apart=2`, `?across=1`, `?undecided=1`; `?page=`."""
+    """All of them, or by `?topic=1&topic=2`, `?judge=` and `?other=`, `?apart=2`, `?across=1`, `?undecided=1`."""
     wanted, refused = _wanted(), None
     with database().reading() as session:
         try:
@@ -63,7 +63,7 @@ def _wanted() -> Wanted:
     """What the address asks for; a judge twice is one, and what is no number narrows nothing."""
     judges = dict.fromkeys(request.args.get(name, "") for name in ("judge", "other"))
     return Wanted(
-        topic=request.args.get("topic") or None,
+        topics=tuple(filter(None, request.args.getlist("topic"))),
         judges=tuple(judge for judge in judges if judge),
         least_distance=max(_number("apart"), 1),
         only_across="across" in request.args,
@@ -74,7 +74,7 @@ def _wanted() -> Wanted:
 def _address(wanted: Wanted) -> dict[str, Any]:
     """The same for an address, without what narrows nothing."""
     asked = {
-        "topic": wanted.topic,
+        "topic": wanted.topics or None,
         **dict(zip(("judge", "other"), wanted.judges, strict=False)),
         "apart": wanted.least_distance if wanted.least_distance > 1 else None,
         "across": wanted.only_across or None,

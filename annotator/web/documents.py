@@ -90,7 +90,7 @@ def missing_file(slug: str) -> ResponseReturnValue:
 def _page(slug: str, form: DocumentsForm) -> str:
     with database().reading() as session:
         counts = collection.count_collection(session, slug)
-        without_text = len(documents.missing_documents(session, slug))
+        without_text = documents.count_missing_documents(session, slug)
     return render_template("documents/overview.html", counts=counts, missing=without_text, form=form)
 
 

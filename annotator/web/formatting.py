@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from flask import Flask
 from markupsafe import Markup
 
+from annotator.moments import write_moment
 from annotator.web import safe_html, words
 from annotator.web.language import format_number, gettext
 from annotator.web.sentences import say
@@ -15,8 +16,10 @@ def install(app: Flask) -> None:
     """Give the templates their filters and words."""
     app.jinja_env.filters.update(
         moment=moment,
+        deadline=deadline,
         number=format_number,
         score=score,
+        signed=signed,
         say=say,
         explained=explained,
         document_html=safe_html.document_html,
@@ -32,6 +35,14 @@ def moment(at: datetime) -> Markup:
     return Markup('<time datetime="{}">{} UTC</time>').format(at.isoformat(), at.strftime("%Y-%m-%d %H:%M"))
 
 
+def deadline(at: datetime, written: str) -> Markup:
+    """A deadline as it was written and in UTC; `static/deadline.js` adds the reader's own time and the time left."""
+    at = at.astimezone(UTC)
+    in_utc = write_moment(at)
+    both = Markup("{} ({})").format(written, in_utc) if written not in {"", in_utc} else in_utc
+    return Markup('<time datetime="{}" data-deadline>{}</time>').format(at.isoformat(), both)
+
+
 def explained(text: str) -> str:
     """A docstring as a reader's text, in their language: only the ends of paragraphs break a line."""
     return re.sub(r"(?<!\n)\n(?!\n)", " ", gettext(text))
@@ -39,4 +50,10 @@ def explained(text: str) -> str:
 
 def score(value: float) -> str:
     """A measure's value as trec_eval prints it: four decimals, counts whole."""
-    return f"{value}" if isinstance(value, int) else f"{value:.4f}"
+    return f"{value}" if isinstance(value, int) else f"{value:z.4f}"
+
+
+def signed(value: float, digits: int = 2) -> str:
+    """A difference with its sign; one that rounds to 0 has none."""
+    rounded = round(value, digits)
+    return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"

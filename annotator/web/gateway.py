@@ -1,13 +1,12 @@
-"""Between the server and the pages: a request goes to the pages when all of it is there, one at a time."""
+"""Between the server and the pages: a request goes to the pages when all of it is there."""
 
-import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from annotator.settings import Settings
+from annotator.web.lanes import Lanes
 from annotator.web.slow_senders import Body, Receive, Room, SenderGoneError, SlowSenders
 
 # A WSGI application, and what one is called with.
@@ -23,24 +22,32 @@ OWN_NAMES = {"HTTP_CONTENT_TYPE": "CONTENT_TYPE", "HTTP_CONTENT_LENGTH": "CONTEN
 # So many of the largest bodies at once find room on the disk.
 LARGEST_AT_ONCE = 4
 LEAST_SENT = 1 << 14  # bytes
+HEALTH_PATH = b"/health"
+ALIVE = b"alive\n"
 
 
 class Gateway:
-    """An ASGI application that reads requests side by side and hands them to a WSGI application one by one.
+    """An ASGI application that reads requests side by side and hands each, when it is whole, to a WSGI application.
 
-    The pages run in the thread of the event loop, as they would in a single thread of their own: whoever sends slowly
-    holds nobody, and what others send arrives meanwhile in the server's threads.
+    The lane decides in which thread the pages answer it; the event loop itself answers whether the process lives.
     """
 
-    def __init__(self, pages: Pages, settings: Settings) -> None:
+    def __init__(self, pages: Pages, settings: Settings, lanes: Lanes | None = None) -> None:
         """Hand requests to these pages."""
         self._pages = pages
+        self._lanes = lanes or Lanes(settings)
         self._most = settings.upload_limit
         self._room = Room(LARGEST_AT_ONCE * settings.upload_limit)
         self._senders = SlowSenders(settings.sender_seconds, most=self._most)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; nobody, when its sender has gone before its end."""
+        """Answer a request, unless its sender has gone before its end."""
+        if (refusal := refused_by_host(scope)) is not None:
+            await _send_text(send, 400, refusal)
+            return
+        if scope["raw_path"] == HEALTH_PATH and scope["method"] in {"GET", "HEAD"}:
+            await _send_text(send, 200, ALIVE)
+            return
         environ = environ_of(scope)
         with Body(self._room) as body:
             environ["wsgi.input"] = body
@@ -48,7 +55,7 @@ class Gateway:
                 is_read = await self._read(body, environ, receive)
             except SenderGoneError:
                 return
-            await self._answer(environ, send, is_last=not is_read)
+            await self._answer(environ, body, send, is_last=not is_read)
 
     async def _read(self, body: Body, environ: Environ, receive: Receive) -> bool:
         """Read the body, if there is one; whether there is nothing more to read."""
@@ -61,25 +68,82 @@ class Gateway:
         await self._senders.read(body, receive, stated)
         return body.wrong is None
 
-    async def _answer(self, environ: Environ, send: Send, *, is_last: bool) -> None:
+    async def _answer(self, environ: Environ, body: Body, send: Send, *, is_last: bool) -> None:
         """Let the pages answer; a connection on which a request was not read to its end takes no other one."""
-        start: dict[str, Any] = {}
 
-        def start_response(status: str, headers: list[tuple[str, str]], _error: object = None) -> None:
-            raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
-            start.update(type="http.response.start", status=int(status[:3]), headers=raw)
+        def call() -> Answer:
+            body.rewind()
+            return Answer(self._pages, dict(environ))
 
-        with _closed(self._pages(environ, start_response)) as chunks:
-            if is_last:
-                start["headers"].append((b"connection", b"close"))
-            await send(start)
-            held = b""
-            for chunk in _joined(chunks):
-                if held:
-                    await send({"type": "http.response.body", "body": held, "more_body": True})
-                    await asyncio.sleep(0)  # whoever else has asked is answered between two parts of a long answer
-                held = chunk
-        await send({"type": "http.response.body", "body": held})
+        lane = self._lanes.lane(environ["REQUEST_METHOD"], environ["PATH_INFO"], body.size)
+        answer = await lane.begin(call)
+        if is_last:
+            answer.headers.append((b"connection", b"close"))
+        await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+        try:
+            while answer.is_unfinished:
+                await send({"type": "http.response.body", "body": answer.part, "more_body": True})
+                await lane.go_on(answer.go_on)
+        finally:
+            if answer.is_unfinished:
+                await lane.go_on(answer.close)
+        await send({"type": "http.response.body", "body": answer.part})
+
+
+class Answer:
+    """What a WSGI application answers to one request, and the present part of its content."""
+
+    def __init__(self, pages: Pages, environ: Environ) -> None:
+        """Have the request answered; later parts of a long content are made while earlier ones are sent."""
+        self.status = 500
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.part = b""
+        self.is_unfinished = True
+        self._chunks = pages(environ, self._start)
+        self._parts = _joined(self._chunks)
+        self._next: bytes | None = b""
+        self.go_on()
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Take the next part; behind the last one the content is closed."""
+        self.part, self._next = self._next or b"", None
+        try:
+            self._next = next(self._parts, None)
+        finally:
+            if self._next is None and self.is_unfinished:
+                self.close()
+
+    def close(self) -> None:
+        """Release what the content was made from, as PEP 3333 asks of a server."""
+        self.is_unfinished = False
+        if callable(close := getattr(self._chunks, "close", None)):
+            close()
+
+    def _start(self, status: str, headers: list[tuple[str, str]], _error: object = None) -> None:
+        self.status = int(status[:3])
+        self.headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+def refused_by_host(scope: Scope) -> bytes | None:
+    """Why a request's Host header is not allowed (RFC 9112, 3.2); None when it is."""
+    hosts = sum(header == b"host" for header, _ in scope["headers"])
+    if hosts > 1:
+        return b"A request has one Host header, not several.\n"
+    if hosts == 0 and scope["http_version"] == "1.1":
+        return b"A request has a Host header.\n"
+    return None
+
+
+async def _send_text(send: Send, status: int, content: bytes) -> None:
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", b"%d" % len(content)),
+        (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
+    ]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": content})
 
 
 def environ_of(scope: Scope) -> Environ:
@@ -99,7 +163,7 @@ def environ_of(scope: Scope) -> Environ:
         "wsgi.version": (1, 0),
         "wsgi.url_scheme": scope["scheme"],
         "wsgi.errors": sys.stderr,
-        "wsgi.multithread": False,
+        "wsgi.multithread": True,
         "wsgi.multiprocess": True,
         "wsgi.run_once": False,
         # No server of this kind needs to be told where a body ends.
@@ -117,16 +181,6 @@ def _add_header(environ: Environ, header: bytes, value: str) -> None:
     key = f"HTTP_{header.decode('latin-1').upper().replace('-', '_')}"
     key = OWN_NAMES.get(key, key)
     environ[key] = f"{environ[key]}{BETWEEN.get(key, ',')}{value}" if key in environ else value
-
-
-@contextmanager
-def _closed(chunks: Iterable[bytes]) -> Iterator[Iterable[bytes]]:
-    """What the pages answer, closed behind it as WSGI wants it."""
-    try:
-        yield chunks
-    finally:
-        if callable(close := getattr(chunks, "close", None)):
-            close()
 
 
 def _joined(chunks: Iterable[bytes]) -> Iterator[bytes]:

@@ -30,8 +30,14 @@ def _add_headers(response: Response) -> Response:
     if request.is_secure and (days := settings().hsts_days):
         response.headers.setdefault("Strict-Transport-Security", f"max-age={days * SECONDS_A_DAY}")
     if request.endpoint == "static":
-        response.headers["Cache-Control"] = A_YEAR if is_current(request) else "no-cache"
+        response.headers["Cache-Control"] = _static_caching(response)
     else:
         response.vary.update(("Cookie", "Accept-Language"))
         response.headers.setdefault("Cache-Control", "no-store")
     return response
+
+
+def _static_caching(response: Response) -> str:
+    if response.status_code >= 400:  # noqa: PLR2004 - the first error
+        return "no-store"
+    return A_YEAR if is_current(request, response) else "no-cache"

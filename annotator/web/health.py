@@ -3,8 +3,8 @@
 from flask import Blueprint
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import ConflictError
-from annotator.storage.schema import newest_version, version_of
+from annotator.errors import BusyError, ConflictError
+from annotator.storage.schema import newest_version, try_to_write, version_of
 from annotator.web.context import database
 from annotator.web.downloads import PLAIN
 
@@ -22,11 +22,18 @@ def alive() -> ResponseReturnValue:
 
 @blueprint.get("/ready")
 def ready() -> ResponseReturnValue:
-    """The database opens, and its tables are of this version."""
+    """The database opens, its tables are of this version, and something can be written."""
     try:
         present = version_of(database())
     except ConflictError:
         return "the database does not open\n", UNAVAILABLE, HEADERS
-    if present != newest_version():
+    newest = newest_version()
+    if present is not None and present > newest:
+        return "the tables are of a newer version of the program: install that one\n", UNAVAILABLE, HEADERS
+    if present != newest:
         return "the tables are of another version: run “annotator database upgrade”\n", UNAVAILABLE, HEADERS
+    try:
+        try_to_write(database())
+    except BusyError:
+        return "nothing can be written: the disk is full, or somebody else writes for long\n", UNAVAILABLE, HEADERS
     return "ready\n", HEADERS

@@ -15,6 +15,7 @@ from annotator.web.error_pages import page_or_refusal
 from annotator.web.grades_wanted import GradesWanted
 from annotator.web.inspecting_tables import PAIR_TABLES, RUN_TABLES, TOPIC_TABLES, TOPICS_TABLES, table_csv
 from annotator.web.observing import READERS, policy_shown
+from annotator.web.round_wanted import RoundWanted
 from annotator.workflows import inspecting
 from annotator.workflows.inspecting import (
     LIVE,
@@ -36,7 +37,8 @@ Found = TypeVar("Found")
 
 # What an address may say; what else it says is not for the addresses of these pages.
 GRADES = ("qrels", "policy", "judge")
-SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", *GRADES)
+ROUND = ("round", "residual")
+SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", *GRADES, *ROUND)
 MOST_SHOWN = 200  # documents in a table of a page; the file has all
 MOST_LYING = 40  # bars that lie below each other; more of them stand
 
@@ -160,7 +162,8 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
     with database().reading() as session:
         rounds = round_numbers(session, slug)
     given = {name: _said(name) for name in SAID}
-    grades = {name: given[name] for name in GRADES if given[name]}
+    kept = {name: given[name] for name in GRADES if given[name]}
+    grades = {**kept, **RoundWanted.of_form().query}
     page = render_template(
         template,
         found=found,
@@ -169,6 +172,8 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
         given=given,
         address={name: said for name, said in given.items() if said},
         grades=grades,
+        kept=kept,
+        of_round=RoundWanted.of_form(),
         same={"m": _measure(), **grades},
         measure=_measure(),
         most_shown=MOST_SHOWN,
@@ -184,8 +189,8 @@ def _said(name: str) -> str:
 
 
 def _grades() -> GradesChosen:
-    wanted = GradesWanted.of_request()
-    return GradesChosen(_said("qrels") or LIVE, wanted.judge, wanted.policy)
+    wanted, of_round = GradesWanted.of_request(), RoundWanted.of_request()
+    return GradesChosen(_said("qrels") or LIVE, wanted.judge, wanted.policy, of_round.number, of_round.residual)
 
 
 def _measure() -> str:

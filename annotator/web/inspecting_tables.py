@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 from annotator.errors import NotFoundError
 from annotator.spreadsheets import csv_text
 from annotator.workflows.inspecting import (
+    SECOND_MINUS_FIRST,
     Choices,
     FoundDocuments,
     InspectedPair,
@@ -37,7 +38,7 @@ def table_csv(tables: Mapping[str, Table[Found]], name: str, found: Found) -> st
         raise NotFoundError("There is no table “%(name)s”.", name=name)
     headings, rows = tables[name]
     state = found.choices.state
-    against = (found.choices.measure, state.source, state.policy, state.grades, state.fingerprint)
+    against = (found.choices.measure, state.named, state.policy, state.grades, state.fingerprint)
     return csv_text([[*headings, *SCORED_BY], *([*row, *against] for row in rows(found))])
 
 
@@ -152,10 +153,10 @@ PAIR_TABLES: Mapping[str, Table[InspectedPair]] = {
     "tests": (
         (
             *("first", "second", "first_mean", "second_mean", "first_judged", "second_judged", "topics"),
-            *("difference", "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs", "low", "high"),
+            *(SECOND_MINUS_FIRST, "effect_size", "t", "p_t", "p_randomisation", "p_wilcoxon", "p_signs", "low", "high"),
         ),
         _tests,
     ),
-    "topics": (("topic", "first", "second", "difference"), _differences),
-    "documents": (("topic", "docno", "grade", "first_rank", "second_rank", "gap"), _moved),
+    "topics": (("topic", "first", "second", SECOND_MINUS_FIRST), _differences),
+    "documents": (("topic", "docno", "grade", "first_rank", "second_rank", SECOND_MINUS_FIRST), _moved),
 }

@@ -1,5 +1,8 @@
 """Jobs: what was left to the worker, how far it is, and what came of it."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -32,6 +35,8 @@ KINDS = {
     "leave_out.show": lazy_gettext("Runs and teams left out"),
     "quality.show": lazy_gettext("Is the collection good?"),
 }
+# After so long the worker was lost between storing and telling.
+LONGEST_TO_TELL = timedelta(minutes=1)
 # A worker looks for work twice a second: who waits for longer, with nobody before them, should ask whether one runs.
 SECONDS_UNTIL_STRANGE = 15
 
@@ -96,7 +101,12 @@ def cancel(slug: str, id_: int) -> ResponseReturnValue:
 
 def _job(slug: str, id_: int) -> JobView:
     with database().reading() as session:
-        return jobs.show_job(session, slug, id_, by_id=_seen_by())
+        job = jobs.show_job(session, slug, id_, by_id=_seen_by())
+    # The worker stores what the job is about, and a moment later where to find it: until then it is at work.
+    is_untold = job.state is JobState.DONE and "status" not in job.result
+    if is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL:
+        return replace(job, state=JobState.RUNNING, finished_at=None)
+    return job
 
 
 def _seen_by() -> int | None:

@@ -1,5 +1,6 @@
 """Answers to scripts: what the pages of a blueprint refuse, a script is told as JSON, in the reader's language."""
 
+import json
 from collections.abc import Container
 
 from flask import Blueprint, request
@@ -17,6 +18,8 @@ SIGNED_OUT = 401
 FIRST_ERROR = 400
 # Of JSON: a hundred judgements with the longest notes and passages are half of it.
 MOST_BYTES = 16 << 20
+# Of one object: what has more names than any address takes is not read further.
+MOST_NAMES = 10_000
 
 
 def install(blueprint: Blueprint, pages: Container[str] = ()) -> None:
@@ -62,10 +65,23 @@ def refusal(status: int, sentence: str) -> ResponseReturnValue:
 def sent_json() -> object:
     """The JSON that was sent, None when it is none; what is nested as nobody nests it is none either."""
     request.max_content_length = MOST_BYTES
-    try:
-        return request.get_json(silent=True)
-    except RecursionError:
+    if not request.is_json:
         return None
+    try:
+        return load_json(request.get_data(cache=True))
+    except (RecursionError, ValueError):
+        return None
+
+
+def load_json(content: bytes) -> object:
+    """Read JSON; `ValueError` when it is none, or has an object of more names than anybody sends."""
+    return json.loads(content, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(pairs) > MOST_NAMES:
+        raise ValueError(f"an object has {len(pairs)} names")
+    return dict(pairs)
 
 
 def json_body() -> dict[str, object]:

@@ -7,6 +7,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import InvalidValueError
+from annotator.moments import read_day
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
@@ -41,7 +42,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     """The same, a line a judge and period."""
     with database().reading() as session:
         rows = judge_hours(session, slug, _wanted())
-    note_export("hours.export", slug, details=_address())
+    note_export("hours.export", slug, details={**_address(), "by": _wanted().by})
     return download(hours_csv(rows), f"{slug}-hours.csv", CSV)
 
 
@@ -58,7 +59,4 @@ def _address() -> dict[str, Any]:
 def _day(name: str) -> date | None:
     """A day of the address; raises `InvalidValueError` for what is none."""
     text = request.args.get(name, "").strip()
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError as error:
-        raise InvalidValueError("“%(day)s” is no day. Write it as 2027-03-01.", day=text) from error
+    return read_day(text) if text else None

@@ -1,9 +1,12 @@
 """Judgements: labels from elsewhere come in, everything that was said goes out."""
 
+import hashlib
+from dataclasses import dataclass
+
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileField, FileRequired
-from wtforms import BooleanField, StringField
+from wtforms import BooleanField, HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
@@ -19,6 +22,14 @@ from annotator.workflows import collection, judgement_export, judgement_import
 from annotator.workflows.judgement_import import JudgementImport
 
 blueprint = Blueprint("judgements", __name__)
+
+
+@dataclass(frozen=True)
+class ForeseenLabels:
+    """What importing a file would come to, and whether it would make the judge's account."""
+
+    stored: JudgementImport
+    is_new: bool
 
 
 class LabelsForm(MachineFields):
@@ -48,6 +59,13 @@ class LabelsForm(MachineFields):
             "settings say so. Labels outside the scale are listed and count as no grade."
         ),
     )
+    # Of what was checked: only that is imported.
+    confirmed = HiddenField()
+
+    def checked_value(self, checksum: str) -> str:
+        """What `confirmed` must be for a file of this checksum and the rest of what was entered."""
+        entered = (checksum, self.judge.data, self.add_to_pool.data, self.machine.data, self.facts)
+        return hashlib.sha256(repr(entered).encode()).hexdigest()
 
 
 @blueprint.get("/collections/<slug>/judgements")
@@ -61,7 +79,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 @long_form
 def add(slug: str) -> ResponseReturnValue:
-    """Import labels as the judgements of one judge."""
+    """Import labels as the judgements of one judge, once it was shown what that comes to."""
     form = LabelsForm()
     if form.validate():
         with form.guard():
@@ -74,7 +92,10 @@ def add(slug: str) -> ResponseReturnValue:
                     by_machine=form.machine.data,
                     unpacked_limit=settings().unpacked_limit,
                 )
-            with database().transaction() as session:
+            value = form.checked_value(checked.checksum)
+            is_confirmed = form.confirmed.data == value
+            with database().transaction(keep=is_confirmed) as session:
+                is_new = judgement_import.is_new_judge(session, form.judge.data)
                 stored = judgement_import.store_judgements(
                     session,
                     slug,
@@ -86,6 +107,9 @@ def add(slug: str) -> ResponseReturnValue:
                 note(session, "judgements.import", slug, subject=form.judge.data, details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status
+    if not is_confirmed:
+        form.confirmed.data = value
+        return _page(slug, form, ForeseenLabels(stored, is_new=is_new))
     flash(_outcome(stored))
     if stored.outside:
         flash(gettext("Labels outside the scale, which count as no grade: %(count)d.", count=stored.outside))
@@ -112,10 +136,11 @@ def as_jsonl(slug: str) -> ResponseReturnValue:
     return download(judgement_export.judgements_jsonl(rows), f"{slug}-judgements.jsonl", JSON_LINES)
 
 
-def _page(slug: str, form: LabelsForm) -> str:
+def _page(slug: str, form: LabelsForm, foreseen: ForeseenLabels | None = None) -> str:
     with database().reading() as session:
         counts = collection.count_collection(session, slug)
-    return render_template("judgements/show.html", counts=counts, form=form)
+    limit = settings().upload_limit
+    return render_template("judgements/show.html", counts=counts, form=form, foreseen=foreseen, upload_limit=limit)
 
 
 def _outcome(stored: JudgementImport) -> str:

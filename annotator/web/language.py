@@ -1,10 +1,13 @@
 """Which language a page is in, and the program's words in that language."""
 
 from collections.abc import Mapping
+from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 
 import flask_babel  # type: ignore[import-untyped]  # it ships no types: this module gives it some
-from babel import negotiate_locale
+from babel import Locale, negotiate_locale
+from babel.numbers import format_decimal
 from flask import Blueprint, Flask, redirect, request, url_for
 from flask.typing import ResponseReturnValue
 
@@ -16,6 +19,7 @@ LANGUAGES: Mapping[str, str] = {"en": "English", "ko": "한국어"}
 DEFAULT = "en"
 COOKIE = "annotator_language"
 COOKIE_SECONDS = 365 * 24 * 3600
+MOST_FORMATTED = 10_000  # numbers that are kept as they are shown
 
 blueprint = Blueprint("language", __name__)
 
@@ -51,8 +55,13 @@ def lazy_gettext(text: str) -> str:
 
 def format_number(number: float, decimals: int = 0) -> str:
     """A number in the reader's way of writing, such as 9,139."""
-    said: str = flask_babel.format_decimal(number, format=f"#,##0{'.' if decimals else ''}{'0' * decimals}")
-    return said
+    return _formatted(str(number), decimals, flask_babel.get_locale())
+
+
+@lru_cache(MOST_FORMATTED)
+def _formatted(number: str, decimals: int, locale: Locale) -> str:
+    """A number as Babel reads it from its text; a table has hundreds, mostly the same ones."""
+    return format_decimal(Decimal(number), format=f"#,##0{'.' if decimals else ''}{'0' * decimals}", locale=locale)
 
 
 @blueprint.post("/language")

@@ -3,19 +3,21 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import wraps
-from typing import Any
+from functools import partial, wraps
+from io import SEEK_END, BytesIO
+from itertools import chain
+from typing import IO, Any
 
 from flask import current_app, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.csrf import generate_csrf
-from werkzeug.datastructures import FileStorage
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.files import InputFile
+from annotator.files import InputFile, unpack_to_more
 from annotator.settings import MEBIBYTE
+from annotator.storage.job_parts import PART_BYTES, store_job
 from annotator.web.addresses import here, local_path
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.language import chosen_language
@@ -26,8 +28,7 @@ from annotator.workflows.accounts import Person
 WORK = "annotator.work"
 # Files that weigh more are left to the worker: so much is read and stored in about a second.
 HEAVIEST_AT_ONCE = MEBIBYTE
-GZIP_MAGIC = b"\x1f\x8b"
-GZIP_WEIGHT = 6  # how much more a gzipped file may be, about
+PERCENT = 100
 # A report over more ranked lists is left to the worker.
 MOST_LISTS_AT_ONCE = 2_000
 TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
@@ -70,6 +71,24 @@ def told_of(files: Sequence[InputFile]) -> Sequence[InputFile]:
     return files if at_work is None else Watched(files, at_work.tell)
 
 
+def told_percent(total: int) -> Callable[[int], None]:
+    """What to call with the number of bytes of each piece of a file that was read, of so many in all.
+
+    Where a worker reads, whoever waits is told each new percentage; the last percent is for what follows the reading.
+    """
+    at_work, read, told = work(), 0, 0
+
+    def advance(count: int) -> None:
+        nonlocal read, told
+        read += count
+        percent = min(PERCENT - 1, PERCENT * read // max(total, 1))
+        if at_work is not None and percent > told:
+            told = percent
+            at_work.tell(percent, PERCENT)
+
+    return advance
+
+
 def work() -> Work | None:
     """The job that this request answers; None when a reader waits for the answer."""
     found: Work | None = request.environ.get(WORK)
@@ -87,20 +106,12 @@ def long_form(view: View) -> View:
 
     @wraps(view)
     def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
-        if work() is not None or sum(map(_weight, request.files.values())) <= HEAVIEST_AT_ONCE:
+        if work() is not None or not unpack_to_more([file.stream for file in request.files.values()], HEAVIEST_AT_ONCE):
             return view(slug, **values)
         id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
         return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
 
     return guarded
-
-
-def is_heavy(content: bytes, most: int) -> bool:
-    """Whether a file is, or becomes when it is unpacked, larger than so many bytes, about."""
-    if not content.startswith(GZIP_MAGIC):
-        return len(content) > most
-    # What it becomes stands at its end, unless several were put together.
-    return max(int.from_bytes(content[-4:], "little"), len(content) * GZIP_WEIGHT) > most
 
 
 def ask_call(slug: str, content: bytes, *, by: Person, token_id: int) -> int:
@@ -110,7 +121,8 @@ def ask_call(slug: str, content: bytes, *, by: Person, token_id: int) -> int:
         "token": token_id,
         "content_type": request.content_type or "application/octet-stream",
     }
-    return _keep(slug, parameters, content, by)
+    file = BytesIO(content)
+    return _keep(slug, parameters, by, [file])
 
 
 def long_page(view: View) -> View:
@@ -164,16 +176,12 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
     """Keep this request, or that of another page when there are no fields, as a job."""
     is_form = fields is not None
     files = list(request.files.items(multi=True)) if is_form else []
-    contents = [file.read() for _, file in files]
     parameters = {
         **_surroundings(target, "POST" if is_form else "GET", the_person()),
         "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
-        "files": [
-            [name, file.filename, file.content_type, len(content)]
-            for (name, file), content in zip(files, contents, strict=True)
-        ],
+        "files": [[name, file.filename, file.content_type, file.stream.seek(0, SEEK_END)] for name, file in files],
     }
-    return _keep(slug, parameters, b"".join(contents), the_person())
+    return _keep(slug, parameters, the_person(), [file.stream for _, file in files])
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
@@ -189,10 +197,25 @@ def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
     }
 
 
-def _keep(slug: str, parameters: dict[str, Any], content: bytes, by: Person) -> int:
-    kind, at = _endpoint(parameters["target"], parameters["method"]), now()
-    with database().transaction() as session:
-        return jobs.ask_job(session, slug, kind=kind, parameters=parameters, content=content, by_id=by.id, at=at)
+def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[bytes]]) -> int:
+    """Keep a request as a job, with its files if it has some."""
+    ask = partial(
+        jobs.ask_job,
+        slug=slug,
+        kind=_endpoint(parameters["target"], parameters["method"]),
+        parameters=parameters,
+        by_id=by.id,
+        at=now(),
+        has_file=bool(files),
+    )
+    if not files:
+        return database().attempt(ask)
+    return store_job(database(), ask, chain.from_iterable(_parts(file) for file in files))
+
+
+def _parts(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(partial(file.read, PART_BYTES), b"")
 
 
 def _endpoint(target: str, method: str) -> str:
@@ -208,11 +231,3 @@ def _is_long_page(slug: str, target: str) -> bool:
     except (HTTPException, RequestRedirect):
         return False
     return endpoint in LONG_PAGES and values.get("slug") == slug
-
-
-def _weight(file: FileStorage) -> int:
-    """The bytes of a file, unpacked, about."""
-    is_packed = file.stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
-    size = file.stream.seek(0, 2)
-    file.stream.seek(0)
-    return size * GZIP_WEIGHT if is_packed else size

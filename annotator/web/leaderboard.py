@@ -23,6 +23,7 @@ from annotator.workflows import leaderboard, leaderboard_text, qrels, qrels_vers
 from annotator.workflows.collection import consensus_policies
 from annotator.workflows.leaderboard import (
     DEFAULT_MEASURES,
+    Compat,
     GradesFrom,
     IntervalMethod,
     Leaderboard,
@@ -57,14 +58,16 @@ class Wanted:
     view: View
     best_alone: bool
     of_round: RoundWanted = EVERY_ROUND
+    compat: Compat = Compat.TREC_EVAL_10
 
     @classmethod
     def of_request(cls) -> "Wanted":
-        """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&qrels=3&policy=&judge=`."""
+        """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&compat=9&qrels=3&judge=`."""
         said = {name: request.args.get(name, "").strip() for name in ("baseline", "sort", "letters", "show")}
         view = View(_interval(), said["baseline"] or None, bool(said["letters"]), said["sort"] or None)
         return cls(
-            GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST, RoundWanted.of_request()
+            *(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST),
+            *(RoundWanted.of_request(), _compat()),
         )
 
     @property
@@ -74,6 +77,7 @@ class Wanted:
             policy=self.grades.policy,
             judge=self.grades.judge,
             version=self.version,
+            compat=self.compat.value,
             round=self.of_round.number,
             residual=self.of_round.residual,
         )
@@ -88,6 +92,7 @@ class Wanted:
             "baseline": view.baseline,
             "letters": "y" if view.letters else None,
             "interval": None if view.interval is IntervalMethod.T else view.interval.value,
+            "compat": None if self.compat is Compat.TREC_EVAL_10 else self.compat.value,
             "show": BEST if self.best_alone else None,
             "qrels": self.version,
         }
@@ -169,6 +174,14 @@ def _interval() -> IntervalMethod:
         return IntervalMethod(written)
     except ValueError:
         raise InvalidValueError("“%(written)s” is no way to an interval: t or bootstrap.", written=written) from None
+
+
+def _compat() -> Compat:
+    written = request.args.get("compat", "").strip() or Compat.TREC_EVAL_10.value
+    try:
+        return Compat(written)
+    except ValueError:
+        raise InvalidValueError("The trec_eval to follow is 9 or 10, not “%(version)s”.", version=written) from None
 
 
 def _version() -> int | None:

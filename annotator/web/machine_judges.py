@@ -8,7 +8,7 @@ from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
 from annotator.web.error_pages import status_of
-from annotator.workflows.machine_judges import USUAL_MEASURE, machine_reports
+from annotator.workflows.machine_judges import TWO_INTERVALS, USUAL_MEASURE, machine_reports
 
 blueprint = Blueprint("machine_judges", __name__)
 
@@ -35,5 +35,6 @@ def show(slug: str) -> ResponseReturnValue:
         topics=request.args.get("topics", ""),
         only_shared=only_shared,
         most=MOST_LISTED,
+        intervals=TWO_INTERVALS,
     )
     return page if refused is None else (page, status_of(refused))

@@ -7,12 +7,14 @@ from wtforms.validators import InputRequired
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
+from annotator.web.confirming import confirmation, is_confirmed
 from annotator.web.context import database, now, the_person
 from annotator.web.deeds import note
 from annotator.web.forms import Form
-from annotator.web.language import gettext, lazy_gettext
+from annotator.web.language import format_number, gettext, lazy_gettext
 from annotator.web.words import ROLES
 from annotator.workflows import invitations, members
+from annotator.workflows.members import Removal
 
 blueprint = Blueprint("members", __name__)
 
@@ -84,16 +86,18 @@ def add(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/members/remove")
 @collection_page(Role.ORGANISER)
 def remove(slug: str) -> ResponseReturnValue:
-    """Take a role away; what was judged stays."""
-    form = RemovalForm()
+    """Take a role away, once that is confirmed; what was judged stays."""
+    form, confirmed = RemovalForm(), is_confirmed()
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            members.remove_member(session, slug, form.name.data, Role(form.role.data))
+        with form.guard(), database().transaction(keep=confirmed) as session:
+            removal = members.remove_member(session, slug, form.name.data, Role(form.role.data))
             note(session, "members.remove", slug, subject=form.name.data, details={"role": form.role.data})
     if form.refused:
         blank = MemberForm(formdata=None)
         blank.refusal = form.refusal
         return _page(slug, blank), form.status
+    if not confirmed:
+        return _removal_page(slug, form, removal)
     flash(gettext("“%(name)s” has lost that role. What they judged stays.", name=form.name.data))
     return redirect(url_for(".show", slug=slug), 303)
 
@@ -114,6 +118,27 @@ def password_link(slug: str) -> ResponseReturnValue:
     blank = MemberForm(formdata=None)
     blank.refusal = form.refusal
     return _page(slug, blank), form.status
+
+
+def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
+    role = Role(form.role.data)
+    figures, notes = {}, [gettext("They can be given the role again.")]
+    if role in (Role.JUDGE, Role.ADJUDICATOR):
+        figures = {
+            gettext("Documents in their hands"): format_number(removal.returned),
+            gettext("Judgements of theirs"): format_number(removal.judgements),
+        }
+        notes.append(gettext("What they hold goes back to the queue; what they judged stays and counts as before."))
+    if removal.owned:
+        figures[gettext("Topics that they own")] = format_number(removal.owned)
+        notes.append(gettext("Their topics wait until another judge owns them, where each topic has an owner."))
+    return confirmation(
+        gettext("Take the role %(role)s from “%(name)s”?", role=ROLES[role], name=form.name.data),
+        figures=figures,
+        notes=notes,
+        button=gettext("Remove"),
+        back=url_for(".show", slug=slug),
+    )
 
 
 def link_to(secret: str) -> str:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotator.workflows.pool_planning import SECONDS_AN_HOUR, PoolPlan
+from annotator.storage.judging_effort import SECONDS_AN_HOUR
+from annotator.workflows.pool_planning import PoolPlan
 
 WIDTH, HEIGHT = 560, 310
 LEFT, RIGHT, TOP, BOTTOM = 90, 20, 14, 58

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from flask import request
 from wtforms import (
@@ -73,11 +74,13 @@ class PoolForm(Form):
         ],
     )
     ties = SelectField(
-        lazy_gettext("Of equals goes first"),
-        default="rrf",
+        lazy_gettext("Tie-breaking"),
+        default="",
         choices=[
+            SelectChoice("", lazy_gettext("the default: random with maxmean-ns, otherwise RRF")),
             SelectChoice("rrf", lazy_gettext("what RRF puts first")),
             SelectChoice("first-run", lazy_gettext("what the first run has")),
+            SelectChoice("random", lazy_gettext("random, drawn by the seed")),
         ],
     )
     priority = WholeNumberField(
@@ -136,6 +139,17 @@ class PoolForm(Form):
             self.depth.data = USUAL_DEPTH
         if "amount" not in request.values:
             self.amount.data = USUAL_AMOUNT
+
+    @property
+    def query(self) -> str:
+        """What was sent, as the query string of a page that shows the form filled in."""
+        return urlencode(
+            [
+                (name, value)
+                for name, value in request.form.items(multi=True)
+                if name in self.data and name != "csrf_token"
+            ]
+        )
 
     @property
     def chosen(self) -> StrategyHelp | None:

@@ -8,15 +8,18 @@ from annotator.errors import AnnotatorError, ConflictError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.access import collection_page
+from annotator.web.confirming import is_confirmed
 from annotator.web.context import database, now, the_person
 from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form
+from annotator.web.judging_hours import growth_confirmation
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.number_fields import WholeNumberField
 from annotator.workflows import pool_building
 from annotator.workflows.pool_building import PoolSummary
 from annotator.workflows.pool_holes import HolesReport, holes_report
+from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 
 blueprint = Blueprint("pool_holes", __name__)
 
@@ -37,10 +40,12 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/pool/holes")
 @collection_page(Role.ORGANISER)
 def add(slug: str) -> ResponseReturnValue:
-    """Make the holes down to a depth the next version of the pool."""
+    """Make the holes down to a depth the next version of the pool, once its cost is confirmed."""
     form = HolesForm()
     if form.validate():
         with form.guard():
+            if not is_confirmed() and (growth := _growth(slug, form.depth.data)).documents:
+                return growth_confirmation(growth, back=url_for(".show", slug=slug))
             summary = _add(slug, form.depth.data)
     if form.refused:
         return _page(slug, form), form.status
@@ -66,6 +71,11 @@ def _page(slug: str, form: HolesForm) -> str:
     except ConflictError as refusal:  # there is no run, which is no fault of the request
         refused = refused or refusal
     return render_template("pool_holes/show.html", found=found, refused=refused, form=form)
+
+
+def _growth(slug: str, depth: int) -> PoolGrowth:
+    with database().reading() as session:
+        return foresee_growth(session, slug, pool_building.filling_request(depth))
 
 
 def _add(slug: str, depth: int) -> PoolSummary:

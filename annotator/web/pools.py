@@ -6,13 +6,16 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import Role, Showing
 from annotator.web.access import collection_page
 from annotator.web.choosing import choices_to_come
+from annotator.web.confirming import is_confirmed
 from annotator.web.context import database, now, the_person
 from annotator.web.deeds import note, note_export
 from annotator.web.downloads import PLAIN, download
+from annotator.web.judging_hours import growth_confirmation
 from annotator.web.language import gettext
 from annotator.web.pool_form import PoolForm
 from annotator.workflows import pool_building, pools, runs
 from annotator.workflows.pool_building import PoolSummary
+from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 from annotator.workflows.pool_strategies import list_strategies
 
 blueprint = Blueprint("pools", __name__)
@@ -28,10 +31,12 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/pool")
 @collection_page(Role.ORGANISER)
 def build(slug: str) -> ResponseReturnValue:
-    """Build the pool, or let it grow; no run chosen means all of them."""
+    """Build the pool, or let it grow, once its cost is confirmed; no run chosen means all of them."""
     form = PoolForm()
     if form.validate():
         with form.guard():
+            if not is_confirmed() and (growth := _growth(slug, form)).documents:
+                return growth_confirmation(growth, back=f"{url_for('.show', slug=slug)}?{form.query}")
             summary = _build(slug, form)
     if form.refused:
         return _page(slug, form), form.status
@@ -50,6 +55,11 @@ def export(slug: str) -> ResponseReturnValue:
         content = pools.export_pool(session, slug)
     note_export("pool.export", slug)
     return download(content, f"{slug}-pool.txt", PLAIN)
+
+
+def _growth(slug: str, form: PoolForm) -> PoolGrowth:
+    with database().reading() as session:
+        return foresee_growth(session, slug, form.described, seed=form.seed.data)
 
 
 def _build(slug: str, form: PoolForm) -> PoolSummary:

@@ -16,6 +16,7 @@ from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
 from annotator.web.later import long_page
 from annotator.web.observing import READERS, policy_shown
+from annotator.web.round_wanted import RoundWanted
 from annotator.workflows.reusability_report import (
     USUAL_MEASURE,
     USUAL_SEED,
@@ -35,16 +36,19 @@ blueprint = Blueprint("quality", __name__)
 @collection_page(*READERS)
 @long_page
 def show(slug: str) -> ResponseReturnValue:
-    """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1`."""
+    """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1&round=2`."""
     found, refused = None, None
     try:
         found = _report(slug, ablates=bool(request.args.get("fewer")))
     except AnnotatorError as refusal:
         refused = refusal
-    given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED))}
+    of_round = RoundWanted.of_form()
+    given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED)), **of_round.query}
     with database().reading() as session:
         rounds = round_numbers(session, slug)
-    page = render_template("quality/show.html", found=found, refused=refused, given=given, rounds=rounds)
+    page = render_template(
+        "quality/show.html", found=found, refused=refused, given=given, rounds=rounds, of_round=of_round
+    )
     return page_or_refusal(page, refused)
 
 
@@ -58,7 +62,8 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _report(slug: str, *, ablates: bool) -> QualityReport:
-    wanted = QualityRequest(asked_word("m", USUAL_MEASURE), _seed(), ablates)
+    of_round = RoundWanted.of_request()
+    wanted = QualityRequest(asked_word("m", USUAL_MEASURE), _seed(), ablates, of_round.number, of_round.residual)
     to_come = choices_to_come(slug)
     with database().reading() as session:
         report = quality_report(session, slug, wanted, to_come=to_come)

@@ -7,13 +7,16 @@ from wtforms.validators import InputRequired, NumberRange
 
 from annotator.storage import JudgingMode, Role
 from annotator.web.access import collection_page
+from annotator.web.confirming import is_confirmed
 from annotator.web.context import database, the_place
 from annotator.web.deeds import note
 from annotator.web.forms import Form
+from annotator.web.judging_hours import more_judging, settings_confirmation
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.number_fields import WholeNumberField
-from annotator.web.words import JUDGING_MODES
+from annotator.web.words import JUDGING_MODES, POLICIES
 from annotator.workflows import queue_settings
+from annotator.workflows.collection import consensus_policies
 from annotator.workflows.queue_settings import MOST_COMMON_ITEMS, WHOLE, QueueChange
 
 blueprint = Blueprint("queue_settings", __name__)
@@ -97,19 +100,26 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/settings/queue")
 @collection_page(Role.ORGANISER)
 def change(slug: str) -> ResponseReturnValue:
-    """Change them."""
+    """Change them, once it is confirmed where judges get more to do."""
     form = QueueForm()
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            queue_settings.change_queue(session, slug, form.change())
-            note(session, "collections.set", slug, details=vars(form.change()))
+        with form.guard():
+            if not is_confirmed() and (more := more_judging(slug, form.change())) is not None:
+                return settings_confirmation(more)
+            with database().transaction() as session:
+                policy = queue_settings.change_queue(session, slug, form.change())
+                changed = vars(form.change()) | ({"consensus_policy": policy} if policy else {})
+                note(session, "collections.set", slug, details=changed)
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("The settings are stored."))
+    if policy:
+        flash(gettext("The consensus policy is now: %(policy)s.", policy=POLICIES[policy]))
     return redirect(url_for(".show", slug=slug), 303)
 
 
 def _page(slug: str, form: QueueForm) -> str:
     with database().reading() as session:
         cost = queue_settings.queue_cost(session, slug)
-    return render_template("collection/queue.html", form=form, cost=cost)
+    settled = consensus_policies().get(the_place().collection.consensus_policy)
+    return render_template("collection/queue.html", form=form, cost=cost, settled=settled)

@@ -1,10 +1,9 @@
 """The report for an overview paper: what it is made from, and the file."""
 
-from importlib.metadata import version
-
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
+from annotator.installed import installed_version
 from annotator.reporting import report_html
 from annotator.web.access import collection_page
 from annotator.web.asked import asked_word
@@ -40,7 +39,7 @@ def file(slug: str) -> ResponseReturnValue:
     wanted = OverviewRequest(_measures(), asked_word("qrels", LIVE))
     with database().reading() as session:
         report = overview_report(
-            session, slug, wanted, made_at=now(), version=version("annotator"), memory=live_scores()
+            session, slug, wanted, made_at=now(), version=installed_version(), memory=live_scores()
         )
     return download(report_html(report), f"{slug}-report.html", HTML)
 

@@ -31,6 +31,8 @@ def _write(response: Response) -> Response:
     # Of a query only which words it has: the values are of people's making.
     path = "&".join((f"{SECRET.sub('…', quote(request.path))}?", *(quote(name) for name in request.args)))
     user = signed_in_as()
+    # Of a program's call the owner of its token, who may not be the one whose cookie came along.
+    account: int | None = g.get("caller_id", user.id if user else None)
     values = {
         "method": request.method,
         "path": path.replace("?&", "?").removesuffix("?"),
@@ -38,7 +40,7 @@ def _write(response: Response) -> Response:
         "milliseconds": round(milliseconds, 1),
         "bytes": response.content_length,
         "address": request.remote_addr,
-        "user": user[0] if user else None,
+        "user": account,
     }
     if request.endpoint != STATIC or response.status_code >= 400:  # noqa: PLR2004 - the first error
         LOG.info(

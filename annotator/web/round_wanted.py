@@ -34,5 +34,13 @@ class RoundWanted:
             return {}
         return {"round": self.number} if self.residual else {"round": self.number, "residual": WHOLE}
 
+    @classmethod
+    def of_form(cls) -> "RoundWanted":
+        """What the form of a page shows as chosen: every round where the address names none as it should."""
+        try:
+            return cls.of_request()
+        except InvalidValueError:
+            return EVERY_ROUND
+
 
 EVERY_ROUND = RoundWanted()

@@ -6,12 +6,13 @@ from wtforms import StringField
 
 from annotator.storage import Role
 from annotator.web.access import collection_page
+from annotator.web.confirming import confirmation, is_confirmed
 from annotator.web.context import database, now, the_person
 from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form
-from annotator.web.language import gettext, lazy_gettext
-from annotator.workflows import qrels, qrels_versions, rounds
+from annotator.web.language import format_number, gettext, lazy_gettext
+from annotator.workflows import pools, qrels, qrels_versions, rounds
 from annotator.workflows.rounds import LONGEST_NAME
 
 blueprint = Blueprint("rounds", __name__)
@@ -37,14 +38,16 @@ def show(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/rounds/close")
 @collection_page(Role.ORGANISER)
 def close(slug: str) -> ResponseReturnValue:
-    """Keep the settled grades of this moment and close the round that is open."""
+    """Keep the settled grades of this moment and close the round that is open, once that is confirmed."""
     form, at = RoundForm(), now()
     with form.guard():
         # Settling takes a while, in which others shall not wait to write.
         with database().reading() as session:
             made = qrels.export_qrels(session, slug, made_at=at)
+        if made.grades and not is_confirmed():
+            return _closing_page(slug, grades=len(made.grades))
         with database().transaction() as session:
-            version = qrels_versions.keep_qrels(
+            version = qrels_versions.keep_or_reuse(
                 session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
             )
             number = rounds.close_round(session, slug, version=version, at=at)
@@ -83,6 +86,26 @@ def as_csv(slug: str) -> ResponseReturnValue:
     with database().reading() as session:
         rows = rounds.list_rounds(session, slug)
     return download(rounds.rounds_csv(rows), f"{slug}-rounds.csv", CSV)
+
+
+def _closing_page(slug: str, *, grades: int) -> str:
+    with database().reading() as session:
+        closing = rounds.round_to_close(session, slug)
+        progress = pools.pool_progress(session, slug)
+    return confirmation(
+        gettext("Close round %(number)d?", number=closing.number),
+        figures={
+            gettext("Runs of the round"): format_number(closing.runs),
+            gettext("Grades that are kept"): format_number(grades),
+            gettext("Documents not fully judged"): format_number(sum(one.items - one.complete for one in progress)),
+        },
+        notes=[
+            gettext("No runs are taken until the next round is open, and a closed round cannot be opened again."),
+            gettext("Judging goes on, but what is judged later is not in the qrels that are kept for this round."),
+        ],
+        button=gettext("Close the round"),
+        back=url_for(".show", slug=slug),
+    )
 
 
 def _page(slug: str, form: RoundForm) -> str:

@@ -8,13 +8,14 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.access import collection_page
-from annotator.web.context import database, now, the_person
+from annotator.web.confirming import confirmation, is_confirmed
+from annotator.web.context import database, now, the_person, the_place
 from annotator.web.deeds import note, note_export
 from annotator.web.downloads import BYTES, download
-from annotator.web.language import gettext
+from annotator.web.language import format_number, gettext
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
-from annotator.workflows import costs, runs, sent_files, submissions
+from annotator.workflows import costs, pools, runs, sent_files, submissions
 from annotator.workflows.sent_files import RunView
 
 blueprint = Blueprint("run", __name__)
@@ -67,12 +68,14 @@ def change(slug: str) -> ResponseReturnValue:
 @blueprint.post("/collections/<slug>/runs/withdraw")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def withdraw(slug: str) -> ResponseReturnValue:
-    """Pool and score a run (`?tag=`) no more; its file stays, and what it gave to the pool."""
-    at = now()
-    with database().transaction() as session:
+    """Pool and score a run (`?tag=`) no more, once that is confirmed; its file stays, and what it gave to the pool."""
+    at, confirmed = now(), is_confirmed()
+    with database().transaction(keep=confirmed) as session:
         submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
         runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
         note(session, "runs.withdraw", slug, subject=_tag())
+    if not confirmed:
+        return _withdrawal_page(slug)
     flash(gettext("The run %(tag)s is withdrawn. It can be restored.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
@@ -97,6 +100,29 @@ def original(slug: str) -> ResponseReturnValue:
         file = sent_files.original_file(session, slug, _tag(), version=_version(), team=own_team())
     note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
+
+
+def _withdrawal_page(slug: str) -> str:
+    figures, notes = {}, [gettext("It is neither pooled nor scored any more; its file is kept.")]
+    if the_place().organises:
+        with database().reading() as session:
+            given = next(
+                (run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == _tag()), None
+            )
+        figures = {
+            gettext("Documents that it gave to the pool"): format_number(given.items if given else 0),
+            gettext("From it alone"): format_number(given.only if given else 0),
+        }
+        notes.append(gettext("These documents stay in the pool with their judgements. The run can be restored."))
+    else:
+        notes.append(gettext("You can restore it as long as runs are taken."))
+    return confirmation(
+        gettext("Withdraw the run %(tag)s?", tag=_tag()),
+        figures=figures,
+        notes=notes,
+        button=gettext("Withdraw"),
+        back=url_for(".show", slug=slug, tag=_tag()),
+    )
 
 
 def _tag() -> str:
@@ -124,4 +150,5 @@ def _run(slug: str) -> RunView:
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:
     with database().reading() as session:
         stated = costs.costs_of_run(session, slug, run.row.tag, team=own_team())
-    return render_template("runs/one.html", run=run, stated=stated, form=form, sending=sender_state(slug))
+        same = sent_files.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
+    return render_template("runs/one.html", run=run, same=same, stated=stated, form=form, sending=sender_state(slug))

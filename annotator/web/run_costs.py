@@ -35,8 +35,8 @@ def state(slug: str) -> ResponseReturnValue:
         with form.guard(), database().transaction() as session:
             submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
             costs.replace_costs(session, slug, _tag(), form.statements, at=at, team=own_team())
-            told = {one.address: costs.write_value(one) for one in form.statements}
-            note(session, "costs.set", slug, subject=_tag(), details=told)
+            stated_now = sorted(one.address for one in form.statements)
+            note(session, "costs.set", slug, subject=_tag(), details={"facts": stated_now})
     if form.refused:
         return _page(slug, stated, form), form.status
     flash(gettext("What the system costs is stored."))

@@ -18,7 +18,7 @@ from annotator.web.later import arrived_at, long_form
 from annotator.web.run_details import DetailsForm
 from annotator.web.senders import own_team, sender_state
 from annotator.web.uploads import input_files
-from annotator.workflows import costs, members, runs, submissions
+from annotator.workflows import costs, members, runs, sent_files, submissions
 from annotator.workflows.runs import CheckedFiles, CheckedRun, RunDetails, Sender
 
 blueprint = Blueprint("runs", __name__)
@@ -78,7 +78,7 @@ def check(slug: str) -> ResponseReturnValue:
         with form.guard():
             looked_at = _checked(slug, form)
             checked = looked_at.runs
-            looked_at.problems.refuse_if_any()
+            looked_at.problems.report_if_any()
     return _list(slug, form, stated, checked), _status(form, stated)
 
 
@@ -143,11 +143,13 @@ def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[Checke
     with database().reading() as session:
         rows = runs.list_runs(session, slug, team=own_team(), every=every)
         silent = members.teams_without_runs(session, slug) if place.organises else []
+        same = sent_files.rankings_sent_twice(session, slug) if place.organises else {}
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),
         every=every,
         silent=silent,
+        same=same,
         form=form,
         stated=stated,
         checked=checked,

@@ -16,6 +16,7 @@ from annotator.web.error_pages import page_or_refusal
 from annotator.web.given_numbers import number_given
 from annotator.web.later import long_page
 from annotator.web.observing import READERS, policy_shown
+from annotator.web.round_wanted import RoundWanted
 from annotator.workflows.qrels_versions import list_versions
 from annotator.workflows.rounds import round_numbers
 from annotator.workflows.significance_report import (
@@ -40,7 +41,7 @@ MOST_RUNS_IN_GRID = 30
 @collection_page(*READERS)
 @long_page
 def show(slug: str) -> ResponseReturnValue:
-    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1`."""
+    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1&round=2`."""
     found, refused = None, None
     try:
         found = _report(slug)
@@ -54,6 +55,7 @@ def show(slug: str) -> ResponseReturnValue:
         refused=refused,
         versions=versions,
         rounds=rounds,
+        of_round=RoundWanted.of_form(),
         given=_given(),
         grid=range(min(len(found.tags), MOST_RUNS_IN_GRID)) if found else (),
         permutations=PERMUTATIONS,
@@ -72,19 +74,22 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _report(slug: str) -> SignificanceReport:
+    of_round = RoundWanted.of_request()
     wanted = SignificanceRequest(
         measure=asked_word("m", USUAL_MEASURE),
         qrels=asked_word("qrels", LIVE),
         baseline=request.args.get("baseline") or None,
         permutations=PERMUTATIONS if request.args.get("permute") else None,
         seed=_seed(),
+        round=of_round.number,
+        residual=of_round.residual,
     )
     with database().reading() as session:
         report = significance_report(session, slug, wanted)
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 
-def _given() -> dict[str, str]:
+def _given() -> dict[str, object]:
     """What was asked for, as it was written."""
     return {
         "m": asked_word("m", USUAL_MEASURE),
@@ -92,6 +97,7 @@ def _given() -> dict[str, str]:
         "baseline": request.args.get("baseline", ""),
         "permute": "1" if request.args.get("permute") else "",
         "seed": asked_word("seed", str(USUAL_SEED)),
+        **RoundWanted.of_form().query,
     }
 
 

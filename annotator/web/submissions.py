@@ -8,7 +8,9 @@ from wtforms import HiddenField, IntegerField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.errors import ConflictError, NotFoundError
+from annotator.moments import write_moment
 from annotator.storage import Role, ScoresShown
+from annotator.storage.qrels_versions import ReleasedVersion
 from annotator.web.access import collection_page
 from annotator.web.board_cells import cells
 from annotator.web.context import database, now, the_person, the_place
@@ -16,9 +18,19 @@ from annotator.web.deeds import note
 from annotator.web.downloads import CSV, download
 from annotator.web.forms import Form, unix_lines
 from annotator.web.language import gettext, lazy_gettext
-from annotator.web.own_scores import own_scores
-from annotator.web.release_form import ReleaseForm
-from annotator.workflows import leaderboard, leaderboard_standing, leaderboard_text, submissions
+from annotator.web.observing import released_grades
+from annotator.web.own_scores import OwnScores, own_scores
+from annotator.web.release_form import ReleaseForm, grades_choices
+from annotator.web.round_wanted import RoundWanted
+from annotator.workflows import (
+    collection,
+    leaderboard,
+    leaderboard_standing,
+    leaderboard_text,
+    qrels,
+    qrels_versions,
+    submissions,
+)
 from annotator.workflows.submissions import SubmissionChange
 
 blueprint = Blueprint("submissions", __name__)
@@ -79,7 +91,7 @@ def change(slug: str) -> ResponseReturnValue:
                 most_documents=form.most_documents.data,
             )
             submissions.change_submissions(session, slug, change)
-            note(session, "collections.set", slug, details=vars(change))
+            note(session, "collections.set", slug, details=change.details())
     if form.refused:
         return _rules_page(form, ReleaseForm.of(the_place().collection)), form.status
     flash(gettext("The rules for submissions are stored."))
@@ -91,22 +103,42 @@ def change(slug: str) -> ResponseReturnValue:
 def release(slug: str) -> ResponseReturnValue:
     """Decide what participants see of the scores, and from when on."""
     form = ReleaseForm()
-    at = now()
     if form.validate():
-        with form.guard(), database().transaction() as session:
-            submissions.release_scores(
-                session,
-                slug,
-                at=at,
-                moment=_moment(form.moment.data or "", at),
-                shown=ScoresShown(form.shown.data),
-                early=form.early.data,
-            )
-            note(session, "scores.release", slug, details={"shown": form.shown.data, "from": form.moment.data or at})
+        with form.guard():
+            version = _release(slug, form, now())
     if form.refused:
         return _rules_page(_present_rules(), form), form.status
     flash(gettext("What participants see of the scores is stored."))
+    if version is not None:
+        number, at = version.number, write_moment(version.kept_at)
+        flash(gettext("They are computed from version %(number)d of the qrels, kept %(at)s.", number=number, at=at))
     return redirect(url_for(".show", slug=slug), 303)
+
+
+def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | None:
+    """Release scores as the form says, by a version of the qrels that is kept for it if that is wanted; give it."""
+    shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
+    if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
+        # Settling takes a while, in which others shall not wait to write.
+        with database().reading() as session:
+            made = qrels.export_qrels(session, slug, made_at=at)
+    with database().transaction() as session:
+        if made is not None:
+            kept = qrels_versions.keep_for_release(
+                session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
+            )
+            wanted = str(kept.number)
+            if kept.is_new:
+                note(session, "qrels.keep", slug, subject=kept.number)
+        moment = _moment(form.moment.data or "", at)
+        submissions.release_scores(
+            session, slug, at=at, moment=moment, shown=shown, qrels=wanted, early=form.early.data
+        )
+        row = collection.show_collection(session, slug)
+        version = row.released_version
+        details = {"shown": form.shown.data, "from": row.scores_released_at, "qrels": version and version.number}
+        note(session, "scores.release", slug, details=details)
+    return version
 
 
 @blueprint.post("/collections/<slug>/submissions/take-back")
@@ -145,16 +177,25 @@ def accept(slug: str) -> ResponseReturnValue:
 @blueprint.get("/collections/<slug>/scores")
 @collection_page(Role.PARTICIPANT)
 def scores(slug: str) -> ResponseReturnValue:
-    """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`."""
-    found, nothing_yet = None, None
+    """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`.
+
+    Only those of one round: `?round=2&residual=n`.
+    """
+    found, nothing_yet, of_round = None, None, RoundWanted.of_request()
     if the_place().sees is not ScoresShown.NOTHING:
         try:
-            found = own_scores(slug)
+            found = _own_scores(slug, of_round)
         except ConflictError as refusal:
             nothing_yet = refusal.sentence
     helps = leaderboard.measure_help(found.board.measures) if found else {}
     return render_template(
-        "submissions/scores.html", found=found, cells=cells, nothing_yet=nothing_yet, helps=helps, csv=SCORES_CSV
+        "submissions/scores.html",
+        found=found,
+        cells=cells,
+        nothing_yet=nothing_yet,
+        helps=helps,
+        csv=SCORES_CSV,
+        of_round=of_round,
     )
 
 
@@ -162,7 +203,7 @@ def scores(slug: str) -> ResponseReturnValue:
 @collection_page(Role.PARTICIPANT)
 def scores_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision; the topics of one run with `?table=topics&run=TAG&m=AP`."""
-    found = own_scores(slug)
+    found = _own_scores(slug, RoundWanted.of_request())
     if request.args.get("table") != SCORES_CSV:
         return download(leaderboard_text.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
     if found.standing is None:
@@ -171,11 +212,17 @@ def scores_csv(slug: str) -> ResponseReturnValue:
     return download(leaderboard_standing.standing_csv(found.standing, beside=beside), f"{slug}-topics.csv", CSV)
 
 
+def _own_scores(slug: str, of_round: RoundWanted) -> OwnScores:
+    """The scores of the team, with the run and the measure of the address topic by topic."""
+    grades = released_grades(of_round.number, residual=of_round.residual)
+    return own_scores(slug, run=request.args.get("run"), measure=request.args.get("m"), grades=grades)
+
+
 def _present_rules() -> RulesForm:
     present = the_place().collection
     return RulesForm(
         formdata=None,
-        until=submissions.write_deadline(present.submissions_until),
+        until=submissions.write_deadline(present.submissions_until, present.submissions_until_written),
         terms=present.terms,
         most_documents=present.most_documents,
     )
@@ -190,6 +237,9 @@ def _moment(written: str, at: datetime) -> datetime | None:
 
 
 def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:
+    with database().reading() as session:
+        versions = qrels_versions.list_versions(session, the_place().collection.slug)
+    releasing.qrels.choices = grades_choices(versions)
     return render_template("submissions/rules.html", form=form, releasing=releasing)
 
 

@@ -13,8 +13,10 @@ from annotator.web.choosing import choices_to_come
 from annotator.web.context import database
 from annotator.web.error_pages import status_of
 from annotator.web.leaderboard import OFFERED_MEASURES
+from annotator.web.live_scores import live_scores
 from annotator.workflows import leaderboard, topic_flags
 from annotator.workflows.leaderboard import DEFAULT_MEASURES, DroppingEffect
+from annotator.workflows.topic_flags import TOO_RELEVANT_PERCENT
 
 blueprint = Blueprint("topic_flags", __name__)
 
@@ -48,6 +50,7 @@ def show(slug: str) -> ResponseReturnValue:
         measure=measure,
         reason=request.args.get("reason", ""),
         offered=OFFERED_MEASURES,
+        too_relevant_percent=TOO_RELEVANT_PERCENT,
         effect=effect,
     )
     return page if effect.refusal is None or is_possible else (page, status_of(effect.refusal))
@@ -58,7 +61,7 @@ def _effect(slug: str, measure: str, chosen: Sequence[str]) -> Effect:
         return Effect(None)
     try:
         with database().reading() as session:
-            board = leaderboard.build_leaderboard(session, slug, [measure])
+            board = leaderboard.build_leaderboard(session, slug, [measure], memory=live_scores())
         return Effect(leaderboard.effect_on_leaderboard(board, chosen))
     except (InvalidValueError, NotFoundError, ConflictError) as refusal:
         return Effect(None, refusal)

@@ -101,7 +101,7 @@ def add(slug: str) -> ResponseReturnValue:
             read = topics.read_topics(input_files(form.files.data), unpacked_limit=settings().unpacked_limit)
             state = TopicState.DRAFT if form.draft.data else TopicState.ACCEPTED
             with database().transaction() as session:
-                stored = topics.import_topics(session, slug, read, state=state)
+                stored = topics.import_topics(session, slug, read, state=state, most=settings().topic_limit)
                 note(session, "topics.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form, DraftForm(formdata=None)), form.status

@@ -19,6 +19,7 @@ from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
+from annotator.storage.job_parts import file_of_job
 from annotator.web.access import enter
 from annotator.web.language import COOKIE
 from annotator.web.later import MARK, TOKEN_FIELD, WORK, Work
@@ -36,11 +37,12 @@ class AnsweringDatabase(Database):
     taken: TakenJob | None = None
 
     @contextmanager
-    def transaction(self) -> Iterator[Session]:
+    def transaction(self, *, keep: bool = True) -> Iterator[Session]:
         """A session that writes; raises `JobLostError` at its end when the job is another worker's by now."""
-        with super().transaction() as writing:
+        with super().transaction(keep=keep) as writing:
             yield writing
-            if self.taken is not None:
+            # What a dry run stores goes, the end of the job with it.
+            if keep and self.taken is not None:
                 confirm_job(writing, self.taken, now=datetime.now(UTC))
 
 
@@ -67,7 +69,9 @@ class Answering:
                 return Outcome(JobState.FAILED, {"reason": SIGNED_OUT})
         # What only reads may write nothing of its own, such as a choice of documents, as the job's end.
         self.database.taken = taken if taken.parameters["method"] == "POST" else None
-        environ = _environ(taken, tell)
+        with self.database.reading() as reading:
+            content = file_of_job(reading, taken.id)
+        environ = _environ(taken, content, tell)
         try:
             return self._answered(environ, person)
         finally:
@@ -88,7 +92,7 @@ class Answering:
             return replace(found, result={**found.result, MARK: mark})
 
 
-def _environ(taken: TakenJob, tell: Callable[[int, int], None]) -> dict[str, Any]:
+def _environ(taken: TakenJob, sent: bytes, tell: Callable[[int, int], None]) -> dict[str, Any]:
     asked = taken.parameters
     path, _, query = str(asked["target"]).partition("?")
     if TOKEN in asked:
@@ -97,14 +101,14 @@ def _environ(taken: TakenJob, tell: Callable[[int, int], None]) -> dict[str, Any
             asked["site"],
             query,
             method=asked["method"],
-            data=taken.content,
+            data=sent,
             content_type=asked["content_type"],
         )
         return {**builder.get_environ(), WORK: Work(taken.asked_at, tell, asked[TOKEN])}
     data: MultiDict[str, Any] = MultiDict([(name, value) for name, value in asked["fields"]])
     begin = 0
     for name, file_name, kind, size in asked["files"]:
-        content = BytesIO(taken.content[begin : begin + size])
+        content = BytesIO(sent[begin : begin + size])
         data.add(name, FileStorage(content, file_name, name, kind))
         begin += size
     headers = [("Cookie", f"{COOKIE}={asked['language']}")]

@@ -16,9 +16,12 @@ from annotator.errors import BusyError
 from annotator.logs import write_log
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
+from annotator.storage.arrivals import importing_alone, remove_interrupted
+from annotator.storage.job_parts import remove_unneeded
+from annotator.storage.upkeep import UpkeepError
 from annotator.worker.answering import FAULT, Answering
 from annotator.worker.indexing import Indexing
-from annotator.workflows import jobs
+from annotator.workflows import jobs, restoring
 from annotator.workflows.jobs import JobLostError, Outcome, TakenJob
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -41,6 +44,7 @@ class Worker:
         # Another engine than the pages': signs of life are no part of what is stored.
         self._database = Database(settings.database_url)
         self._indexing = Indexing(self._database)
+        self._restorable = timedelta(days=settings.deletion_days)
         self._taken: TakenJob | None = None
         self._cleaned_at: datetime | None = None
 
@@ -63,6 +67,7 @@ class Worker:
         try:
             self._put_back()
             self._clean()
+            remove_unneeded(self._database, now=_now())
             self._taken = self._take()
             if self._taken is None:
                 return self._indexing.step()
@@ -137,12 +142,18 @@ class Worker:
         if self._cleaned_at is None or abs(now - self._cleaned_at) > BETWEEN_CLEANINGS:
             with self._database.transaction() as session:
                 jobs.forget_answers(session, now=now)
+            with self._database.transaction() as session:
+                restoring.remove_for_good(session, before=now - self._restorable, at=now)
+            # Another import may be at work; then it has removed what was left.
+            with suppress(UpkeepError), importing_alone(self._database):
+                remove_interrupted(self._database)
             self._cleaned_at = now
 
 
 def work_until_told(settings: Settings, *, only_what_waits: bool = False, parent: int | None = None) -> None:
-    """Be a worker until SIGTERM or SIGINT, until nothing waits, or until the server that began this has gone.
+    """Be a worker until SIGTERM, until nothing waits, or until the server that began this has gone.
 
+    At Ctrl-C it ends just so, by `KeyboardInterrupt`.
     It is no nicer than the pages: while it stores, on SQLite, they wait for it, so that it must not wait for them.
     """
     try:
@@ -162,10 +173,10 @@ def _end_without(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _end(_signal: int, _frame: FrameType | None) -> None:
+def _end(number: int, _frame: FrameType | None) -> None:
     for ending in (signal.SIGTERM, signal.SIGINT):
         signal.signal(ending, signal.SIG_IGN)  # once is enough
-    raise _Ending
+    raise KeyboardInterrupt if number == signal.SIGINT else _Ending
 
 
 def _now() -> datetime:

@@ -90,7 +90,7 @@ def list_users(session: Session) -> list[AccountRow]:
             user.added_at,
             user.model if user.kind == UserKind.MACHINE else None,
         )
-        for user in session.scalars(select(User).order_by(User.name))
+        for user in session.scalars(select(User).where(User.being_imported.is_(False)).order_by(User.name))
     ]
 
 

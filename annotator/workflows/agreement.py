@@ -9,27 +9,27 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
 from annotator.evaluation.agreement import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
+from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.agreement import (
     AgreementOfAll,
     AgreementOfJudge,
     AgreementOfPair,
     AgreementOfTopic,
     AgreementOnGrade,
-    BootstrapInterval,
+    Band,
     Kappa,
     Labels,
-    Moment,
+    OverTime,
+    TopicInterval,
     Upheld,
     agreement_of_all,
     agreement_of_judges,
     agreement_of_pairs,
     agreement_of_topics,
     agreement_on_grades,
-    band,
     code_columns,
     documents_in_common,
     interval_of_all,
-    interval_of_pair,
     running_alpha,
     running_kappa,
     same_grade_of_any_two,
@@ -41,6 +41,7 @@ from annotator.evaluation.agreement.tables import (
     table_of_all,
     table_of_grades,
     table_of_judges,
+    table_of_moments,
     table_of_pairs,
     table_of_topics,
 )
@@ -52,8 +53,6 @@ from annotator.storage.agreement_labels import PeoplesGrades
 from annotator.storage.collection import find_collection, scale_of, topic_ids
 from annotator.storage.decisions import decided_grades, decisions
 
-# The same numbers each time, so that an interval changes only with the judgements.
-SEED = 1
 POINTS_OVER_TIME = 60
 
 
@@ -70,6 +69,7 @@ class By(StrEnum):
     TOPIC = "topic"
     JUDGE = "judge"
     GRADE = "grade"
+    TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,13 @@ class PairAgreement:
 
     @property
     def band(self) -> Sentence | None:
-        """Landis and Koch's word for the kappa, None when there is no kappa."""
-        value = self.figures.kappa.value
-        return None if value is None else band(value).sentence
+        """The word for the kappa, None when there is no kappa."""
+        return self.figures.band and self.figures.band.sentence
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the interval of kappa contains 0."""
+        return self.figures.band is Band.CHANCE
 
     @property
     def confusion(self) -> list[list[int]]:
@@ -139,14 +143,14 @@ class AgreementReport:
     choice: Choice
     topics_dropped: tuple[str, ...]
     all: AgreementOfAll
-    interval: BootstrapInterval  # of the ordinal alpha
+    interval: TopicInterval  # of the ordinal alpha
     same: Figure
     in_common: Mapping[Pair, int]  # of every two judges, in how many documents
     pairs: tuple[PairAgreement, ...]  # all, or those that were chosen
     by_topic: tuple[AgreementOfTopic, ...]
     by_judge: tuple[AgreementOfJudge, ...]
     by_grade: tuple[AgreementOnGrade, ...]
-    over_time: tuple[Moment, ...]  # the ordinal alpha
+    over_time: OverTime  # the ordinal alpha
     upheld: tuple[Upheld, ...]  # who has judged what an adjudicator decided
 
     def table(self, by: By) -> Table:
@@ -162,6 +166,8 @@ class AgreementReport:
                 return table_of_judges(self.by_judge)
             case By.GRADE:
                 return table_of_grades(self.by_grade)
+            case By.TIME:
+                return table_of_moments(self.over_time.moments)
 
 
 @dataclass(frozen=True)
@@ -172,8 +178,7 @@ class PairReport:
     relevant_from: int
     choice: Choice
     pair: PairAgreement
-    interval: BootstrapInterval  # of kappa, by topic
-    over_time: tuple[Moment, ...]  # kappa
+    over_time: OverTime  # kappa
 
 
 def agreement_report(
@@ -208,14 +213,14 @@ def agreement_report(
         choice=choice,
         topics_dropped=tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order)),
         all=agreement_of_all(labels, relevant, choice.weighting),
-        interval=interval_of_all(labels, seed=SEED),
+        interval=interval_of_all(labels),
         same=same_grade_of_any_two(labels),
         in_common=in_common,
         pairs=tuple(map(PairAgreement, agreement_of_pairs(labels, relevant, choice.weighting, only=chosen))),
         by_topic=tuple(sorted(agreement_of_topics(labels), key=lambda one: natural_order(one.topic))),
         by_judge=tuple(agreement_of_judges(labels, choice.weighting)),
         by_grade=tuple(agreement_on_grades(labels)),
-        over_time=tuple(running_alpha(labels, points=POINTS_OVER_TIME)),
+        over_time=running_alpha(labels, points=POINTS_OVER_TIME),
         upheld=tuple(upheld(said.readings, said.judges, counting, decided)),
     )
 
@@ -250,8 +255,7 @@ def pair_report(
         relevant_from=collection.relevant_from,
         choice=choice,
         pair=PairAgreement(figures),
-        interval=interval_of_pair(labels, one, other, choice.weighting, seed=SEED),
-        over_time=tuple(running_kappa(labels, one, other, choice.weighting, POINTS_OVER_TIME)),
+        over_time=running_kappa(labels, one, other, choice.weighting, POINTS_OVER_TIME),
     )
 
 

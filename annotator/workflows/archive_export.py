@@ -12,15 +12,33 @@ from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.bundle_format import BundleWriter
-from annotator.evaluation.pseudonyms import policy_without_names, without_names
+from annotator.evaluation.pseudonyms import policy_without_names, without_names, without_names_in
 from annotator.evaluation.unpacking import GZIP_MAGIC
 from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
 from annotator.storage.bundle_values import Row, as_plain
 from annotator.storage.bundles import COLLECTION, TABLES, USER, part_of, people_in, rows_of
 from annotator.storage.collection import find_collection
+from annotator.storage.manifest_facts import PERSONAL_PARAMETERS
 from annotator.storage.schema import newest_version
 
 RUN_FILES = "run_file"
+# The columns in which organisers, judges and participants write what they like, and the names of their files.
+WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "click_log": ("name",),
+    "collection": ("title", "terms"),
+    "contribution": ("imported_from", "query"),
+    "fact_column": ("name",),
+    "guideline_version": ("text",),
+    "judgement": ("note",),
+    "label_file": ("name",),
+    "qualifying_item": ("explanation",),
+    "question": ("text", "answer"),
+    "run": ("description", "file_name", "warnings"),
+    "run_fact": ("words",),
+    "topic": ("reason",),
+    "topic_mark": ("words",),
+    "topic_note": ("text",),
+}
 QRELS = "qrels.txt"  # those of the moment, by which an import is compared
 ABOUT = """\
 This is an archive of one collection, made by annotator (collections export), which reads it (collections import).
@@ -76,14 +94,15 @@ def write_archive(
         writer.add(part_of(USER), _lines(counts, USER, persons))
         for table in (COLLECTION, *TABLES):
             if table.name != RUN_FILES:
-                rows = (_renamed(row, names) for row in rows_of(session, table, collection.id))
+                rows = (_renamed(table, row, names) for row in rows_of(session, table, collection.id))
                 writer.add(part_of(table), _lines(counts, table, rows))
         _add_run_files(session, collection.id, writer)
         if not names:
             writer.add("audit.jsonl", _deeds(session, collection.id))
         for name, content in (extras or {}).items():
             writer.add(name, iter([content]))
-        writer.finish(_about(collection, archiving, counts, (extras or {}).get(QRELS)))
+        about = _about(collection, archiving, counts, (extras or {}).get(QRELS))
+        writer.finish(about | without_names_in(about, ["title"], names))
     return counts
 
 
@@ -144,8 +163,8 @@ def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:
     return {name: f"person-{number}-{secret}" for number, name in enumerate(persons, start=1)}
 
 
-def _renamed(row: Row, names: Mapping[str, str]) -> Row:
-    """The same with nobody's name: in a policy that is one judge's word, and in what manifests say."""
+def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:
+    """The same with nobody's name: in policies, manifests and parameters, and in what people wrote."""
     if not names:
         return row
     for column in ("policy", Collection.consensus_policy.key):
@@ -153,4 +172,6 @@ def _renamed(row: Row, names: Mapping[str, str]) -> Row:
             row[column] = policy_without_names(row[column], names)
     if "manifest" in row:
         row["manifest"] = without_names(row["manifest"], names)
-    return row
+    if "parameters" in row:
+        row["parameters"] |= without_names_in(row["parameters"], PERSONAL_PARAMETERS, names)
+    return row | without_names_in(row, WRITTEN_BY_PEOPLE.get(table.name, ()), names)

@@ -2,42 +2,49 @@
 
 import gzip
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO
 
-from sqlalchemy import Table, insert, select
-from sqlalchemy.exc import DataError, IntegrityError
+from sqlalchemy import Table, insert, select, update
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
-from annotator.errors import FileRefusedError, InvalidValueError
+from annotator.errors import BusyError, ConflictError, FileRefusedError, InvalidValueError
 from annotator.evaluation.bundle_format import Bundle, open_bundle
-from annotator.evaluation.consensus import parse_policy
-from annotator.evaluation.costs.facts import Kind
-from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.online.kept_findings import are_findings
-from annotator.evaluation.pooling import STRATEGIES
+from annotator.evaluation.bundle_words import refuse_unknown_words
 from annotator.evaluation.rankings import Renumbering
 from annotator.evaluation.search_text import indexed_words
 from annotator.evaluation.unpacking import GZIP_MAGIC
-from annotator.storage import ClickLog, Document, FactColumn, Pool, Run, User
+from annotator.storage import Collection, Database, Run, User
 from annotator.storage.accounts import new_user
+from annotator.storage.arrivals import (
+    Steps,
+    importing_alone,
+    remove_interrupted,
+    seeing_import,
+)
+from annotator.storage.batches import weight_of, write_in_batches
 from annotator.storage.bundle_values import Row, as_stored
-from annotator.storage.bundles import COLLECTION, TABLES, USER, Ids, next_ids, part_of, store_rows
+from annotator.storage.bundles import COLLECTION, TABLES, USER, Ids, link_rows, next_ids, part_of, store_batch
 from annotator.storage.checking import examine_collection
 from annotator.storage.collection import refuse_unusable_slug
-from annotator.storage.documents import ROWS_AT_ONCE
+from annotator.storage.documents import ROWS_AT_ONCE, chunks
 from annotator.storage.passing_faults import stored_before_others
 from annotator.storage.pools import Besides
 from annotator.storage.runs import RUN_FILES
 from annotator.storage.schema import newest_version
-from annotator.storage.search import index_documents
+from annotator.storage.unindexed import WordsToIndex, index_some, texts_of
+from annotator.storage.upkeep import Progress
 
 # Ranked lists and samples hold numbers of documents.
 WITH_DOCUMENTS = {"ranked_list", "stratum"}
 PACKING = 6
+# To store one takes as long as some dozens of other rows.
+WEIGHT_OF_AN_ACCOUNT = 5_000
 
 
 @dataclass(frozen=True)
@@ -55,53 +62,124 @@ def open_archive(name: str, stream: BinaryIO, *, limit: int) -> AbstractContextM
     return open_bundle(name, stream, limit=limit)
 
 
-def import_archive(session: Session, bundle: Bundle, *, slug: str | None, at: datetime) -> ImportedCollection:
+def import_archive(
+    database: Database,
+    bundle: Bundle,
+    *,
+    slug: str | None,
+    at: datetime,
+    compare: Callable[[Session, str], None] = lambda _session, _slug: None,
+    conclude: Callable[[Session, ImportedCollection], None] = lambda _session, _done: None,
+    progress: Progress | None = None,
+) -> ImportedCollection:
     """Store everything of an archive, as `slug` or under its own short name.
+
+    It comes in by short transactions, between which others write, and nobody finds any of it before the last one, which
+    calls `conclude`. Before that `compare` may look at it, and raise what keeps it out. Whatever ends the import, what
+    was stored is removed; what a killed process leaves, by the next import or by the worker.
 
     People are who they are by name: an account that is here is taken, another is made, without a password; but those
     of an archive with pseudonyms are nobody here. Raises `FileRefusedError` when the archive does not fit together,
-    `InvalidValueError` and `ConflictError` for a short name that cannot be or is taken.
+    `InvalidValueError` and `ConflictError` for a short name that cannot be or is taken, and `UpkeepError` while another
+    import is at work.
     """
     if str(bundle.manifest.get("tables")) > newest_version():
         raise bundle.refusal("The archive was made by a newer version of this program. Upgrade this one first.")
-    try:
-        return _Import(session, bundle, at).store(slug)
-    except (IntegrityError, DataError) as error:
-        raise bundle.refusal("The parts of the archive do not fit together: %(reason)s", reason=error.orig) from error
+    with importing_alone(database):
+        remove_interrupted(database)
+        try:
+            return _Import(database, bundle, at, progress).store(slug, compare, conclude)
+        except BaseException as error:
+            # On a full disk nothing can be removed either: the next import does it, or the worker.
+            with suppress(BusyError, DBAPIError):
+                remove_interrupted(database)
+            if isinstance(error, IntegrityError | DataError):
+                raise bundle.refusal(
+                    "The parts of the archive do not fit together: %(reason)s", reason=error.orig
+                ) from error
+            raise
 
 
 class _Import:
     """One archive on its way in."""
 
-    def __init__(self, session: Session, bundle: Bundle, at: datetime) -> None:
-        self.session = session
+    def __init__(self, database: Database, bundle: Bundle, at: datetime, progress: Progress | None) -> None:
+        self.database = database
         self.bundle = bundle
         self.at = at
         self.ids: Ids = {}
         self.lines: dict[str, int] = {}
-        self.known: list[str] = []
-        self.made: list[str] = []
+        self.known: dict[int, str] = {}
+        self.made: dict[int, str] = {}
+        self.progress = Steps(bundle.manifest.get("lines"), progress)
 
-    def store(self, wanted: str | None) -> ImportedCollection:
+    def store(
+        self,
+        wanted: str | None,
+        compare: Callable[[Session, str], None],
+        conclude: Callable[[Session, ImportedCollection], None],
+    ) -> ImportedCollection:
         slug = self._collection(wanted)
         self._people()
         for table in TABLES:
             if table.name == RUN_FILES.name:
-                self._run_files()
+                write_in_batches(self.database, self._run_files(), self._store_files, weigh=weight_of)
             else:
                 self._store(table)
-        self._index()
+        write_in_batches(self.database, self._texts(), index_some, weigh=lambda one: len(one.words))
         if self.bundle.manifest.get("lines") != self.lines:
             raise self.bundle.refusal("The archive has other numbers of lines than its manifest says.")
-        self._examine()
-        return ImportedCollection(slug, self.lines, tuple(self.known), tuple(self.made))
+        with seeing_import(self.database, self.collection_id) as session:
+            self._examine(session)
+            compare(session, slug)
+        done = ImportedCollection(slug, self.lines, tuple(self.known.values()), tuple(self.made.values()))
+        self.database.attempt(partial(self._conclude, done=done, conclude=conclude))
+        return done
+
+    @property
+    def collection_id(self) -> int:
+        (id_,) = self.ids[COLLECTION.name].values()
+        return id_
+
+    def _conclude(
+        self, session: Session, done: ImportedCollection, conclude: Callable[[Session, ImportedCollection], None]
+    ) -> None:
+        """Let everybody find it, at once."""
+        names = {
+            id_: name
+            for some in chunks(sorted(self.known))
+            for id_, name in session.execute(select(User.id, User.name).where(User.id.in_(some)))
+        }
+        if names != self.known:
+            # Whoever was forgotten meanwhile is still named in what came in.
+            raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.")
+        session.execute(update(User).where(User.being_imported).values(being_imported=False))
+        session.execute(update(Collection).where(Collection.id == self.collection_id).values(being_imported=False))
+        conclude(session, done)
 
     def _store(self, table: Table) -> None:
-        rows = self._renumbered(table, self._rows(table))
+        waiting: dict[int, Row] = {}
+        count = 0
+
+        def store(session: Session, batch: Sequence[Row]) -> None:
+            waiting.update((row["key"], row) for row in store_batch(session, table, batch, self.ids))
+
+        def counted() -> Iterator[Row]:
+            nonlocal count
+            for row in self._renumbered(table, self._rows(table)):
+                count += 1
+                yield row
+                self.progress.add()
+
+        def link(session: Session, batch: Sequence[Row]) -> None:
+            link_rows(session, table, batch, self.ids)
+
         try:
-            self._count(table, store_rows(self.session, table, rows, self.ids))
+            write_in_batches(self.database, counted(), store, weigh=weight_of)
+            write_in_batches(self.database, waiting.values(), link)
         except InvalidValueError as wrong:
             raise self._refusal(table, wrong) from wrong
+        self._count(table, count)
 
     def _collection(self, wanted: str | None) -> str:
         rows = list(self._rows(COLLECTION))
@@ -109,45 +187,47 @@ class _Import:
             raise self.bundle.refusal("An archive has one collection, not %(count)d.", count=len(rows))
         (row,) = rows
         slug = str(wanted if wanted is not None else row["slug"])
-        refuse_unusable_slug(self.session, slug)
-        (new,) = next_ids(self.session, COLLECTION, 1)
+        with self.database.transaction() as session:
+            refuse_unusable_slug(session, slug)
+            (new,) = next_ids(session, COLLECTION, 1)
+            hidden = {**row, "id": new, "slug": slug, "deleted_at": None, "being_imported": True}
+            with stored_before_others(session):
+                session.execute(insert(COLLECTION), [hidden])
         self.ids[COLLECTION.name] = {row["id"]: new}
-        with stored_before_others(self.session):
-            self.session.execute(insert(COLLECTION), [{**row, "id": new, "slug": slug}])
         self._count(COLLECTION, 1)
         return slug
 
     def _people(self) -> None:
-        mapped = self.ids.setdefault(USER.name, {})
-        count = 0
-        for line, row in self.bundle.rows(part_of(USER)):
-            count += 1
-            told = self._read(
-                USER, line, {**row, "name_key": "", "administrator": False, "added_at": self.at.isoformat()}
-            )
-            mapped[told["id"]] = self._person(told).id
-        self._count(USER, count)
+        rows = [
+            self._read(USER, line, {**row, "name_key": "", "administrator": False, "added_at": self.at.isoformat()})
+            for line, row in self.bundle.rows(part_of(USER))
+        ]
+        write_in_batches(self.database, list(enumerate(rows)), self._store_people, weigh=lambda _: WEIGHT_OF_AN_ACCOUNT)
+        self._count(USER, len(rows))
 
-    def _person(self, row: Row) -> User:
+    def _store_people(self, session: Session, batch: Sequence[tuple[int, Row]]) -> None:
+        mapped = self.ids.setdefault(USER.name, {})
+        for place, row in batch:
+            mapped[row["id"]] = self._person(session, row, place).id
+
+    def _person(self, session: Session, row: Row, place: int) -> User:
         name = str(row["name"])
-        user = self.session.scalar(select(User).where(User.name == name))
+        user = session.scalar(select(User).where(User.name == name))
         if user is not None and not self.bundle.manifest.get("pseudonyms"):
-            self.known.append(name)
+            if not user.being_imported:
+                self.known[user.id] = name
             return user
         if user is not None:
-            name = f"{name}-{len(self.made) + 1}-{self.at:%Y%m%d%H%M%S}"
-        with stored_before_others(self.session):
+            name = f"{name}-{place + 1}-{self.at:%Y%m%d%H%M%S}"
+        with stored_before_others(session):
             user = new_user(
-                self.session, name, password_hash=None, administrator=False, added_at=self.at, may_be_forgotten=True
+                session, name, password_hash=None, administrator=False, added_at=self.at, may_be_forgotten=True
             )
-        user.kind, user.model, user.prompt, user.labelled_on = (
-            row["kind"],
-            row["model"],
-            row["prompt"],
-            row["labelled_on"],
-        )
-        self.session.flush()
-        self.made.append(name)
+        user.being_imported = True
+        for column in ("kind", "model", "prompt", "labelled_on"):
+            setattr(user, column, row[column])
+        session.flush()
+        self.made[place] = name
         return user
 
     def _rows(self, table: Table) -> Iterator[Row]:
@@ -157,7 +237,7 @@ class _Import:
     def _read(self, table: Table, line: int, row: dict[str, Any]) -> Row:
         try:
             told = as_stored(table, row)
-            _refuse_unknown_words(table, told)
+            refuse_unknown_words(table.name, told, further_strategies=set(Besides))
         except InvalidValueError as wrong:
             raise self._refusal(table, wrong, line) from wrong
         return told
@@ -178,49 +258,40 @@ class _Import:
                 raise self._refusal(table, wrong) from error
             yield row
 
-    def _run_files(self) -> None:
+    def _run_files(self) -> Iterator[Row]:
         """The files, each compared with the checksum that its receipt tells."""
         for old, new in self.ids.get("run", {}).items():
             part = next((one for one in (f"runs/{old}.run", f"runs/{old}.run.gz") if self.bundle.has(one)), "")
             content = self.bundle.content(part or f"runs/{old}.run")
-            checksum = self.session.scalars(select(Run.checksum).where(Run.id == new)).one()
+            with self.database.reading() as session:
+                checksum = session.scalars(select(Run.checksum).where(Run.id == new)).one()
             if hashlib.sha256(content).hexdigest() != checksum:
                 raise self.bundle.refusal("“%(part)s” is not the file that was sent.", part=part)
             is_packed = content.startswith(GZIP_MAGIC)
             packed = content if is_packed else gzip.compress(content, PACKING, mtime=0)
-            values = {"run_id": new, "packed_here": not is_packed, "content": packed}
-            self.session.execute(insert(RUN_FILES), [values])
+            yield {"run_id": new, "packed_here": not is_packed, "content": packed}
 
-    def _index(self) -> None:
-        """Make the search index over the texts that came in."""
-        (collection_id,) = self.ids[COLLECTION.name].values()
-        texts = self.session.execute(
-            select(Document.id, Document.title, Document.body)
-            .where(Document.collection_id == collection_id, Document.body.is_not(None))
-            .execution_options(yield_per=ROWS_AT_ONCE)
-        )
-        index_documents(self.session, ((id_, indexed_words(title, body or "")) for id_, title, body in texts))
+    def _store_files(self, session: Session, batch: Sequence[Row]) -> None:
+        session.execute(insert(RUN_FILES), list(batch))
 
-    def _examine(self) -> None:
+    def _texts(self) -> Iterator[WordsToIndex]:
+        """What the search index is to have of the texts that came in."""
+        after = 0
+        while True:
+            with self.database.reading() as session:
+                texts = texts_of(session, self.collection_id, after=after, most=ROWS_AT_ONCE)
+            if not texts:
+                return
+            for one in texts:
+                self.progress.add()
+                yield WordsToIndex(one.id, one.text_hash, indexed_words(one.title, one.body))
+            after = texts[-1].id
+
+    def _examine(self, session: Session) -> None:
         """Refuse what the database itself would take and the rest of the program would stumble over."""
-        (collection_id,) = self.ids[COLLECTION.name].values()
-        self.session.flush()
-        found = examine_collection(self.session, collection_id)
+        found = examine_collection(session, self.collection_id)
         if found:
             raise self.bundle.refusal("The archive is not in order: %(found)s.", found="; ".join(map(str, found)))
 
     def _count(self, table: Table, count: int) -> None:
         self.lines[part_of(table)] = count
-
-
-def _refuse_unknown_words(table: Table, row: Row) -> None:
-    """Refuse by `InvalidValueError` what this program does not know: a policy, a strategy, a kind, findings."""
-    if table is COLLECTION:
-        parse_policy(str(row["consensus_policy"]))
-    if table.name == Pool.__tablename__ and row["strategy"] not in {*STRATEGIES, *Besides}:
-        raise InvalidValueError("“%(column)s” is not of its kind.", column=Pool.strategy.key)
-    is_column = table.name == FactColumn.__tablename__
-    if is_column and (row["kind"] not in set(Kind) or row["better"] not in set(Better)):
-        raise InvalidValueError("“%(column)s” is not of its kind.", column=FactColumn.kind.key)
-    if table.name == ClickLog.__tablename__ and not are_findings(row["options"], row["findings"]):
-        raise InvalidValueError("“%(column)s” is not of its kind.", column=ClickLog.findings.key)

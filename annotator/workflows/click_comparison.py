@@ -14,6 +14,7 @@ from annotator.evaluation.online.comparison import to_json as to_json
 from annotator.evaluation.online.comparison_tables import Part as Part
 from annotator.evaluation.online.comparison_tables import Table, position_table
 from annotator.evaluation.online.comparison_tables import table_of as table_of
+from annotator.evaluation.online.conclusion import conclusion as conclusion
 from annotator.evaluation.online.log_stream import Advance, LogFile
 from annotator.evaluation.online.page_views import page_views
 from annotator.evaluation.online.position_bias import clicks_by_position

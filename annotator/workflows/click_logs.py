@@ -15,10 +15,14 @@ from annotator.evaluation.online.column_mapping import FIELDS as FIELDS
 from annotator.evaluation.online.column_mapping import LogMapping as LogMapping
 from annotator.evaluation.online.column_mapping import parse_mapping as parse_mapping
 from annotator.evaluation.online.comparison import ComparisonWanted as ComparisonWanted
+from annotator.evaluation.online.comparison_tables import Table as Table
+from annotator.evaluation.online.conclusion import conclusion as conclusion
+from annotator.evaluation.online.finding_tables import FINDING_TABLES as FINDING_TABLES
 from annotator.evaluation.online.finding_tables import finding_table as finding_table
+from annotator.evaluation.online.interleaving_result import BALANCED_BIAS as BALANCED_BIAS
 from annotator.evaluation.online.log_findings import LogFindings as LogFindings
 from annotator.evaluation.online.log_findings import LogKind as LogKind
-from annotator.evaluation.online.log_findings import findings_from_json
+from annotator.evaluation.online.log_findings import findings_from_json as findings_from_json
 from annotator.evaluation.online.log_stream import LogFile as LogFile
 from annotator.evaluation.online.log_studying import LogRequest as LogRequest
 from annotator.evaluation.online.log_studying import StudiedLog as StudiedLog

@@ -31,6 +31,8 @@ from annotator.storage import (
 )
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import (
+    DEFAULT_POLICIES,
+    SHOWN,
     find_collection,
     lock_collection,
     lock_open_collection,
@@ -39,6 +41,7 @@ from annotator.storage.collection import (
     topic_ids,
 )
 from annotator.storage.needs import settle_needs
+from annotator.storage.qrels_versions import ReleasedVersion, released_version
 from annotator.storage.surplus import give_back_surplus
 
 MOST_JUDGEMENTS_WANTED = 100
@@ -58,8 +61,10 @@ class CollectionView:
     scale: tuple[GradeMeaning, ...]
     terms: str
     submissions_until: datetime | None
+    submissions_until_written: str
     scores_released_at: datetime | None
     scores_shown: ScoresShown
+    released_version: ReleasedVersion | None  # None: live grades
     most_documents: int
     judges_search: bool
     judging_mode: JudgingMode
@@ -121,7 +126,7 @@ def add_collection(
     scale: Sequence[GradeMeaning],
     relevant_from: int,
     judgements_wanted: int = 1,
-    consensus_policy: str = "adjudicated-else-majority",
+    consensus_policy: str = DEFAULT_POLICIES[JudgingMode.SHARED],
     organiser_id: int | None = None,
     added_at: datetime,
 ) -> None:
@@ -138,9 +143,8 @@ def add_collection(
     session.flush()
     _store_scale(session, collection.id, change.scale or ())
     if organiser_id is not None:
-        session.add(
-            Membership(user_id=organiser_id, collection_id=collection.id, role=Role.ORGANISER, added_at=added_at)
-        )
+        own = {"user_id": organiser_id, "collection_id": collection.id}
+        session.add(Membership(**own, role=Role.ORGANISER, added_at=added_at))
 
 
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
@@ -180,7 +184,7 @@ def show_collection(session: Session, slug: str) -> CollectionView:
 
 def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
     """All collections by slug, or those that the user of that id is a member of."""
-    statement = select(Collection).order_by(Collection.slug)
+    statement = select(Collection).where(SHOWN).order_by(Collection.slug)
     if visible_to is not None:
         statement = statement.where(
             Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
@@ -214,8 +218,6 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
             raise InvalidValueError("A collection needs a title.")
         check_free_text(change.title, LONGEST_TITLE)
         collection.title = change.title.strip()
-    if change.consensus_policy is not None:
-        collection.consensus_policy = change.consensus_policy
     if change.judgements_wanted is not None:
         if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
             raise InvalidValueError(
@@ -224,9 +226,8 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
                 given=change.judgements_wanted,
             )
         collection.judgements_wanted = change.judgements_wanted
-    if change.relevant_from is not None:
-        collection.relevant_from = change.relevant_from
-    for name in ("judges_search", "counts_machines", "shows_grades", "leaves_out_disputed"):
+    plain = ("consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
+    for name in (*plain, "leaves_out_disputed"):
         if getattr(change, name) is not None:
             setattr(collection, name, getattr(change, name))
     check_relevant_from(collection.relevant_from, change.scale or present)
@@ -242,8 +243,7 @@ def _check_policy(session: Session, change: CollectionChange) -> None:
 
 
 def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
-    of_topics = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id)
-    items = of_topics.where(Topic.collection_id == collection_id)
+    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == collection_id)
     given = session.scalars(
         union(
             select(Judgement.grade).where(Judgement.pool_item_id.in_(items)),
@@ -265,8 +265,7 @@ def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Se
 
 def _store_scale(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
     session.add_all(
-        Grade(collection_id=collection_id, value=grade.value, name=grade.name, description=grade.description)
-        for grade in scale
+        Grade(collection_id=collection_id, value=one.value, name=one.name, description=one.description) for one in scale
     )
 
 
@@ -285,8 +284,10 @@ def _view(session: Session, collection: Collection) -> CollectionView:
         scale=tuple(_meanings(session, collection.id)),
         terms=collection.terms,
         submissions_until=collection.submissions_until,
+        submissions_until_written=collection.submissions_until_written,
         scores_released_at=collection.scores_released_at,
         scores_shown=ScoresShown(collection.scores_shown),
+        released_version=released_version(session, collection.id, collection.scores_qrels_version),
         most_documents=collection.most_documents,
         judges_search=collection.judges_search,
         judging_mode=JudgingMode(collection.judging_mode),

@@ -1,58 +1,71 @@
 """What systems cost as text: CSV and JSON, exact, for programs; a table for people."""
 
 from collections.abc import Sequence
+from typing import TypedDict
 
 from annotator.evaluation.costs.facts import Fact
-from annotator.evaluation.costs.report import CostColumn, CostedRun, CostReport, CostRow
-from annotator.evaluation.costs.statements import Statement, write_value
+from annotator.evaluation.costs.report import CostReport, CostRow
+from annotator.evaluation.costs.statements import Statement, write_number
 from annotator.spreadsheets import csv_text
 
 Cell = str | bool | int | float | None
 FRONT = "*"  # what marks a run of the Pareto front for people
+FACT_HEADINGS = ["KEY", "KIND", "UNIT", "BETTER", "FOR EACH", "OWN", "NAME"]
 
 
-def costs_csv(report: CostReport) -> str:
-    """Comma-separated, a line a run; every line names the grades its value is computed from."""
-    board = report.board
-    measure, named, against = [], [], []
-    if board is not None:
-        measure, named = [board.measures[0]], ["qrels", "policy", "grades", "topics", "fingerprint"]
-        against = [board.source, board.policy, board.grades, len(board.topics), board.fingerprint]
-    headings: list[Cell] = ["run", "team", *measure, "front", *map(heading, report.columns), *named]
-    rows = [headings]
-    for row in report.rows:
-        value = [row.value] if measure else []
-        rows.append([row.run.tag, row.run.team, *value, _front(report, row), *_cells(report, row.run), *against])
-    return csv_text(rows)
+class ColumnEntry(TypedDict):
+    """A cost that some run states, by its address, and the unit of its numbers."""
+
+    cost: str
+    unit: str
 
 
-def readable_rows(report: CostReport) -> tuple[list[str], list[Sequence[Cell]]]:
-    """The headings, and a row a run; only what some run states has a column."""
-    measure = [] if report.board is None else [report.board.measures[0]]
-    headings = ["RUN", "TEAM", *measure, "FRONT", *(heading(column, in_capitals=True) for column in report.columns)]
-    rows: list[Sequence[Cell]] = [
-        [
-            *(row.run.tag, row.run.team, *([row.value] if measure else [])),
-            FRONT if row.is_on_front else "",
-            *(_written(row.run.statements.get(column.address)) for column in report.columns),
-        ]
-        for row in report.rows
-    ]
-    return headings, rows
+class RunEntry(TypedDict):
+    """A run with its score, whether it is on the front (None: there is no front), and its costs by address."""
+
+    run: str
+    team: str | None
+    value: float | None
+    front: bool | None
+    costs: dict[str, float | str]
 
 
-def as_json(report: CostReport) -> dict[str, object]:
+class ReportEntry(TypedDict):
+    """A report as JSON has it; what is said of the qrels is None where no run is scored."""
+
+    measure: str | None
+    qrels: str | None
+    policy: str | None
+    grades: int | None
+    topics: int | None
+    fingerprint: str | None
+    cost: str
+    unit: str
+    within: float | None
+    over: int
+    silent: int
+    has_front: bool
+    columns: list[ColumnEntry]
+    rows: list[RunEntry]
+
+
+def as_json(report: CostReport) -> ReportEntry:
     """Everything of it, as JSON has it."""
     board = report.board
     return {
         "measure": board.measures[0] if board is not None else None,
         "qrels": board.source if board is not None else None,
+        "policy": board.policy if board is not None else None,
+        "grades": board.grades if board is not None else None,
+        "topics": len(board.topics) if board is not None else None,
         "fingerprint": board.fingerprint if board is not None else None,
         "cost": report.axis.address,
         "unit": report.axis.fact.unit,
         "within": report.within,
         "over": report.over,
         "silent": report.silent,
+        "has_front": report.has_front,
+        "columns": [{"cost": column.address, "unit": column.fact.unit} for column in report.columns],
         "rows": [
             {
                 "run": row.run.tag,
@@ -66,19 +79,59 @@ def as_json(report: CostReport) -> dict[str, object]:
     }
 
 
-def facts_rows(facts: Sequence[Fact]) -> tuple[list[str], list[Sequence[Cell]]]:
-    """What may be stated in a collection, for people."""
-    headings = ["KEY", "KIND", "UNIT", "BETTER", "FOR EACH", "OWN", "NAME"]
+def costs_csv(report: CostReport) -> str:
+    """Comma-separated, a line a run; every line names the grades its value is computed from."""
+    headings, rows = exact_rows(as_json(report))
+    return csv_text([headings, *rows])
+
+
+def exact_rows(report: ReportEntry, *, names_measure: bool = True) -> tuple[list[str], list[Sequence[Cell]]]:
+    """Headings and rows of the CSV; the column of the values is called as the measure, or `value`."""
+    measure: list[str] = []
+    named: list[str] = []
+    against: list[Cell] = []
+    if report["measure"] is not None:
+        measure = [report["measure"] if names_measure else "value"]
+        named = ["qrels", "policy", "grades", "topics", "fingerprint"]
+        against = [report["qrels"], report["policy"], report["grades"], report["topics"], report["fingerprint"]]
+    columns = report["columns"]
+    headings = ["run", "team", *measure, "front", *map(heading, columns), *named]
+    rows: list[Sequence[Cell]] = []
+    for row in report["rows"]:
+        value = [row["value"]] if measure else []
+        costs = [row["costs"].get(column["cost"]) for column in columns]
+        rows.append([row["run"], row["team"], *value, row["front"], *costs, *against])
+    return headings, rows
+
+
+def readable_rows(report: ReportEntry) -> tuple[list[str], list[Sequence[Cell]]]:
+    """The headings, and a row a run; only what some run states has a column."""
+    columns = report["columns"]
+    measure = [] if report["measure"] is None else [report["measure"]]
+    headings = ["RUN", "TEAM", *measure, "FRONT", *(heading(column, in_capitals=True) for column in columns)]
     rows: list[Sequence[Cell]] = [
-        [fact.key, fact.kind, fact.unit, fact.better, fact.per, fact.is_own, str(fact.name)] for fact in facts
+        [
+            *(row["run"], row["team"], *([row["value"]] if measure else [])),
+            FRONT if row["front"] else "",
+            *(_written(row["costs"].get(column["cost"])) for column in columns),
+        ]
+        for row in report["rows"]
     ]
     return headings, rows
 
 
-def heading(column: CostColumn, *, in_capitals: bool = False) -> str:
+def facts_rows(facts: Sequence[Fact]) -> tuple[list[str], list[Sequence[Cell]]]:
+    """What may be stated in a collection, for people."""
+    rows: list[Sequence[Cell]] = [
+        [fact.key, fact.kind, fact.unit, fact.better, fact.per, fact.is_own, str(fact.name)] for fact in facts
+    ]
+    return FACT_HEADINGS, rows
+
+
+def heading(column: ColumnEntry, *, in_capitals: bool = False) -> str:
     """The address of a column, with its unit, which is as it is in any case."""
-    address = column.address.upper() if in_capitals else column.address
-    return f"{address} ({column.fact.unit})" if column.fact.unit else address
+    address = column["cost"].upper() if in_capitals else column["cost"]
+    return f"{address} ({column['unit']})" if column["unit"] else address
 
 
 def said(statement: Statement) -> float | str:
@@ -91,9 +144,6 @@ def _front(report: CostReport, row: CostRow) -> bool | None:
     return row.is_on_front if report.has_front else None
 
 
-def _cells(report: CostReport, run: CostedRun) -> list[Cell]:
-    return [said(one) if (one := run.statements.get(column.address)) else None for column in report.columns]
-
-
-def _written(statement: Statement | None) -> str | None:
-    return None if statement is None else write_value(statement)
+def _written(cost: float | str | None) -> str | None:
+    """A cost as people read it, without its unit."""
+    return cost if cost is None or isinstance(cost, str) else write_number(cost)

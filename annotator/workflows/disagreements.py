@@ -35,12 +35,12 @@ PAIR = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which disagreements: of a topic, by its number; of one judge with any other, or of these two; and how bad.
+    """Which disagreements: of topics, by their numbers; of one judge with any other, or of these two; and how bad.
 
-    Of two judges only what these two said counts for how many grades it is apart.
+    No topic means all. Of two judges only what these two said counts for how many grades it is apart.
     """
 
-    topic: str | None = None
+    topics: tuple[str, ...] = ()
     judges: tuple[str, ...] = ()
     least_distance: int = 1
     only_across: bool = False  # the line of relevance
@@ -217,12 +217,12 @@ def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: W
     if len(set(wanted.judges)) != len(wanted.judges) or len(wanted.judges) > PAIR or wanted.least_distance < 1:
         raise InvalidValueError("Ask for one judge or for two different ones, and for 1 grade apart or more.")
     items = _of_judges(session, collection_id, compared, wanted.judges) if wanted.judges else compared.items
-    topic = None if wanted.topic is None else find_topic(session, collection_id, wanted.topic, ACCEPTED).id
+    topics = {find_topic(session, collection_id, number, ACCEPTED).id for number in wanted.topics}
     return compared.worst_first(
         item
         for item in items
         if item.high - item.low >= wanted.least_distance
-        and topic in {None, item.topic_id}
+        and (item.topic_id in topics or not topics)
         and (compared.is_across(item) or not wanted.only_across)
         and (item.id not in compared.decided or not wanted.only_undecided)
     )

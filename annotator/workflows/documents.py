@@ -4,9 +4,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import Select, func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Problems
@@ -171,17 +171,33 @@ def index_collection(session: Session, slug: str) -> int:
 
 def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
     """The documents without text that are pooled for accepted topics, by docno: what is still to be imported."""
-    rows = session.execute(
-        select(Document.docno, Topic.number)
-        .join(PoolItem, PoolItem.document_id == Document.id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Document.collection_id == find_collection(session, slug).id, Document.body.is_(None), ACCEPTED)
-        .order_by(Document.docno)
-    )
     topics: dict[str, list[str]] = {}
-    for docno, number in rows:
+    for docno, number in session.execute(
+        _without_text(find_collection(session, slug).id, Document.docno, Topic.number)
+    ):
         topics.setdefault(docno, []).append(number)
-    return [MissingDocument(docno, tuple(sorted(numbers, key=natural_order))) for docno, numbers in topics.items()]
+    return [MissingDocument(docno, tuple(sorted(topics[docno], key=natural_order))) for docno in sorted(topics)]
+
+
+def count_missing_documents(session: Session, slug: str) -> int:
+    """How many documents `missing_documents` lists."""
+    without_text = _without_text(find_collection(session, slug).id, Document.id).distinct().subquery()
+    return session.scalar(select(func.count()).select_from(without_text)) or 0
+
+
+def _without_text(collection_id: int, *columns: Any) -> Select[Any]:  # noqa: ANN401 - SQLAlchemy's columns
+    """Select from documents without text and the pool items of accepted topics that they are.
+
+    From topic to pool item to document: a condition on the document's collection, or an order, would have SQLite go
+    through all documents of the collection, and for each through the topics.
+    """
+    return (
+        select(*columns)
+        .select_from(Topic)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, Document.body.is_(None))
+    )
 
 
 def _words(documents: Sequence[ParsedDocument]) -> dict[str, str]:

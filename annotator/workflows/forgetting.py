@@ -1,12 +1,13 @@
 """Forgetting a person: their account becomes nobody's, and what they judged stays under a name that tells nothing."""
 
+from collections.abc import Sequence
 from itertools import chain, count
 
 from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.pseudonyms import policy_without_names, without_names
+from annotator.evaluation.pseudonyms import names_somebody, policy_without_names, without_names
 from annotator.storage import (
     ApiToken,
     Assignment,
@@ -17,11 +18,13 @@ from annotator.storage import (
     Membership,
     PoolItem,
     QrelsVersion,
+    Role,
     Topic,
     User,
     UserKind,
 )
-from annotator.storage.accounts import FORGOTTEN, end_sessions, locked_user
+from annotator.storage.accounts import FORGOTTEN, end_sessions, find_user, locked_user, refuse_without_organiser
+from annotator.storage.audit_actions import Subject, actions_of
 from annotator.storage.judging import give_back
 
 
@@ -30,20 +33,30 @@ def forget_user(session: Session, name: str) -> str:
 
     The account can no longer be signed in to and has no roles; what it held goes back to the queue. What the person
     wrote into notes and questions stays as it is. Raises `NotFoundError` for an unknown name, and `ConflictError` for
-    a machine and for who has been forgotten already.
+    a machine, for who has been forgotten already, and for the last organiser of a collection.
     """
+    organised = _organised(session, find_user(session, name).id)
     user = locked_user(session, name)
     if user.kind == UserKind.MACHINE:
         raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
     # Before these names were kept free, somebody may have chosen one.
     if name.startswith(FORGOTTEN) and user.password_hash is None:
         raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)
+    for collection in organised:
+        refuse_without_organiser(session, collection.id, collection.slug, user)
     other = _free_name(session, user)
     _take_everything_back(session, user.id)
     _rename_elsewhere(session, user, other)
     user.name, user.name_key, user.password_hash, user.administrator = other, other, None, False
     end_sessions(user)
     return other
+
+
+def _organised(session: Session, user_id: int) -> Sequence[Collection]:
+    """The collections that somebody organises, locked: two organisers who leave at once take turns."""
+    organised = select(Membership.collection_id).where(Membership.user_id == user_id, Membership.role == Role.ORGANISER)
+    locked = select(Collection).where(Collection.id.in_(organised)).order_by(Collection.id)
+    return session.scalars(locked.with_for_update(key_share=True)).all()
 
 
 def _take_everything_back(session: Session, user_id: int) -> None:
@@ -83,10 +96,13 @@ def _rename_elsewhere(session: Session, user: User, other: str) -> None:
     names = {user.name: other}
     by_them = AuditEvent.user_id == user.id
     session.execute(update(AuditEvent).where(by_them).values(name=other))
-    of_them = AuditEvent.action.startswith("users.") | AuditEvent.action.startswith("members.")
-    of_them |= AuditEvent.action.startswith("invitations.")
-    of_them |= AuditEvent.action.in_(["judgements.import", "topics.assign"])
-    session.execute(update(AuditEvent).where(of_them, AuditEvent.subject == user.name).values(subject=other))
+    named = AuditEvent.action.in_(actions_of(Subject.ACCOUNT)) & (AuditEvent.subject == user.name)
+    session.execute(update(AuditEvent).where(named).values(subject=other))
+    # The name of a file or a token may hold theirs; of such a line the log has no more than whose it was.
+    chosen = AuditEvent.action.in_(actions_of(Subject.FREE))
+    for line in session.scalars(select(AuditEvent).where(chosen, AuditEvent.subject.icontains(user.name))):
+        if names_somebody(line.subject, user.name):
+            line.subject = other
     for collection in session.scalars(select(Collection)):
         collection.consensus_policy = policy_without_names(collection.consensus_policy, names)
     for kept in session.scalars(select(QrelsVersion)):

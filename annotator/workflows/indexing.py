@@ -1,7 +1,6 @@
 """Index documents after they were imported, some at a time, so that nobody who writes waits for long."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 
 from sqlalchemy.orm import Session
@@ -9,19 +8,11 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.search_text import indexed_words
 from annotator.storage import Database
 from annotator.storage.collection import find_collection
-from annotator.storage.search import index_documents
-from annotator.storage.unindexed import count_unindexed, lock_unindexed, unindexed_texts
+from annotator.storage.unindexed import WordsToIndex as WordsToIndex
+from annotator.storage.unindexed import count_unindexed, unindexed_texts
+from annotator.storage.unindexed import index_some as index_some
 
 INDEXED_AT_ONCE = 300
-
-
-@dataclass(frozen=True)
-class WordsToIndex:
-    """A document with the words that its text, which has this hash, is found by."""
-
-    document_id: int
-    text_hash: str | None
-    words: str
 
 
 def words_to_index(session: Session, *, after: int = 0, most: int = INDEXED_AT_ONCE) -> list[WordsToIndex]:
@@ -31,15 +22,6 @@ def words_to_index(session: Session, *, after: int = 0, most: int = INDEXED_AT_O
     """
     texts = unindexed_texts(session, after=after, most=most)
     return [WordsToIndex(text.id, text.text_hash, indexed_words(text.title, text.body)) for text in texts]
-
-
-def index_some(session: Session, several: Sequence[WordsToIndex]) -> int:
-    """Put documents into the search index, and count them.
-
-    Left out are those that have another text by now or that somebody else has indexed or is indexing.
-    """
-    ours = lock_unindexed(session, {one.document_id: one.text_hash for one in several})
-    return index_documents(session, ((one.document_id, one.words) for one in several if one.document_id in ours))
 
 
 def index_rest(database: Database) -> Iterator[int]:

@@ -12,14 +12,15 @@ from annotator.evaluation.online.finding_tables import OF_LISTS, PAIRS
 from annotator.evaluation.online.interleaved_lists import (
     FEWEST_RUNS,
     InterleavedLists,
-    Method,
     format_lists,
     parse_lists,
     refusal_of_tags,
 )
+from annotator.evaluation.online.interleaved_lists import Method as Method
 from annotator.evaluation.online.interleaving import interleave
 from annotator.evaluation.online.interleaving_clicks import MOST_RUNS, credited_by_lists, credited_by_variant
-from annotator.evaluation.online.interleaving_result import InterleavingResult
+from annotator.evaluation.online.interleaving_result import BALANCED_BIAS as BALANCED_BIAS
+from annotator.evaluation.online.interleaving_result import InterleavingResult as InterleavingResult
 from annotator.evaluation.online.interleaving_result import to_json as to_json
 from annotator.evaluation.online.interleaving_scores import score_interleaving
 from annotator.evaluation.online.log_stream import Advance, LogFile
@@ -160,5 +161,5 @@ def _read_lists(file: InputFile) -> InterleavedLists:
 
 def _note(wanted: ListsWanted) -> str:
     """How the lists were made, with what else it takes beside the runs to make them again."""
-    options = f"--method {wanted.method} --depth {wanted.depth} --lists {wanted.lists} --seed {wanted.seed}"
+    options = f"--method {wanted.method} --depth {wanted.depth} --count {wanted.lists} --seed {wanted.seed}"
     return f"annotator interleave {options}"

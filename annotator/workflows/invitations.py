@@ -23,7 +23,7 @@ from annotator.storage.accounts import (
     replace_password,
 )
 from annotator.storage.collection import find_collection, lock_collection
-from annotator.storage.invitations import withdraw_password_links
+from annotator.storage.invitations import joined_by_link, withdraw_password_links
 from annotator.storage.passing_faults import stored_before_others
 from annotator.storage.tokens import revoke_all
 
@@ -115,14 +115,14 @@ def invite(
 def invite_to_password(session: Session, slug: str | None, name: str, *, made_by_id: int | None, at: datetime) -> str:
     """Make a link to a new password for an account and return its secret; earlier ones for it end.
 
-    An organiser may do so for members of the collection who have nothing elsewhere: whoever opens the link acts as that
-    person. Raises `NotAllowedError` for others, which an administrator alone may, without a slug.
+    An organiser may do so for members who joined the collection by its own link and have nothing elsewhere: whoever
+    opens the link acts as that person. Raises `NotAllowedError` for others, whom an administrator helps, without slug.
     """
     user = locked_user(session, name)
     collection_id = None
     if slug is not None:
         collection_id = find_collection(session, slug).id
-        _refuse_if_elsewhere(session, collection_id, user)
+        _refuse_unless_of_collection(session, collection_id, user)
     withdraw_password_links(session, user.id, at=at)
     secret = new_secret()
     session.add(
@@ -235,7 +235,7 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
     user = lock_user(session, link.user_id)
     link = _open_link(session, secret, at)
     if link.collection_id is not None:
-        _refuse_if_elsewhere(session, link.collection_id, user)
+        _refuse_unless_of_collection(session, link.collection_id, user)
     _take(session, link, user, at)
     replace_password(user, new_hash)
     revoke_all(session, user.id, at=at)
@@ -261,16 +261,21 @@ def _take(session: Session, link: Invitation, user: User, at: datetime) -> None:
     link.used_at, link.used_by_id = at, user.id
 
 
-def _refuse_if_elsewhere(session: Session, collection_id: int, user: User) -> None:
-    """Refuse an organiser a link to an account by which they would reach more than they organise."""
-    memberships = select(Membership.collection_id).where(Membership.user_id == user.id).distinct()
-    places = set(session.scalars(memberships))
+def _refuse_unless_of_collection(session: Session, collection_id: int, user: User) -> None:
+    """Refuse an organiser a link to an account that opens more than the collection, or was not asked to join."""
+    places = set(session.scalars(select(Membership.collection_id).where(Membership.user_id == user.id)))
     if collection_id not in places:
         raise NotFoundError("“%(name)s” is no member of this collection.", name=user.name)
     if user.administrator or places != {collection_id}:
         raise NotAllowedError(
             "“%(name)s” is an administrator or takes part in other collections, too: an administrator alone may give "
             "them a new password.",
+            name=user.name,
+        )
+    if not joined_by_link(session, collection_id, user):
+        raise NotAllowedError(
+            "“%(name)s” did not join this collection by an invitation or a file of people: an administrator alone may "
+            "give them a new password.",
             name=user.name,
         )
 

@@ -3,27 +3,23 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CursorResult, delete, func, select, update
+from sqlalchemy import CursorResult, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collection import find_collection
-from annotator.storage.jobs import is_due, next_due
+from annotator.storage.jobs import ANSWERS_KEPT, FINISHED, UNFINISHED, is_arriving, is_due, jobs_before, next_due
+from annotator.storage.jobs import MOST_FAILURES as MOST_FAILURES
 
-# After so many workers were lost in the middle of it, or failed at it, the job itself is taken to be the reason.
-MOST_FAILURES = 3
 GIVEN_UP = "given up"
 # Each may hold files as large as an upload may be.
 MOST_UNFINISHED = 5
-ANSWERS_KEPT = timedelta(days=7)
 JOBS_A_PAGE = 100
 LOG = logging.getLogger("annotator.worker")
-UNFINISHED = (JobState.WAITING, JobState.RUNNING)
-FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
 
 
 class JobLostError(Exception):
@@ -40,7 +36,6 @@ class TakenJob:
     asked_by_id: int | None
     asked_at: datetime
     parameters: Mapping[str, Any]
-    content: bytes
 
 
 @dataclass(frozen=True)
@@ -90,21 +85,23 @@ def ask_job(
     *,
     kind: str,
     parameters: Mapping[str, Any],
-    content: bytes = b"",
     by_id: int,
     at: datetime,
+    has_file: bool = False,
 ) -> int:
-    """Ask for work of a kind to be done for a collection, and return the job's id.
+    """Ask for work of a kind to be done for a collection, and return the job's id; one that has a file waits for it.
 
     Raises `ConflictError` when this person waits for much already.
     """
     # Who asks for two things at once is counted twice, one after the other.
     session.execute(select(User.id).where(User.id == by_id).with_for_update(key_share=True))
-    waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, Job.state.in_(UNFINISHED))) or 0
+    is_unfinished = or_(Job.state.in_(UNFINISHED), is_arriving(at))
+    waiting = session.scalar(select(func.count()).where(Job.asked_by_id == by_id, is_unfinished)) or 0
     if waiting >= MOST_UNFINISHED:
         raise ConflictError("You are waiting for %(count)d jobs already. Send this when they are done.", count=waiting)
     job = Job(kind=kind, collection_id=find_collection(session, slug).id, asked_by_id=by_id, asked_at=at)
-    job.parameters, job.input, job.state, job.result = dict(parameters), content, JobState.WAITING, {}
+    job.parameters, job.result = dict(parameters), {}
+    job.state = JobState.ARRIVING if has_file else JobState.WAITING
     session.add(job)
     session.flush()
     return job.id
@@ -114,7 +111,7 @@ def page_of_jobs(
     session: Session, slug: str, *, by_id: int | None = None, before: int | None = None, most: int = JOBS_A_PAGE
 ) -> JobsPage:
     """The newest jobs of a collection, from the one before that id; with `by_id` those that this person asked for."""
-    asked = [Job.collection_id == find_collection(session, slug).id, *_asked_by(by_id)]
+    asked = [Job.collection_id == find_collection(session, slug).id, *_seen_by(by_id)]
     total = session.scalar(select(func.count()).where(*asked)) or 0
     older_than = [] if before is None else [Job.id < before]
     rows = session.execute(
@@ -132,8 +129,7 @@ def show_job(session: Session, slug: str, id_: int, *, by_id: int | None = None)
     """One job; `NotFoundError` when the collection has none of that id, or somebody else than `by_id` asked for it."""
     job = _found(session, slug, id_, by_id)
     name = session.scalar(select(User.name).where(User.id == job.asked_by_id))
-    before = session.scalar(select(func.count()).where(Job.state.in_(UNFINISHED), Job.id < job.id)) or 0
-    return _view(job, name, before)
+    return _view(job, name, jobs_before(session, job))
 
 
 def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = None) -> bytes:
@@ -167,7 +163,7 @@ def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: in
     _found(session, slug, id_, by_id)
     # One statement, as its worker may store what came of it at this very moment.
     unfinished = update(Job).where(Job.id == id_, Job.state.in_(UNFINISHED))
-    called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at, input=None).returning(Job.id)
+    called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at).returning(Job.id)
     if session.scalar(called_off) is None:
         raise ConflictError("This has finished already: it cannot be called off any more.")
 
@@ -201,7 +197,6 @@ def take_job(session: Session, *, now: datetime) -> TakenJob | None:
         asked_by_id=job.asked_by_id,
         asked_at=job.asked_at,
         parameters=job.parameters,
-        content=job.input or b"",
     )
 
 
@@ -224,10 +219,8 @@ def confirm_job(session: Session, taken: TakenJob, *, now: datetime) -> None:
 
 
 def finish_job(session: Session, taken: TakenJob, outcome: Outcome, *, now: datetime) -> None:
-    """Keep what came of a job; what was sent with it goes. Raises `JobLostError`."""
-    _change(
-        session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output, input=None
-    )
+    """Keep what came of a job, whose file is needed no more. Raises `JobLostError`."""
+    _change(session, taken, state=outcome.state, finished_at=now, result=outcome.result, output=outcome.output)
 
 
 def put_back(session: Session, taken: TakenJob, *, has_failed: bool = False) -> None:
@@ -259,14 +252,15 @@ def count_ranked_lists(session: Session, slug: str) -> int:
 
 def _found(session: Session, slug: str, id_: int, by_id: int | None) -> Job:
     collection = find_collection(session, slug)
-    job = session.scalar(select(Job).where(Job.id == id_, Job.collection_id == collection.id, *_asked_by(by_id)))
+    job = session.scalar(select(Job).where(Job.id == id_, Job.collection_id == collection.id, *_seen_by(by_id)))
     if job is None:
         raise NotFoundError("There is no such job.")
     return job
 
 
-def _asked_by(by_id: int | None) -> list[Any]:
-    return [] if by_id is None else [Job.asked_by_id == by_id]
+def _seen_by(by_id: int | None) -> list[Any]:
+    """What a job must be to be seen at all, and by this person."""
+    return [Job.state != JobState.ARRIVING, *([] if by_id is None else [Job.asked_by_id == by_id])]
 
 
 def _view(job: Job, asked_by: str | None, before: int = 0) -> JobView:

@@ -9,7 +9,7 @@ from operator import attrgetter
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
-from annotator.evaluation.consensus import ADJUDICATED_ELSE, NAMED_POLICIES, parse_policy
+from annotator.evaluation.consensus import ADJUDICATED_ELSE, NAMED_POLICIES, asks_for_owner, parse_policy
 from annotator.evaluation.judge_effect import Comparison as Comparison
 from annotator.evaluation.judge_effect import (
     GivenGrades,
@@ -25,11 +25,14 @@ from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.rank_correlation import NO_ORDER as NO_ORDER
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import samples_of
 from annotator.evaluation.settling import Settling, rules_of
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.opinions import OpinionRow, of_people, opinions
 from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.samples import drawn_sample, strata_of
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_DRAWS = 1_000
@@ -86,6 +89,7 @@ class JudgeEffect:
     own_policy: str
     policies: tuple[PolicyEffect, ...]
     mixture: MixtureEffect | None
+    notices: tuple[Sentence, ...]  # where the pool is a sample
 
 
 def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
@@ -105,13 +109,13 @@ def judge_effect(
     that do not fit, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
     """
     _check(request)
-    measure = parse_measure(request.measure)
     collection = find_collection(session, slug)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measure = parse_measure(request.measure).on_scale(best_grade)
     numbers = accepted_topics(session, collection.id, request.topics)
     rows = opinions(session, collection.id, machines=rules_of(collection).hears_machines, topics=numbers)
     if not rows:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    best_grade = scale_of(session, collection.id)[-1].value
     joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade))
     given = joined.given([row for row in rows if not row.is_machine and not row.adjudicates])
     pairs = judges_in_common(given)
@@ -133,6 +137,7 @@ def judge_effect(
         own_policy=collection.consensus_policy,
         policies=tuple(of_policies),
         mixture=mixture,
+        notices=sample_notices(drawn_sample(session, collection.id), [measure]),
     )
 
 
@@ -194,7 +199,9 @@ def _join(
     if not of_runs:
         raise ConflictError("There is no run to score yet.")
     lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
-    runs, place = RegradedRuns.join_items(lists, items, numbers)
+    sample = drawn_sample(session, collection_id) if scoring.measure.definition.estimates else None
+    samples = samples_of(strata_of(session, sample, numbers))
+    runs, place = RegradedRuns.join_items(lists, items, numbers, samples)
     return _Joined(tuple(run.tag for run in of_runs), runs, place, scoring)
 
 
@@ -208,6 +215,6 @@ def _other_policies(collection: Collection, rows: Sequence[OpinionRow]) -> list[
         name
         for name in NAMED_POLICIES
         if (name != collection.consensus_policy or collection.leaves_out_disputed)
-        and (owned or not name.endswith("owner"))
+        and (owned or not asks_for_owner(name))
         and (adjudicated or not name.startswith(ADJUDICATED_ELSE))
     ]

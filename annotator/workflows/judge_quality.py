@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.agreement import Kappa, kappa_of_grades
-from annotator.evaluation.judge_pace import Pace, fast_below, fast_streaks, pace
+from annotator.evaluation.judge_pace import CHARACTERS_TO_SEE, Pace, fast_below, fast_streaks, least_seconds, pace
 from annotator.evaluation.judge_quality import Work, work_of_judges
 from annotator.evaluation.judge_shares import Change, Share, share_of
 from annotator.storage import Purpose
@@ -22,11 +22,13 @@ from annotator.storage.judge_words import (
     known_grades,
     names_of,
     special_purposes,
+    text_lengths,
     words_of_people,
 )
 
 USUAL_STREAK = 10
 USUAL_PERCENT = 25
+MOST_LEAST_SECONDS = least_seconds(CHARACTERS_TO_SEE)
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ def report_quality(session: Session, slug: str, fast: Fast | None = None) -> Qua
             by_judge[word.judge].append(word)
     work = _work(by_judge, collection.relevant_from)
     paces = {judge: pace(_seconds(own)) for judge, own in by_judge.items()}
-    very_fast = {judge: _very_fast(judge, own, paces, fast) for judge, own in by_judge.items()}
+    hasty = {word.item for own in by_judge.values() for word in own if _took_less_than(word, MOST_LEAST_SECONDS)}
+    characters = text_lengths(session, hasty, CHARACTERS_TO_SEE)
+    very_fast = {judge: _very_fast(judge, own, paces, fast, characters) for judge, own in by_judge.items()}
     began = begun(session, [run[0].id for one in very_fast.values() for run in one.runs])
     known = known_grades(session, collection.id)
     scale = [grade.value for grade in scale_of(session, collection.id)]
@@ -157,6 +161,7 @@ def _work(by_judge: Mapping[int, Sequence[Judged]], relevant_from: int) -> dict[
         [word.item for word in words],
         [word.grade or 0 for word in words],
         relevant_from,
+        [word.has_own_time for word in words],
     )
 
 
@@ -169,14 +174,21 @@ def _seconds(own: Sequence[Judged]) -> list[float]:
     return [word.seconds for word in _first_words(own) if word.seconds is not None]
 
 
-def _very_fast(judge: int, own: Sequence[Judged], paces: Mapping[int, Pace | None], fast: Fast) -> _Fast:
+def _took_less_than(word: Judged, seconds: float) -> bool:
+    return word.seconds is not None and word.seconds < seconds
+
+
+def _very_fast(
+    judge: int, own: Sequence[Judged], paces: Mapping[int, Pace | None], fast: Fast, characters: Mapping[int, int]
+) -> _Fast:
     measured = paces[judge]
     if measured is None:
         return _Fast(None, [])
     others = [one.median_seconds for other, one in paces.items() if other != judge and one is not None]
     below = fast_below(measured.median_seconds, others, fast.percent / 100)
     words = _first_words(own)
-    found = fast_streaks([word.seconds for word in words], below, fast.streak)
+    few = [max(below, least_seconds(characters.get(word.item, 0))) for word in words]
+    found = fast_streaks([word.seconds for word in words], few, fast.streak)
     return _Fast(below, [words[streak.start : streak.stop] for streak in found])
 
 

@@ -138,4 +138,6 @@ def _row(row: Row[*tuple[object, ...]], evidence: tuple[Passage, ...]) -> Judgem
 
 
 def _evidence_json(row: JudgementRow) -> str:
+    if not row.evidence:  # as of most judgements
+        return "[]"
     return json.dumps([vars(passage) for passage in row.evidence], ensure_ascii=False)

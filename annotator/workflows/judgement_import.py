@@ -32,7 +32,9 @@ from annotator.storage import (
     User,
     UserKind,
 )
+from annotator.storage.accounts import refuse_person_elsewhere
 from annotator.storage.collection import find_open_collection, lock_open_collection, scale_of, topic_ids
+from annotator.storage.conditions import OF_A_FILE
 from annotator.storage.documents import document_ids, find_or_add_documents
 from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, given_to_decide, said_by
 from annotator.storage.machines import MachineFacts, find_or_add_labeller
@@ -131,12 +133,13 @@ def store_judgements(
     before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
     label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
     wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
-    `ConflictError` when the judge is known as something else, and `FileRefusedError` for documents on which that judge
-    decides as an adjudicator.
+    `ConflictError` when the judge is known as something else or is a person who is no member, and `FileRefusedError`
+    for documents on which that judge decides as an adjudicator.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     _check_still_fitting(session, collection.id, checked)
     user = find_or_add_labeller(session, judge, machine, added_at)
+    refuse_person_elsewhere(session, collection.id, user)
     outside = len(checked.outside)
     if _was_taken_in(session, collection.id, user.id, checked, added_at):
         known = len(checked.labels) - checked.unjudged
@@ -145,7 +148,9 @@ def store_judgements(
     _refuse_decided(session, collection.id, user, checked, pairs)
     strangers = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
     items = _pool(session, collection, strangers, checked, judge, added_at)
-    labels = _labels(f"file-{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs])
+    labels = _labels(
+        f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
+    )
     added, changed = _append(session, collection.id, user, labels, added_at)
     return JudgementImport(
         added=added,
@@ -155,6 +160,11 @@ def store_judgements(
         pooled=len(strangers),
         outside=outside,
     )
+
+
+def is_new_judge(session: Session, name: str) -> bool:
+    """Whether labels of this judge would make an account."""
+    return session.scalar(select(User.id).where(User.name == name)) is None
 
 
 def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:

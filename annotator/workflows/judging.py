@@ -14,7 +14,9 @@ from annotator.storage import Assignment, AssignmentState, Collection, JudgingMo
 from annotator.storage.collection import find_collection
 from annotator.storage.disputes import draw_disputed, given_grades
 from annotator.storage.drawing import (
+    HeldDocument,
     Queue,
+    documents_to_show,
     draw,
     held_documents,
     held_in_topic,
@@ -143,7 +145,9 @@ def next_task(
     if topic.state != TopicState.ACCEPTED:
         return None
     in_hand = _refill(session, collection, topic, judge_id, (), now, queue)
-    return _task(session, collection, topic, in_hand, judge_id, now, queue) if in_hand else None
+    if not in_hand:
+        return None
+    return _task(session, collection, topic, documents_to_show(session, in_hand), judge_id, now, queue)
 
 
 def more_documents(
@@ -164,7 +168,7 @@ def more_documents(
     if topic.state != TopicState.ACCEPTED:
         raise ConflictError("The organiser has dropped this topic; what you judged is kept.")
     in_hand = _refill(session, collection, topic, judge_id, holds, now, queue)
-    return _shown(session, collection, in_hand, judge_id, queue)
+    return _shown(session, collection, documents_to_show(session, in_hand), judge_id, queue)
 
 
 def open_task(
@@ -173,7 +177,7 @@ def open_task(
     """One of the judge's own assignments, judged or not; `NotFoundError` for anybody else's."""
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
-    return _task(session, collection, topic, [assignment_id], judge_id, now, queue)
+    return _task(session, collection, topic, held_documents(session, [assignment_id]), judge_id, now, queue)
 
 
 def open_document(
@@ -182,7 +186,7 @@ def open_document(
     """The document of one's own assignment, and the assignment judged before it; `NotFoundError` for anybody else's."""
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
-    [one] = _shown(session, collection, [assignment_id], judge_id, queue)
+    [one] = _shown(session, collection, held_documents(session, [assignment_id]), judge_id, queue)
     return one, said_before(session, topic.id, judge_id, one.said, queue)
 
 
@@ -253,10 +257,9 @@ def _live(session: Session, topic: Topic, judge_id: int, holds: SizedIterable[in
 
 
 def _shown(
-    session: Session, collection: Collection, assignment_ids: Sequence[int], judge_id: int, queue: Queue
+    session: Session, collection: Collection, documents: Sequence[HeldDocument], judge_id: int, queue: Queue
 ) -> list[ShownDocument]:
-    """The documents of the judge's assignments, in their order."""
-    documents = held_documents(session, assignment_ids)
+    """The documents as the judge sees them, in their order."""
     given = None
     if queue == Queue.ADJUDICATION and collection.shows_grades:
         given = given_grades(session, [one.pool_item_id for one in documents])
@@ -267,12 +270,12 @@ def _task(
     session: Session,
     collection: Collection,
     topic: Topic,
-    assignment_ids: Sequence[int],
+    held: Sequence[HeldDocument],
     judge_id: int,
     now: datetime,
     queue: Queue,
 ) -> JudgingTask:
-    documents = _shown(session, collection, assignment_ids, judge_id, queue)
+    documents = _shown(session, collection, held, judge_id, queue)
     first = documents[0]
     judged, waiting = judged_and_waiting(session, collection, topic, judge_id, now, queue)
     return JudgingTask(

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.evaluation.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.graded_file import graded_topics, notices_of_file
 from annotator.evaluation.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
 from annotator.evaluation.leaderboard import BoardRun
 from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
@@ -17,17 +18,20 @@ from annotator.evaluation.leaderboard import LeaderboardRow as LeaderboardRow
 from annotator.evaluation.leaderboard import View as View
 from annotator.evaluation.leaderboard_making import Asked
 from annotator.evaluation.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
+from annotator.evaluation.leaderboard_notices import released_by_version
 from annotator.evaluation.leaderboard_recalling import Source, recalled, said_of_version, within
 from annotator.evaluation.live_scores import GradedTopic, Grading, no_search_for_garbage, topic_lines
 from annotator.evaluation.live_scores import LiveScores as LiveScores
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
-from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.names import measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
-from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.metrics.setting import Compat as Compat
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.qrels_format import parse_qrels
+from annotator.evaluation.qrels_format import parse_sampled_qrels
 from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import samples_of
 from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.evaluation.significance import IntervalMethod as IntervalMethod
 from annotator.evaluation.single_precision import RankedDocuments, tied_documents, unpack_lists
@@ -35,15 +39,16 @@ from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
 from annotator.evaluation.topic_dropping import effect_of_dropping
 from annotator.evaluation.unpacking import unpack_into
 from annotator.files import InputFile
-from annotator.storage import ACCEPTED, DROPPED, Document
+from annotator.storage import DROPPED, Document
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of, document_ids
 from annotator.storage.kept_grades import grades_of_version
 from annotator.storage.opinions import opinions
-from annotator.storage.qrels_versions import kept_version
-from annotator.storage.rounds import find_round, judged_before, kept_before, requeued_so_far, rounds_of, runs_of_round
+from annotator.storage.qrels_versions import kept_version, released_otherwise
+from annotator.storage.rounds import facts_of_round, rounds_of
+from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
 from annotator.storage.scored_state import ScoredState, learn_docnos, lists_with_scores, scored_state
 
 
@@ -52,7 +57,8 @@ class GradesFrom:
     """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
 
     `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
-    was judged before that round out of runs and grades, as TREC-COVID did.
+    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
+    scale, and without the documents, of the time when it was kept.
     """
 
     policy: str | None = None
@@ -63,6 +69,7 @@ class GradesFrom:
     compat: str = Compat.TREC_EVAL_10.value
     round: int | None = None
     residual: bool = False
+    as_kept: bool = False
 
 
 LIVE = GradesFrom()
@@ -91,12 +98,14 @@ def build_leaderboard(
     while there is no grade or no run, `FileRefusedError` for a bad file.
     """
     collection = find_collection(session, slug)
-    parsed = _parse(measures)
-    state = _in_time(scored_state(session, collection), before)
-    scope = _scope(session, collection.id, grades)
+    as_kept = grades.version if grades.as_kept else None
+    state = _in_time(scored_state(session, collection, as_kept=as_kept), before)
+    parsed, view = _parse(measures, state.best_grade), view.on_scale(state.best_grade)
+    facts = facts_of_round(session, collection.id, grades.round, residual=grades.residual, as_kept=as_kept)
+    scope = RoundScope.of(facts)
     state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
-    grading = Grading(collection.relevant_from, state.best_grade, Compat(grades.compat))
-    source = within(scope, _source(session, collection, state, grades))
+    grading = Grading(state.relevant_from, state.best_grade, Compat(grades.compat))
+    source = within(scope, _source(session, collection, state, grades, parsed))
     dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
     asked = Asked(
         tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
@@ -104,10 +113,14 @@ def build_leaderboard(
         *(dropped, parsed, grading, view, source.name, source.policy, source.fingerprint),
     )
     load = partial(_load_lists, session, [run.id for run in state.runs], compat=grading.compat, scope=scope)
-    kept = (memory or LiveScores()).of(collection.id, (state.runs, grading.compat, scope and scope.key))
+    kept = (memory or LiveScores()).of(collection.id, (grading.compat, scope and scope.key), state.runs)
     with no_search_for_garbage():
         board = recalled(kept, asked, source, scope, load)
-    board = board if not source.said else replace(board, notices=(*source.said, *board.notices))
+    of_sample = sample_notices(source.sample, parsed)
+    if source.said or of_sample:
+        board = replace(board, notices=(*source.said, *of_sample, *board.notices), of_sample=of_sample)
+    if replace(grades, compat=LIVE.compat, round=None, residual=False) == LIVE:
+        board = _beside_release(session, collection, board)
     return _of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
 
 
@@ -131,14 +144,25 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
+def _beside_release(session: Session, collection: CollectionRow, board: Leaderboard) -> Leaderboard:
+    """The same, saying so where released scores are computed from other grades."""
+    released = released_otherwise(session, collection, board.fingerprint, board.relevant_from)
+    return board if released is None else replace(board, notices=(released_by_version(*released), *board.notices))
+
+
 def _of_every_round(board: Leaderboard) -> Leaderboard:
     """The same, saying so in files, which have no notices, and for whoever reads it."""
-    return replace(board, source=f"{board.source}, every round, whole", notices=(EVERY_ROUND, *board.notices))
+    return replace(
+        board,
+        source=f"{board.source}, every round, whole",
+        notices=(EVERY_ROUND, *board.notices),
+        of_rounds=(EVERY_ROUND,),
+    )
 
 
-def _parse(names: Sequence[str]) -> tuple[Measure, ...]:
+def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     """The measures asked for; more than so many would take memory and time from everybody else."""
-    parsed = parse_measures(names)
+    parsed = measures_on_scale(names, best_grade)
     if len(parsed) > MOST_MEASURES:
         raise InvalidValueError(
             "At most %(most)d measures are shown at once, not %(given)d: ask for the others apart.",
@@ -153,21 +177,6 @@ def _in_time(state: ScoredState, before: datetime | None) -> ScoredState:
     return replace(state, runs=tuple(one for one in state.runs if before is None or one.uploaded_at < before))
 
 
-def _scope(session: Session, collection_id: int, grades: GradesFrom) -> RoundScope | None:
-    """The round that is asked for; `NotFoundError` for one there is not."""
-    if grades.round is None:
-        return None
-    number = find_round(session, collection_id, grades.round).number
-    return RoundScope(
-        number,
-        grades.residual,
-        runs_of_round(session, collection_id, number),
-        kept_before(session, collection_id, number),
-        requeued_so_far(session, collection_id) if grades.residual else None,
-        lambda: judged_before(session, collection_id, number),
-    )
-
-
 def _load_lists(
     session: Session, runs: Sequence[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
 ) -> dict[int, list[RankedDocuments]]:
@@ -177,14 +186,20 @@ def _load_lists(
     return lists if scope is None else scope.lists_left(lists)
 
 
-def _source(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
+def _source(
+    session: Session,
+    collection: CollectionRow,
+    state: ScoredState,
+    grades: GradesFrom,
+    measures: Collection[Measure],
+) -> Source:
     """What these grades are; a file goes before a version, a version before a judge or a policy.
 
     Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
     `FileRefusedError` for a bad file.
     """
     if grades.qrels_file is not None:
-        return _of_file(session, collection.id, state, grades.qrels_file, grades.unpacked_limit)
+        return _of_file(session, state, grades.qrels_file, grades.unpacked_limit, measures)
     if grades.version is not None:
         return _of_version(session, collection.id, state, grades)
     return _of_judges(session, collection, state, grades)
@@ -211,67 +226,70 @@ def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, 
         for topic, judge_name in {(one.topic_id, one.judge) for one in said}:
             judges[topic].add(judge_name)
         left_out = [pairs[item][0] for item in settled.left_out]
-        made = _by_name(session, of_topics, state, docnos)
+        made = _by_name(session, of_topics, state, docnos, state.sample)
         return {
-            topic: GradedTopic(one.grades, one.lines, frozenset(judges[topic]), left_out.count(topic))
+            topic: replace(one, judges=frozenset(judges[topic]), left_out=left_out.count(topic))
             for topic, one in made.items()
         }
 
     name = grades.judge or "live"
-    return Source(name, policy if grades.judge is None else None, (rules, state.machines), state.topics, settle)
+    key, policy_shown = (rules, state.machines, state.sample), policy if grades.judge is None else None
+    return Source(name, policy_shown, key, state.topics, settle, sample=state.sample)
 
 
 def _of_version(session: Session, collection_id: int, state: ScoredState, asked: GradesFrom) -> Source:
     """A version that is kept, which never changes; without the topics that do not count any more."""
     version = kept_version(session, collection_id, str(asked.version))
+    sample = drawn_sample(session, collection_id, up_to=version.pool_version)
 
     def make(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
         of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
         for (topic, document), grade in grades_of_version(session, version.id).items():
             if topic in of_topics:
                 of_topics[topic][document] = grade
-        return _by_name(session, of_topics, state, docnos)
+        return _by_name(session, of_topics, state, docnos, sample)
 
     marks = {id_: topic.number for id_, topic in state.topics.items()}
     said = said_of_version(version.number, version.policy, asked_policy=asked.policy, asked_judge=asked.judge)
-    key = ("version", version.id)
-    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said)
+    key = ("version", version.id, sample)
+    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said, sample)
 
 
-def _of_file(session: Session, collection_id: int, state: ScoredState, file: InputFile, unpacked_limit: int) -> Source:
-    """Read a qrels file; a document that the collection does not know still counts, under a number no document has.
-
-    Lines of topics that are drafts or were dropped since it was written are left out.
-    """
-    topics = topic_ids(session, collection_id)
+def _of_file(
+    session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
+) -> Source:
+    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
     problems = Problems()
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    parsed = parse_qrels(file.name, text, problems, topics=topics) if text is not None else None
-    problems.refuse_if_any()
-    accepted = topic_ids(session, collection_id, ACCEPTED)
+    known = topic_ids(session, state.collection_id)
+    parsed = parse_sampled_qrels(file.name, text, problems, topics=known) if text is not None else None
+    problems.report_if_any()
+    accepted = {topic.number: id_ for id_, topic in state.topics.items()}
     rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
-    documents = document_ids(session, collection_id, {row.docno for row in rows})
+    documents = document_ids(session, state.collection_id, {row.docno for row in rows})
     unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
-    qrels: dict[int, dict[int, int]] = {topic: {} for topic in state.topics}
-    lines: dict[int, list[tuple[str, int]]] = {topic: [] for topic in state.topics}
-    for offset, row in enumerate(rows):
-        qrels[topics[row.topic]][documents.get(row.docno, unknown + offset)] = row.grade
-        lines[topics[row.topic]].append((row.docno, row.grade))
-    made = {topic: GradedTopic(qrels[topic], topic_lines(state.topics[topic].number, lines[topic])) for topic in qrels}
+    made = graded_topics(rows, accepted, documents, unknown)
+    said = notices_of_file(rows, measures, is_sampled=state.sample is not None)
     # Whoever keeps a memory has no files; one file is never taken for another.
     key = ("file", file.name, hash(file.content))
+    marks = dict.fromkeys(made, 0)
     return Source(
-        file.name, None, key, dict.fromkeys(qrels, 0), lambda stale, _: {topic: made[topic] for topic in stale}
+        file.name, None, key, marks, lambda stale, _: {topic: made[topic] for topic in stale}, said=tuple(said)
     )
 
 
 def _by_name(
-    session: Session, grades: Mapping[int, Mapping[int, int]], state: ScoredState, docnos: dict[int, str]
+    session: Session,
+    grades: Mapping[int, Mapping[int, int]],
+    state: ScoredState,
+    docnos: dict[int, str],
+    sample: DrawnSample | None,
 ) -> dict[int, GradedTopic]:
-    """These grades with their lines of a qrels file."""
+    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
+    samples = samples_of(strata_of(session, sample, grades))
     learn_docnos(session, state.collection_id, set[int]().union(*grades.values()), docnos)
     made = {}
     for id_, of_topic in grades.items():
         named = zip(map(docnos.__getitem__, of_topic), of_topic.values(), strict=True)
-        made[id_] = GradedTopic(of_topic, topic_lines(state.topics[id_].number, named))
+        made[id_] = GradedTopic(of_topic, topic_lines(state.topics[id_].number, named), sample=samples.get(id_))
     return made

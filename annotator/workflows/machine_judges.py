@@ -8,6 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.consensus import judge_of
 from annotator.evaluation.judge_effect import Comparison as Comparison
 from annotator.evaluation.judge_effect import GivenGrades, Grades, compare, grades_of_items
@@ -16,6 +17,8 @@ from annotator.evaluation.machine_agreement import machine_beside
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import Samples, samples_of
 from annotator.evaluation.settling import Rules, rules_of, settle_voices
 from annotator.storage import Collection, User, UserKind
 from annotator.storage.accounts import find_user
@@ -26,6 +29,7 @@ from annotator.storage.machines import OutsideLabel as OutsideLabel
 from annotator.storage.machines import labels_outside, machines_of, make_machine, make_person
 from annotator.storage.opinions import OpinionRow, of_people, opinions
 from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
+from annotator.storage.samples import drawn_sample, strata_of
 
 USUAL_MEASURE = "nDCG@10"
 MAJORITY = "majority"
@@ -64,6 +68,7 @@ class MachineReports:
     grades: tuple[int, ...]
     tags: tuple[str, ...]
     machines: tuple[MachineReport, ...]
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
 
 
 def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
@@ -103,8 +108,8 @@ def machine_reports(
     `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
     """
     collection = find_collection(session, slug)
-    parsed = parse_measure(measure)
     scale = tuple(grade.value for grade in scale_of(session, collection.id))
+    parsed = parse_measure(measure).on_scale(scale[-1])
     numbers = accepted_topics(session, collection.id, topics)
     rules = _rules_of_people(session, collection)
     machines = machines_of(session, collection.id)
@@ -114,13 +119,16 @@ def machine_reports(
     if only_shared:
         rows = _shared_by_people(rows)
     runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows})
-    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules)
+    sample = drawn_sample(session, collection.id)
+    samples = samples_of(strata_of(session, sample if parsed.definition.estimates else None, numbers))
+    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules, samples)
     outside = labels_outside(session, collection.id, numbers)
     reports = [
         beside.report(machine, tuple(label for label in outside if label.machine == machine.name), scale)
         for machine in machines
     ]
-    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports))
+    notices = sample_notices(sample, [parsed])
+    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports), notices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,10 +152,11 @@ class _Beside:
         rows: Sequence[OpinionRow],
         scoring: Scoring,
         rules: Rules,
+        samples: Samples,
     ) -> "_Beside":
         items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
         lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs]
-        joined, place = RegradedRuns.join_items(lists, items, numbers)
+        joined, place = RegradedRuns.join_items(lists, items, numbers, samples)
         people = of_people(rows)
         said = [row for row in rows if not row.is_carried]
         return cls(
@@ -163,13 +172,14 @@ class _Beside:
 
     def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:
         labels, said = self.given.of_name(machine.name), self.said.of_name(machine.name)
-        judges = ((name, machine_beside(said, self.said.of_name(name), scale)) for name in self.persons)
+        topic = self.runs.entry_topic
+        judges = ((name, machine_beside(said, self.said.of_name(name), topic, scale)) for name in self.persons)
         ranking = compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None
         return MachineReport(
             machine,
             self.given.count(machine.name),
             outside,
-            machine_beside(said, self.settled_without_carried, scale),
+            machine_beside(said, self.settled_without_carried, topic, scale),
             tuple((name, beside) for name, beside in judges if beside.kappa.n),
             ranking,
             None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,

@@ -132,5 +132,8 @@ def _role(written: str) -> Role:
 
 
 def _accounts(session: Session, names: set[str]) -> dict[str, User]:
-    found = (session.scalars(select(User).where(User.name.in_(some))) for some in chunks(sorted(names)))
+    found = (
+        session.scalars(select(User).where(User.name.in_(some), User.being_imported.is_(False)))
+        for some in chunks(sorted(names))
+    )
     return {user.name: user for users in found for user in users}

@@ -1,19 +1,21 @@
 """Two rankings of the same runs, by two measures or by two states of the qrels: how alike they are."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError
+from annotator.errors import ConflictError, Sentence
 from annotator.evaluation.collection_figures import tau_figure
 from annotator.evaluation.figures import Figure
-from annotator.evaluation.graded_runs import GradedRuns, Grades, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import places
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.rank_correlation import Similarity, similarity_of
 from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.sample_notices import notices_of_sides
+from annotator.evaluation.samples import samples_of
 from annotator.evaluation.settling import rules_of
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
@@ -21,6 +23,7 @@ from annotator.storage.collection import accepted_topics, find_collection, scale
 from annotator.storage.kept_grades import LIVE, kept_grades
 from annotator.storage.opinions import opinions
 from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 HEADINGS = ("run", "first", "second", "first_place", "second_place")
@@ -63,6 +66,7 @@ class Correlation:
     runs: tuple[RankedRun, ...]
     tau: Figure
     similarity: Similarity
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
 
 
 USUAL_SIDES = (Side(USUAL_MEASURES[0]), Side(USUAL_MEASURES[1]))
@@ -74,21 +78,24 @@ def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second:
     Raises `InvalidValueError` for an unknown measure, `NotFoundError` for an unknown version, and `ConflictError`
     while there is no grade or no run.
     """
-    measures = [parse_measure(side.measure) for side in (first, second)]
     collection = find_collection(session, slug)
-    states = {name: _grades(session, collection, name) for name in (first.qrels, second.qrels)}
-    if not all(grades for _, grades in states.values()):
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    graded, tags = _join(session, collection.id, [grades for _, grades in states.values()])
-    by_entry = dict(zip(states, graded.grades, strict=True))
     best_grade = scale_of(session, collection.id)[-1].value
+    measures = [parse_measure(side.measure).on_scale(best_grade) for side in (first, second)]
+    states = {name: _grades(session, collection, name) for name in (first.qrels, second.qrels)}
+    if not all(grades for _, grades, _ in states.values()):
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    estimates = any(measure.definition.estimates for measure in measures)
+    to_join = [(grades, sample if estimates else None) for _, grades, sample in states.values()]
+    graded, tags = _join(session, collection.id, to_join)
     scorings = [Scoring(measure, collection.relevant_from, best_grade) for measure in measures]
-    of_sides = [by_entry[side.qrels] for side in (first, second)]
+    places_of_states = [list(states).index(side.qrels) for side in (first, second)]
     sides = [
-        RankedSide(str(measure), state_of(side.qrels, *states[side.qrels]))
+        RankedSide(str(measure), state_of(side.qrels, *states[side.qrels][:2]))
         for measure, side in zip(measures, (first, second), strict=True)
     ]
-    return _correlation(sides, tags, graded, scorings, of_sides)
+    samples = [states[side.qrels][2] for side in (first, second)]
+    found = _correlation(sides, tags, graded, scorings, places_of_states)
+    return replace(found, notices=notices_of_sides(zip(samples, measures, strict=True)))
 
 
 def correlation_csv(found: Correlation) -> str:
@@ -100,22 +107,25 @@ def correlation_csv(found: Correlation) -> str:
     return csv_text([[*HEADINGS, *ABOUT], *rows])
 
 
-def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int]]:
-    """The policy and the grades of a state of the qrels."""
+def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
+    """The policy and the grades of a state of the qrels, and the sample that the pool was then."""
     if name != LIVE:
         kept = kept_grades(session, collection.id, name)
-        return kept.policy, kept.grades
+        return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
     rules = rules_of(collection)
-    return rules.policy, settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return rules.policy, grades, drawn_sample(session, collection.id)
 
 
 def _join(
-    session: Session, collection_id: int, states: Sequence[Mapping[Pair, int]]
+    session: Session, collection_id: int, states: Sequence[tuple[Mapping[Pair, int], DrawnSample | None]]
 ) -> tuple[GradedRuns, tuple[str, ...]]:
-    of_runs = lists_of_runs(session, collection_id, {topic for grades in states for topic, _ in grades})
+    of_runs = lists_of_runs(session, collection_id, {topic for grades, _ in states for topic, _ in grades})
     if not of_runs:
         raise ConflictError("There is no run to score yet.")
-    graded = GradedRuns.join([run.lists for run in of_runs], states, accepted_topics(session, collection_id))
+    numbers = accepted_topics(session, collection_id)
+    samples = [samples_of(strata_of(session, sample, numbers)) for _, sample in states]
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades for grades, _ in states], numbers, samples)
     return graded, tuple(run.tag for run in of_runs)
 
 
@@ -124,9 +134,9 @@ def _correlation(
     tags: Sequence[str],
     graded: GradedRuns,
     scorings: Sequence[Scoring],
-    grades: Sequence[Grades],
+    states: Sequence[int],
 ) -> Correlation:
-    values = [graded.runs.means(of_side, scoring) for scoring, of_side in zip(scorings, grades, strict=True)]
+    values = [graded.means(state, scoring) for scoring, state in zip(scorings, states, strict=True)]
     in_order = [scoring.order(of_side) for scoring, of_side in zip(scorings, values, strict=True)]
     columns = [of_side.tolist() for of_side in (*values, *map(places, in_order))]
     runs = [RankedRun(tag, *row) for tag, *row in zip(tags, *columns, strict=True)]

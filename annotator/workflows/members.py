@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
 from annotator.storage import (
+    ACCEPTED,
     IN_FORCE,
     Assignment,
     Collection,
+    Judgement,
     Membership,
     PoolItem,
     Purpose,
@@ -20,8 +22,8 @@ from annotator.storage import (
     Topic,
     User,
 )
-from annotator.storage.accounts import find_membership, find_user, give_role
-from annotator.storage.collection import find_collection, lock_collection
+from annotator.storage.accounts import find_membership, find_user, give_role, refuse_without_organiser
+from annotator.storage.collection import SHOWN, find_collection, lock_collection
 from annotator.storage.judging import give_back
 
 
@@ -51,6 +53,18 @@ class Standing:
     team: str | None
 
 
+@dataclass(frozen=True)
+class Removal:
+    """What comes with taking a role away: documents that go back to the queue, and judgements of theirs that stay.
+
+    `owned` are the accepted topics that a judge owns, which wait for another owner.
+    """
+
+    returned: int = 0
+    judgements: int = 0
+    owned: int = 0
+
+
 def add_member(
     session: Session, slug: str, name: str, role: Role, *, team: str | None = None, added_at: datetime
 ) -> None:
@@ -62,20 +76,40 @@ def add_member(
     give_role(session, collection.id, find_user(session, name), role, team=team, added_at=added_at)
 
 
-def remove_member(session: Session, slug: str, name: str, role: Role) -> None:
-    """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays."""
+def remove_member(session: Session, slug: str, name: str, role: Role) -> Removal:
+    """Take a role away; what somebody still holds by it goes back to the queue, what was judged or decided stays.
+
+    Raises `NotFoundError` for a role that is not held, and `ConflictError` for the last organiser.
+    """
     # Who draws at this moment is waited for, and what they drew goes back, too.
     collection = lock_collection(session, slug, against_judging=True)
     user = find_user(session, name)
     membership = find_membership(session, collection.id, user.id, role)
     if membership is None:
         raise NotFoundError("“%(name)s” does not have the role %(role)s.", name=name, role=role)
+    if role == Role.ORGANISER:
+        refuse_without_organiser(session, collection.id, slug, user)
     session.delete(membership)
-    if role in (Role.JUDGE, Role.ADJUDICATOR):
-        in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)
-        decides = Assignment.purpose == Purpose.ADJUDICATION
-        by_role = decides if role == Role.ADJUDICATOR else ~decides
-        give_back(session, Assignment.judge_id == user.id, Assignment.pool_item_id.in_(in_collection), by_role)
+    if role not in (Role.JUDGE, Role.ADJUDICATOR):
+        return Removal()
+    in_collection = select(PoolItem.id).join(Topic).where(Topic.collection_id == collection.id)
+    decides = Assignment.purpose == Purpose.ADJUDICATION
+    by_role = decides if role == Role.ADJUDICATOR else ~decides
+    judged = (
+        select(func.count(Judgement.id))
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(Judgement.judge_id == user.id, Judgement.current, Judgement.pool_item_id.in_(in_collection), by_role)
+    )
+    owned = select(func.count(Topic.id)).where(
+        Topic.collection_id == collection.id, ACCEPTED, Topic.owner_id == user.id
+    )
+    return Removal(
+        returned=give_back(
+            session, Assignment.judge_id == user.id, Assignment.pool_item_id.in_(in_collection), by_role
+        ),
+        judgements=session.scalars(judged).one(),
+        owned=session.scalars(owned).one() if role == Role.JUDGE else 0,
+    )
 
 
 def list_members(session: Session, slug: str) -> list[MemberRow]:
@@ -119,7 +153,7 @@ def roles_everywhere(session: Session, user_id: int) -> dict[str, frozenset[Role
     """The slug of every collection that a person is a member of, with their roles there."""
     rows = session.execute(
         select(Collection.slug, Membership.role)
-        .join(Membership, Membership.collection_id == Collection.id)
+        .join(Membership, (Membership.collection_id == Collection.id) & SHOWN)
         .where(Membership.user_id == user_id)
     )
     roles: dict[str, set[Role]] = {}

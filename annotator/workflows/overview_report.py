@@ -53,7 +53,7 @@ class OverviewReport:
     version: str  # of this program
     collection: CollectionView
     counts: CollectionCounts
-    manifest: Mapping[str, Any]  # of the qrels, without what names judges
+    manifest: Mapping[str, Any]  # of the qrels, without what names judges or was written for organisers alone
     judges: Mapping[str, str]
     agreement: AgreementReport
     board: Leaderboard | ConflictError
@@ -95,7 +95,7 @@ def overview_report(
         version=version,
         collection=show_collection(session, slug),
         counts=count_collection(session, slug),
-        manifest={name: said for name, said in manifest.items() if name not in NAMES_JUDGES},
+        manifest=_for_readers(manifest),
         judges=_numbered(agreement.judges, manifest["sha256"]),
         agreement=agreement,
         board=board,
@@ -116,6 +116,13 @@ def _read(manifest: str) -> Mapping[str, Any]:
     said: Mapping[str, Any] = json.loads(manifest)
     of_one_judge = said["judge"] is not None
     return {**said, "consensus": "The grades of one judge." if of_one_judge else said["consensus"]}
+
+
+def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without what names judges, and without the reasons of dropped topics, which organisers wrote."""
+    dropped = [{"number": topic["number"]} for topic in manifest.get("dropped_topics", ())]
+    public = {name: value for name, value in manifest.items() if name not in NAMES_JUDGES}
+    return {**public, "dropped_topics": dropped}
 
 
 def _numbered(names: Sequence[str], salt: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from functools import partial
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
+from annotator.errors import ConflictError
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.ordering import showing_order
 from annotator.evaluation.pool_choice import (
@@ -19,7 +19,7 @@ from annotator.evaluation.pool_choice import (
     most_bytes,
     run_depths,
 )
-from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Ties, parse_strategy
 from annotator.evaluation.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
 from annotator.storage.collection import find_open_collection, lock_open_collection
@@ -34,9 +34,8 @@ from annotator.storage.pooled_runs import (
     runs_to_pool,
     topics_to_pool,
 )
-from annotator.storage.pools import all_pools, latest_pool, next_pool, next_seed, pool_item_ids
+from annotator.storage.pools import all_pools, check_seed, latest_pool, next_pool, pool_item_ids
 
-GREATEST_SEED = 2**62
 # Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.
 WITH_A_STATE = (Kind.ADAPTIVE, Kind.SAMPLE)
 
@@ -112,9 +111,7 @@ def choose_pool(
     strategy = parse_strategy(request.strategy, request.said)
     runs = runs_to_pool(session, collection.id, request)
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
-    seed = next_seed(session, collection.id) if seed is None else seed
-    if not 0 <= seed <= GREATEST_SEED:
-        raise InvalidValueError("A seed is a whole number from 0 to 2^62, not %(seed)d.", seed=seed)
+    seed = check_seed(session, collection.id, seed)
     topics = topics_to_pool(session, collection.id)
     parameters: dict[str, object] = {**strategy.parameters, "runs": sorted(run.tag for run in runs)}
     if request.priority is not None:
@@ -138,16 +135,20 @@ def choose_pool(
     return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
 
 
+def filling_request(depth: int) -> PoolRequest:
+    """The pool of the holes of all runs down to a depth."""
+    return PoolRequest("depth", {"depth": depth}, every_round=True)
+
+
 def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
     """Choose the holes of all runs down to a depth as the next version of the pool, and store nothing.
 
     Judges see them in the order in which the last version that was made from runs showed its documents. Raises as
     `choose_pool`.
     """
-    request = PoolRequest("depth", {"depth": depth}, every_round=True)
     pools = all_pools(session, find_open_collection(session, slug).id)
     showings = [Showing(pool.showing) for pool in pools if pool.strategy in STRATEGIES]
-    return choose_pool(session, slug, request, showing=showings[-1] if showings else Showing.RANDOM)
+    return choose_pool(session, slug, filling_request(depth), showing=showings[-1] if showings else Showing.RANDOM)
 
 
 def store_pool(
@@ -228,8 +229,9 @@ def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
         return True
     runs = set(session.scalars(select(PoolRun.run_id).where(PoolRun.pool_id == alike[-1].id)))
     is_same = (alike[-1].strategy, alike[-1].parameters) == (choice.strategy.name, choice.parameters)
-    # A seed changes what is drawn of a sample; of an adaptive strategy, only how it would be shown.
-    is_same &= kind is Kind.ADAPTIVE or alike[-1].seed == choice.seed
+    # A seed changes what is drawn of a sample and how random ties end; else, only how documents would be shown.
+    draws = kind is Kind.SAMPLE or choice.strategy.ties is Ties.RANDOM
+    is_same &= not draws or alike[-1].seed == choice.seed
     return not is_same or runs != {run.id for run in choice.runs}
 
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
-from operator import attrgetter
+from operator import itemgetter
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
@@ -22,10 +21,10 @@ from annotator.evaluation.pool_curve import (
     curve_of_depths,
 )
 from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
-from annotator.storage import Collection, Judgement, PoolItem, Topic
-from annotator.storage.collection import find_collection
+from annotator.storage import Collection, PoolItem
+from annotator.storage.collection import find_collection, find_open_collection
 from annotator.storage.documents import docnos_of
-from annotator.storage.needs import mean_wanted
+from annotator.storage.judging_effort import Effort, judging_effort
 from annotator.storage.pooled_runs import (
     PooledRun,
     PoolRequest,
@@ -35,31 +34,12 @@ from annotator.storage.pooled_runs import (
     runs_to_pool,
     topics_to_pool,
 )
-from annotator.storage.pools import next_seed
+from annotator.storage.pools import check_seed
 from annotator.storage.progress import item_progress
+from annotator.storage.rows import fetch_rows
 from annotator.storage.selection import choices_of_strategy, newest_pool
 
-SECONDS_UNMEASURED = 30.0
-LEAST_MEASURED = 50
-SECONDS_AN_HOUR = 3_600
-
 Numbers = tuple[int, ...]  # one for each amount
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How long judging takes: the median of the judgements so far, or a usual time while there are too few.
-
-    `judgements_wanted` is the mean of a document, the share with a second opinion included.
-    """
-
-    seconds: float
-    is_measured: bool
-    judgements_wanted: float
-
-    def hours(self, judgements: int) -> float:
-        """How long all judges together are busy with so many judgements."""
-        return judgements * self.seconds / SECONDS_AN_HOUR
 
 
 @dataclass(frozen=True)
@@ -139,6 +119,26 @@ class PoolPlan:
 
 
 @dataclass(frozen=True)
+class PoolGrowth:
+    """What a pool adds to the work of judges; `to_come` of the documents are chosen as judgements come."""
+
+    documents: int
+    topics: int
+    to_come: int
+    effort: Effort
+
+    @property
+    def judgements(self) -> int:
+        """The judgements that these documents want, about: lots decide which get a second one."""
+        return round(self.documents * self.effort.judgements_wanted)
+
+    @property
+    def hours(self) -> float:
+        """How long all judges together are busy with them."""
+        return self.effort.hours(self.judgements)
+
+
+@dataclass(frozen=True)
 class _Asked:
     strategy: Strategy
     runs: Sequence[PooledRun]
@@ -164,8 +164,8 @@ def plan_pool(
     if not topics:
         raise ConflictError("There is no accepted topic to pool for yet.")
     teams = _team_numbers(runs)
-    seed = next_seed(session, collection.id) if seed is None else seed
-    present = _present(session, topics)
+    seed = check_seed(session, collection.id, seed)
+    present = _present(session, collection.id, topics)
     made = _choices_before(session, collection, strategy.name)
     curve = _curve(session, request, _Asked(strategy, runs, teams, seed, past), topics, present, made)
     by_topic = tuple(
@@ -188,9 +188,18 @@ def plan_pool(
             for run, only in sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
         ),
         teams=_teams(runs, teams, curve),
-        effort=_effort(session, collection),
+        effort=judging_effort(session, collection),
         hours=hours,
     )
+
+
+def foresee_growth(session: Session, slug: str, request: PoolRequest, *, seed: int | None = None) -> PoolGrowth:
+    """What building a pool would add; raises what planning it raises, and `ConflictError` in a closed collection."""
+    find_open_collection(session, slug)
+    plan = plan_pool(session, slug, request, seed=seed)
+    at = plan.asked
+    topics = sum(topic.added[at] > 0 for topic in plan.topics)
+    return PoolGrowth(plan.total.added[at], topics, plan.to_come[at], plan.effort)
 
 
 def _planned(name: str, present: Present, added: Counts) -> Planned:
@@ -250,13 +259,13 @@ def _curve(
     return curve_of_budgets(strategy, topics, lists, asked.teams, pooled, docnos_of=names, seed=asked.seed, made=made)
 
 
-def _present(session: Session, topics: Mapping[int, str]) -> dict[int, Present]:
-    items = item_progress().where(PoolItem.topic_id.in_(topics)).order_by(PoolItem.topic_id)
+def _present(session: Session, collection_id: int, topics: Mapping[int, str]) -> dict[int, Present]:
+    items = item_progress(collection_id).where(PoolItem.topic_id.in_(topics)).order_by(PoolItem.topic_id)
     present = dict.fromkeys(topics, NOTHING)
-    for topic, of_topic in groupby(session.execute(items), key=attrgetter("topic_id")):
-        rows = list(of_topic)
-        missing = {row.document_id: row.missing for row in rows}
-        present[topic] = replace(Present.of(missing), complete=sum(row.is_complete for row in rows))
+    for topic, of_topic in groupby(fetch_rows(session, items), key=itemgetter(0)):
+        _, documents, _, missing, is_complete = zip(*of_topic, strict=True)
+        by_document = dict(zip(documents, missing, strict=True))
+        present[topic] = replace(Present.of(by_document), complete=sum(is_complete))
     return present
 
 
@@ -265,18 +274,3 @@ def _choices_before(session: Session, collection: Collection, strategy: str) -> 
     newest = newest_pool(session, collection.id, [strategy])
     made = {} if newest is None else choices_of_strategy(session, newest)
     return {topic: each.total for topic, each in made.items()}
-
-
-def _effort(session: Session, collection: Collection) -> Effort:
-    seconds = (
-        select(Judgement.seconds)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection.id, Judgement.seconds.is_not(None))
-    )
-    count = session.scalars(select(func.count()).select_from(seconds.subquery())).one()
-    if count < LEAST_MEASURED:
-        return Effort(SECONDS_UNMEASURED, is_measured=False, judgements_wanted=mean_wanted(collection))
-    middle = session.scalars(seconds.order_by(Judgement.seconds).offset((count - 1) // 2).limit(2 - count % 2)).all()
-    median = sum(each for each in middle if each is not None) / len(middle)
-    return Effort(median, is_measured=True, judgements_wanted=mean_wanted(collection))

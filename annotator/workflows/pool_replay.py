@@ -149,4 +149,4 @@ def _begin(
         for _, several in packed_lists(session, runs, [topic_id], most_bytes=None)
         for one in several
     ]
-    return begin_selection(strategy, number, lists, partial(docnos_of, session))
+    return begin_selection(strategy, number, lists, partial(docnos_of, session), pool.seed)

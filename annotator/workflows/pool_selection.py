@@ -262,7 +262,7 @@ def _begin(session: Session, version: _Version, topic_id: int, topic_number: str
         for _, several in packed_lists(session, version.runs, [topic_id], most_bytes=None)
         for one in several
     ]
-    return begin_selection(version.strategy, topic_number, lists, partial(docnos_of, session))
+    return begin_selection(version.strategy, topic_number, lists, partial(docnos_of, session), version.pool.seed)
 
 
 def _with_priorities(

@@ -115,7 +115,7 @@ def _grades_of(
     text = unpack_into(problems, file.name, file.content, unpacked_limit)
     known_topics = topic_ids(session, collection_id)
     parsed = parse_qrels(file.name, text, problems, topics=known_topics) if text is not None else None
-    problems.refuse_if_any()
+    problems.report_if_any()
     rows = [row for row in (parsed.rows if parsed else ()) if row.topic in topics and row.grade >= 0]
     documents = document_ids(session, collection_id, {row.docno for row in rows})
     grades: dict[int, dict[int, int]] = {}

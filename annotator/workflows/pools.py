@@ -66,6 +66,11 @@ class RunInPool:
     items: int
     only: int
 
+    @property
+    def is_latest(self) -> bool:
+        """Whether no corrected file has replaced it; of a tag there is one such run."""
+        return self.state is not RunState.REPLACED
+
 
 @dataclass(frozen=True)
 class MadeChoice:
@@ -93,7 +98,8 @@ class SelectionProgress:
 
 def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
     """The accepted topics that have a pool, each with how far it is judged."""
-    items = item_progress().subquery()
+    collection_id = find_collection(session, slug).id
+    items = item_progress(collection_id).subquery()
     rows = session.execute(
         select(
             Topic.number,
@@ -103,7 +109,7 @@ def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
             func.count().filter(items.c.is_complete),
         )
         .join(items, items.c.topic_id == Topic.id)
-        .where(Topic.collection_id == find_collection(session, slug).id, ACCEPTED)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
         .group_by(Topic.id)
     )
     return sorted((TopicProgress(*row) for row in rows), key=lambda topic: natural_order(topic.number))
@@ -131,11 +137,16 @@ def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
     """
     collection_id = find_collection(session, slug).id
     # Of an item with one run alone, and nobody else, the least run and the greatest are the same.
-    versions = select(Pool.id).where(Pool.collection_id == collection_id)
+    pooled = (
+        select(PoolItem.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+        .subquery()
+    )
     corrected = select(Run.id).where(Run.collection_id == collection_id, Run.replaced_at.is_not(None))
     sole = (
         select(func.min(Contribution.run_id).label("run_id"))
-        .where(Contribution.pool_id.in_(versions))
+        .join(pooled, pooled.c.id == Contribution.pool_item_id)
         .where(Contribution.run_id.is_(None) | Contribution.run_id.not_in(corrected))
         .group_by(Contribution.pool_item_id)
         .having(func.min(Contribution.run_id) == func.max(Contribution.run_id))
@@ -146,7 +157,7 @@ def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
     only = {run_id: count for run_id, count in session.execute(alone)}
     given = (
         select(Contribution.run_id, func.count().label("documents"))
-        .where(Contribution.pool_id.in_(versions))
+        .join(pooled, pooled.c.id == Contribution.pool_item_id)
         .group_by(Contribution.run_id)
         .subquery()
     )

@@ -6,26 +6,52 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
 
-from sqlalchemy import exists, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError, Sentence
 from annotator.evaluation.consensus import ONE_JUDGE, judge_of, parse_policy
-from annotator.evaluation.prels import PrelsLine, SampledRow, SampledStratum, format_prels, sampled_rows
+from annotator.evaluation.prels import (
+    PrelsLine,
+    SampledRow,
+    SampledStratum,
+    format_prels,
+    rows_of_other_topics,
+    sampled_rows,
+)
 from annotator.evaluation.qrels_format import UNJUDGED
 from annotator.evaluation.rankings import DOCUMENT_BYTES
 from annotator.evaluation.settling import rules_of, settle_voices
+from annotator.installed import installed_version
 from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
 from annotator.storage.documents import docnos_of
+from annotator.storage.manifest_facts import public_parameters
 from annotator.storage.opinions import opinions
+from annotator.storage.samples import sampled_pool
 
-GREATEST_VERSION = 1 << 30  # every database holds it
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
+
+
+# By the count in the manifest that each is about.
+WARNINGS = {
+    "drawn_without_grade": Sentence(
+        "Documents that were drawn and have no grade: %(count)d. They are written as -1, as if they had not been "
+        "drawn; estimates are good only if it is chance which they are."
+    ),
+    "graded_without_draw": Sentence(
+        "Documents that have a grade and were not drawn: %(count)d. Their grades are left out, since they were not "
+        "chosen by chance."
+    ),
+    "topics_without_grade": Sentence("Topics of the sample without a grade, left out: %(count)d."),
+    "topics_not_sampled": Sentence(
+        "Topics that the sample does not have: %(count)d. All their grades are written, as if every document of their "
+        "pools were judged."
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -52,7 +78,7 @@ class Sample:
 
 def find_sample(session: Session, slug: str, *, version: int | None = None) -> Sample | None:
     """The sample of a version, or the newest there is; None when there is none."""
-    pool = _sampled_pool(session, find_collection(session, slug).id, version)
+    pool = sampled_pool(session, find_collection(session, slug).id, version=version)
     return None if pool is None else _sample(session, pool)
 
 
@@ -68,7 +94,9 @@ def export_prels(
     """Give the newest sample, or that of a version, in five columns: -1 for what was not drawn.
 
     Grades are settled as for qrels, of accepted topics alone. What was drawn and has no grade yet is -1 as well, and
-    so is what was graded for another reason than the draw; warnings count them. Raises `NotFoundError` when there is
+    so is what was graded for another reason than the draw; warnings count them. It has the topics that a leaderboard
+    scores: without those of which nothing is graded, whose estimates would be 0, and with all grades of those that
+    were not sampled, as one stratum. Raises `NotFoundError` when there is
     no such sample or judge, `ConflictError` when nothing of it is graded, and `InvalidValueError` for an unknown
     policy.
     """
@@ -109,7 +137,7 @@ def _export(
     with_strata: bool,
 ) -> PrelsExport:
     collection = find_collection(session, slug)
-    pool = _sampled_pool(session, collection.id, version)
+    pool = sampled_pool(session, collection.id, version=version)
     if pool is None:
         raise NotFoundError(
             "There is no such sample: only versions that were built by the strategy stratified have one."
@@ -118,11 +146,13 @@ def _export(
     policy = own if judge is None else ONE_JUDGE + judge
     grades = _grades(session, collection, policy)
     strata = _strata(session, pool)
-    rows = sampled_rows(strata, grades)
-    if all(row.grade == UNJUDGED for row in rows):
+    sampled = sampled_rows(_graded(strata, grades), grades)
+    if all(row.grade == UNJUDGED for row in sampled):
         raise ConflictError("Nothing of the sample has a grade yet, so there is nothing to estimate from.")
+    others = rows_of_other_topics({stratum.topic_id for stratum in strata}, grades)
+    rows = [*sampled, *others]
     prels = format_prels(_lines(session, collection.id, rows), with_strata=with_strata)
-    counts = _counts(rows, grades)
+    counts = _counts(sampled, others, strata, grades)
     manifest = {
         **_about(collection, pool, made_at),
         "strata": _sizes(strata, _sample(session, pool)),
@@ -150,13 +180,6 @@ def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple
     return {pairs[item]: grade for item, grade in settled.items()}
 
 
-def _sampled_pool(session: Session, collection_id: int, version: int | None) -> Pool | None:
-    statement = select(Pool).where(Pool.collection_id == collection_id, exists().where(Stratum.pool_id == Pool.id))
-    if version is not None:
-        statement = statement.where(Pool.version == min(version, GREATEST_VERSION))
-    return session.scalar(statement.order_by(Pool.version.desc()).limit(1))
-
-
 def _sample(session: Session, pool: Pool) -> Sample:
     rows = session.execute(
         select(Stratum.number, Stratum.rate).where(Stratum.pool_id == pool.id).distinct().order_by(Stratum.number)
@@ -174,19 +197,32 @@ def _strata(session: Session, pool: Pool) -> list[SampledStratum]:
     return [SampledStratum(row.topic_id, row.number, row.drawn, row.documents) for row in rows]
 
 
+def _graded(strata: list[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledStratum]:
+    """The strata of the topics that have a grade: estimates of the others would be 0, though nobody judged them."""
+    topics = {topic for topic, _ in grades}
+    return [stratum for stratum in strata if stratum.topic_id in topics]
+
+
 def _lines(session: Session, collection_id: int, rows: list[SampledRow]) -> list[PrelsLine]:
     numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
     docnos = docnos_of(session, {row.document_id for row in rows})
     return [(numbers[row.topic_id], docnos[row.document_id], row.stratum, row.grade) for row in rows]
 
 
-def _counts(rows: list[SampledRow], grades: Mapping[tuple[int, int], int]) -> dict[str, int]:
-    drawn = {(row.topic_id, row.document_id) for row in rows if row.is_drawn}
+def _counts(
+    sampled: list[SampledRow],
+    others: list[SampledRow],
+    strata: list[SampledStratum],
+    grades: Mapping[tuple[int, int], int],
+) -> dict[str, int]:
+    drawn = {(row.topic_id, row.document_id) for row in sampled if row.is_drawn}
     return {
-        "lines": len(rows),
+        "lines": len(sampled) + len(others),
         "drawn": len(drawn),
         "drawn_without_grade": len(drawn - grades.keys()),
-        "graded_without_draw": len(grades.keys() - drawn),
+        "graded_without_draw": len(grades.keys() - drawn) - len(others),
+        "topics_without_grade": len({stratum.topic_id for stratum in strata} - {topic for topic, _ in grades}),
+        "topics_not_sampled": len({row.topic_id for row in others}),
     }
 
 
@@ -195,9 +231,9 @@ def _about(collection: Collection, pool: Pool, made_at: datetime) -> dict[str, o
         "collection": collection.slug,
         "title": collection.title,
         "made_at": made_at.isoformat(),
-        "annotator": version("annotator"),
+        "annotator": installed_version(),
         "pool_version": pool.version,
-        "parameters": pool.parameters,
+        "parameters": public_parameters(pool.parameters),
         "seed": pool.seed,
         "relevant_from": collection.relevant_from,
     }
@@ -216,21 +252,6 @@ def _sizes(strata: list[SampledStratum], sample: Sample) -> list[dict[str, objec
 
 
 def _warnings(counts: Mapping[str, int]) -> tuple[Sentence, ...]:
-    warnings = []
-    if counts["drawn_without_grade"]:
-        warnings.append(
-            Sentence(
-                "Documents that were drawn and have no grade: %(count)d. They are written as -1, as if they had not "
-                "been drawn; estimates are good only if it is chance which they are.",
-                {"count": counts["drawn_without_grade"]},
-            )
-        )
-    if counts["graded_without_draw"]:
-        warnings.append(
-            Sentence(
-                "Documents that have a grade and were not drawn: %(count)d. Their grades are left out, since they were "
-                "not chosen by chance.",
-                {"count": counts["graded_without_draw"]},
-            )
-        )
-    return tuple(warnings)
+    return tuple(
+        Sentence(warning.template, {"count": counts[name]}) for name, warning in WARNINGS.items() if counts[name]
+    )

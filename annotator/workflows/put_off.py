@@ -21,7 +21,7 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collection import find_collection, refuse_closed_judging
-from annotator.storage.drawing import may_still_draw
+from annotator.storage.drawing import may_still_draw, note_text_shown
 from annotator.storage.judge_desk import may_judge
 from annotator.storage.judge_queue import free_items, take_free
 from annotator.storage.judging import BESIDES, lend
@@ -92,6 +92,7 @@ def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, n
     session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
     assignment, topic = _own_assignment(session, collection.id, assignment_id, judge_id)
     if assignment.state != AssignmentState.RETURNED:
+        note_text_shown(session, [assignment.id])
         return assignment.id
     if assignment.purpose in BESIDES:
         # The draw shows it again, and the first showing would tell what was said then.

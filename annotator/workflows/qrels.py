@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any
 
 from sqlalchemy import true
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, Problems, Sentence
-from annotator.evaluation.consensus import ADJUDICATED_ELSE, ONE_JUDGE, judge_of, parse_policy
+from annotator.evaluation.consensus import ADJUDICATED_ELSE, ONE_JUDGE, asks_for_owner, judge_of, parse_policy
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.qrels_format import UNJUDGED, format_qrels, parse_qrels
 from annotator.evaluation.settling import Rules, Settlement, rules_of, settle_by_name, settle_voices
+from annotator.installed import installed_version
 from annotator.storage import Collection, User
 from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, scale_of, topic_ids
@@ -109,7 +109,7 @@ def export_qrels(
         "sha256": hashlib.sha256(qrels).hexdigest(),
     }
     text = json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
-    return QrelsExport(qrels, text, tuple(grades), _warnings(state))
+    return QrelsExport(qrels, text, tuple(grades), tuple(_warnings(state)))
 
 
 def outline_qrels(
@@ -117,7 +117,7 @@ def outline_qrels(
 ) -> QrelsOutline:
     """Say what an export would hold without making it; what is refused is as for `export_qrels`."""
     state = _state(session, slug, policy, judge, None)
-    return QrelsOutline(_about(state, made_at, with_unjudged=False), _warnings(state))
+    return QrelsOutline(_about(state, made_at, with_unjudged=False), tuple(_warnings(state)))
 
 
 def grading_judges(session: Session, slug: str) -> list[str]:
@@ -238,7 +238,7 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
         "made_at": made_at.isoformat(),
         "as_of": None if state.at is None else state.at.isoformat(),
         **({} if state.at is None else {"not_as_of": NOT_AS_OF}),
-        "annotator": version("annotator"),
+        "annotator": installed_version(),
         "pool_versions": pool_facts(session, collection.id, state.at),
         "scale": [
             {"value": grade.value, "name": grade.name, "description": grade.description}
@@ -279,21 +279,17 @@ def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
     }
 
 
-def _warnings(state: _State) -> tuple[Sentence, ...]:
-    warnings = []
+def _warnings(state: _State) -> Iterator[Sentence]:
     if state.judge is None and state.settled.decided and not state.policy.startswith(ADJUDICATED_ELSE):
-        warnings.append(
-            Sentence(
-                "An adjudicator has judged %(count)d documents, and by this policy their grades are some among others: "
-                "choose a policy “adjudicated, else …” for them to decide.",
-                {"count": len(state.settled.decided)},
-            )
+        yield Sentence(
+            "An adjudicator has judged %(count)d documents, and by this policy their grades are some among others: "
+            "choose a policy “adjudicated, else …” for them to decide.",
+            {"count": len(state.settled.decided)},
         )
     if state.settled.unheard:
-        warnings.append(
-            Sentence(
-                "Documents that are judged, but by nobody whom the policy hears: %(count)d. They have no line.",
-                {"count": len(state.settled.unheard)},
-            )
+        yield Sentence(
+            "Documents that are judged, but by nobody whom the policy hears: %(count)d. They have no line.",
+            {"count": len(state.settled.unheard)},
         )
-    return tuple(warnings)
+        if asks_for_owner(state.policy):
+            yield Sentence("A policy “owner, else majority” gives them the grade that most judges gave.")

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.metrics.measures import Measure
+from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels_difference import (
@@ -18,6 +17,9 @@ from annotator.evaluation.qrels_difference import (
     topic_differences,
 )
 from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.sample_notices import notices_of_sides
+from annotator.evaluation.samples import Samples, samples_of
 from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
@@ -27,6 +29,7 @@ from annotator.storage.kept_grades import grades_of_version
 from annotator.storage.opinions import opinions
 from annotator.storage.qrels_versions import kept_version
 from annotator.storage.ranked_lists import ListsOfRun, lists_of_runs
+from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
 
 LIVE = "live"
 USUAL_MEASURE = "nDCG@10"
@@ -56,6 +59,7 @@ class QrelsDiff:
     measure: str
     runs: tuple[RunDifference, ...]
     tau: float | None
+    notices: tuple[Sentence, ...]  # where the pool is a sample
 
 
 def diff_qrels(session: Session, slug: str, before: str, after: str, measure: str = USUAL_MEASURE) -> QrelsDiff:
@@ -66,19 +70,23 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
     is judged on a side.
     """
     collection = find_collection(session, slug)
-    parsed = parse_measure(measure)
+    best_grade = scale_of(session, collection.id)[-1].value
+    parsed = parse_measure(measure).on_scale(best_grade)
     sides = [_side(session, collection, name) for name in (before, after)]
-    documents = {document for _, grades in sides for _, document in grades}
-    topics = {topic for _, grades in sides for topic, _ in grades}
+    documents = {document for _, grades, _ in sides for _, document in grades}
+    topics = {topic for _, grades, _ in sides for topic, _ in grades}
     numbers = {id_: number for number, id_ in topic_ids(session, collection.id).items()}
     docnos = docnos_of(session, documents)
     first, second = (
         {(numbers[topic], docnos[document]): grade for (topic, document), grade in grades.items()}
-        for _, grades in sides
+        for _, grades, _ in sides
     )
     runs = lists_of_runs(session, collection.id, topics)
-    best_grade = scale_of(session, collection.id)[-1].value
-    values = [_values(collection, runs, grades, numbers, parsed, best_grade) for _, grades in sides]
+    scoring = Scoring(parsed, collection.relevant_from, best_grade)
+    values = [
+        _values(runs, grades, samples_of(strata_of(session, sample, topics)), numbers, scoring)
+        for _, grades, sample in sides
+    ]
     differences, tau = run_differences([run.tag for run in runs], values[0], values[1], parsed)
     return QrelsDiff(
         before=sides[0][0],
@@ -88,6 +96,7 @@ def diff_qrels(session: Session, slug: str, before: str, after: str, measure: st
         measure=str(parsed),
         runs=tuple(differences),
         tau=tau,
+        notices=notices_of_sides((sample, parsed) for _, _, sample in sides),
     )
 
 
@@ -97,35 +106,32 @@ def changes_csv(diff: QrelsDiff) -> str:
     return csv_text([["topic", "docno", "change", "before", "after"], *rows])
 
 
-def _side(session: Session, collection: Collection, name: str) -> tuple[Side, Grades]:
-    policy, grades = _live(session, collection) if name == LIVE else _kept(session, collection.id, name)
+def _side(session: Session, collection: Collection, name: str) -> tuple[Side, Grades, DrawnSample | None]:
+    policy, grades, sample = _live(session, collection) if name == LIVE else _kept(session, collection.id, name)
     if not grades:
         raise ConflictError("Nothing is judged yet, so there is nothing to compare.")
-    return Side(name, policy, len(grades), len({topic for topic, _ in grades})), grades
+    return Side(name, policy, len(grades), len({topic for topic, _ in grades})), grades, sample
 
 
-def _live(session: Session, collection: Collection) -> tuple[str, Grades]:
+def _live(session: Session, collection: Collection) -> tuple[str, Grades, DrawnSample | None]:
     rules = rules_of(collection)
     said = opinions(session, collection.id, machines=rules.hears_machines)
     settled = settle_voices(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    return rules.policy, {pairs[item]: grade for item, grade in settled.items()}
+    grades = {pairs[item]: grade for item, grade in settled.items()}
+    return rules.policy, grades, drawn_sample(session, collection.id)
 
 
-def _kept(session: Session, collection_id: int, name: str) -> tuple[str, Grades]:
+def _kept(session: Session, collection_id: int, name: str) -> tuple[str, Grades, DrawnSample | None]:
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
     version = kept_version(session, collection_id, name)
-    return version.policy, grades_of_version(session, version.id, every_topic=True)
+    grades = grades_of_version(session, version.id, every_topic=True)
+    return version.policy, grades, drawn_sample(session, collection_id, up_to=version.pool_version)
 
 
 def _values(
-    collection: Collection,
-    runs: list[ListsOfRun],
-    grades: Grades,
-    numbers: Mapping[int, str],
-    measure: Measure,
-    best_grade: int,
+    runs: list[ListsOfRun], grades: Grades, samples: Samples, numbers: Mapping[int, str], scoring: Scoring
 ) -> list[float]:
     """Each run's value over the topics of these grades."""
     if not runs:
@@ -137,5 +143,7 @@ def _values(
         {topic: decode_documents(packed) for topic, packed in run.lists.items() if topic in qrels} for run in runs
     ]
     names = {topic: numbers[topic] for topic in qrels}
-    scores = score_runs(rankings, qrels, names, [measure], collection.relevant_from, best_grade)
+    scores = score_runs(
+        rankings, qrels, names, [scoring.measure], scoring.relevant_from, scoring.best_grade, samples=samples
+    )
     return [float(scores.over_topics(place)[0]) for place in range(len(runs))]

@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 
 from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
@@ -16,11 +16,26 @@ from annotator.evaluation.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels_format import format_qrels
 from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
 from annotator.storage.collection import find_collection, lock_collection
-from annotator.storage.qrels_versions import kept_version
+from annotator.storage.qrels_versions import kept_version, versions_with
 from annotator.storage.rows import insert_rows
 
 GRADES = cast("Table", QrelsGrade.__table__)
 COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
+
+
+# What the manifests of one state of a collection differ in: when they were made, and by which version of the program.
+OF_THE_MAKING = frozenset({"made_at", "as_of", "not_as_of", "annotator"})
+
+
+class IdenticalVersionError(ConflictError):
+    """The last version that is kept has the same grades, and its manifest says the same of them."""
+
+    def __init__(self, number: int) -> None:
+        """Name the version."""
+        super().__init__(
+            "These qrels are identical to version %(number)d, which is kept already. Nothing was stored.", number=number
+        )
+        self.number = number
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,14 @@ class VersionView:
     fingerprint: str
     made_by: str | None
     made_at: datetime
+
+
+@dataclass(frozen=True)
+class KeptNumber:
+    """The number of a version with the grades that were to be kept, and whether it was added for them."""
+
+    number: int
+    is_new: bool
 
 
 @dataclass(frozen=True)
@@ -56,28 +79,85 @@ def keep_qrels(
 
     A version is of the moment of its export, and what was judged since is not looked at; so that others wait for as
     short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line, and when it
-    names somebody who was forgotten since.
+    names somebody who was forgotten since; `IdenticalVersionError` when the last version is identical.
     """
     if not grades:
         raise ConflictError("These qrels have no line, so there is nothing to keep.")
-    about = json.loads(manifest)
-    policy = about["consensus_policy"] or ONE_JUDGE + about["judge"]
     collection = lock_collection(session, slug)
-    _refuse_forgotten(session, {judge_of(policy), *(note["judge"] for note in about["topic_notes"])} - {None})
-    newest = select(func.max(QrelsVersion.number)).where(QrelsVersion.collection_id == collection.id)
-    version = QrelsVersion(
-        collection_id=collection.id,
-        number=(session.scalar(newest) or 0) + 1,
-        policy=policy,
+    version = _version(collection.id, manifest, made_by_id, made_at)
+    names = {judge_of(version.policy), *(note["judge"] for note in version.manifest["topic_notes"])}
+    _refuse_forgotten(session, names - {None})
+    newest = (
+        select(QrelsVersion).where(QrelsVersion.collection_id == collection.id).order_by(QrelsVersion.number.desc())
+    )
+    last = session.scalar(newest.limit(1))
+    if last is not None and _state_in(last.manifest) == _state_in(version.manifest):
+        raise IdenticalVersionError(last.number)
+    version.number = 1 if last is None else last.number + 1
+    session.add(version)
+    session.flush()
+    insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
+    return version.number
+
+
+def keep_for_release(
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
+) -> KeptNumber:
+    """Keep an export to release scores by, unless a version is kept that gives the same scores: then name that one.
+
+    Raises `ConflictError` when it has no line, and whatever `keep_qrels` raises.
+    """
+    if not grades:
+        raise ConflictError(
+            "Nothing is judged yet, so there are no qrels to keep for the released scores. Release them later, or by "
+            "the grades of the moment (live)."
+        )
+    collection = lock_collection(session, slug)
+    wanted = _version(collection.id, manifest, made_by_id, made_at)
+    for version in versions_with(session, collection.id, wanted.fingerprint):
+        if version.scored_by == wanted.scored_by:
+            return KeptNumber(version.number, is_new=False)
+    number = keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+    return KeptNumber(number, is_new=True)
+
+
+def _version(collection_id: int, manifest: str, made_by_id: int | None, made_at: datetime) -> QrelsVersion:
+    """A version as the manifest describes it, without a number so far."""
+    about = json.loads(manifest)
+    return QrelsVersion(
+        collection_id=collection_id,
+        policy=about["consensus_policy"] or ONE_JUDGE + about["judge"],
         manifest=about,
         fingerprint=about["sha256"],
         made_by_id=made_by_id,
         made_at=made_at,
     )
-    session.add(version)
-    session.flush()
-    insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
-    return version.number
+
+
+def keep_or_reuse(
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
+) -> int:
+    """Do as `keep_qrels`, but return the number of the last version when that is identical; for other work's record."""
+    try:
+        return keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+    except IdenticalVersionError as identical:
+        return identical.number
+
+
+def _state_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in manifest.items() if name not in OF_THE_MAKING}
 
 
 def _refuse_forgotten(session: Session, names: AbstractSet[str | None]) -> None:

@@ -100,10 +100,14 @@ def ask_about(session: Session, slug: str, judge_id: int, topic: str | None, ass
     collection = find_collection(session, slug)
     topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
     row = session.get(Topic, topic_id) if topic_id is not None else None
-    docno = session.scalar(
+    docno = None if pool_item_id is None else _docno_of(session, pool_item_id)
+    return About(row.number, row.title, docno) if row is not None else About()
+
+
+def _docno_of(session: Session, pool_item_id: int) -> str | None:
+    return session.scalar(
         select(Document.docno).join(PoolItem, PoolItem.document_id == Document.id).where(PoolItem.id == pool_item_id)
     )
-    return About(row.number, row.title, docno) if row is not None else About()
 
 
 def own_questions(session: Session, slug: str, judge_id: int) -> list[QuestionRow]:

@@ -7,8 +7,15 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, PoolItem, Role, Topic
-from annotator.storage.collection import find_collection, lock_open_collection, topic_ids
+from annotator.storage.collection import (
+    DEFAULT_POLICIES,
+    EARLIER_DEFAULT_OWNED,
+    find_collection,
+    lock_open_collection,
+    topic_ids,
+)
 from annotator.storage.judge_queue import return_unowned
+from annotator.storage.judging_effort import Effort, judging_effort
 from annotator.storage.needs import settle_needs
 
 WHOLE = 100
@@ -40,6 +47,21 @@ class QueueCost:
     test_questions: int
     identical: int
     judges: int
+    reshow_share: int
+
+    @property
+    def all_judgements(self) -> int:
+        """With those of common documents, if every judge works on every topic, and those that are shown again."""
+        once = self.judgements + self.for_everyone * self.judges
+        return once + once * self.reshow_share // WHOLE
+
+
+@dataclass(frozen=True)
+class MoreJudging:
+    """Judgements that settings want more than others did, and how long such judgements take."""
+
+    judgements: int
+    effort: Effort
 
 
 def read_mode(text: str) -> JudgingMode:
@@ -54,24 +76,40 @@ def read_mode(text: str) -> JudgingMode:
         ) from None
 
 
-def change_queue(session: Session, slug: str, change: QueueChange) -> None:
-    """Change how work is shared out; what has been drawn or judged as overlap, or for everyone, stays so.
+def change_queue(session: Session, slug: str, change: QueueChange) -> str | None:
+    """Change how work is shared out, and give the consensus policy if it becomes another.
 
-    What is in the hands of judges who may not have it by a new mode goes back. Raises `InvalidValueError` for a share
-    or number that cannot be and `ConflictError` when the collection is closed.
+    What has been drawn or judged as overlap, or for everyone, stays so.
+
+    What is in the hands of judges who may not have it by a new mode goes back. A consensus policy that is the default
+    of the mode until then becomes that of the new one; any other stays. Raises `InvalidValueError` for a share or
+    number that cannot be and `ConflictError` when the collection is closed.
     """
     _check(change)
     collection = lock_open_collection(session, slug, against_judging=True)
     before = _of_items(collection)
     was_shared = collection.judging_mode == JudgingMode.SHARED
+    has_default = _has_default(collection)
     for name, value in vars(change).items():
         if value is not None:
             setattr(collection, name, value)
+    is_shared = collection.judging_mode == JudgingMode.SHARED
+    follows = has_default and is_shared != was_shared
+    policy = DEFAULT_POLICIES[JudgingMode(collection.judging_mode)] if follows else collection.consensus_policy
+    is_another, collection.consensus_policy = policy != collection.consensus_policy, policy
     # First, for whoever gives something back locks assignments, and then their items.
     if was_shared and collection.judging_mode == JudgingMode.OWNED:
         return_unowned(session, collection)
     if _of_items(collection) != before:
         settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
+    return policy if is_another else None
+
+
+def _has_default(collection: Collection) -> bool:
+    """Whether the consensus policy is the default of the mode, or was that of an earlier version."""
+    mode = JudgingMode(collection.judging_mode)
+    is_earlier = mode is JudgingMode.OWNED and collection.consensus_policy == EARLIER_DEFAULT_OWNED
+    return is_earlier or collection.consensus_policy == DEFAULT_POLICIES[mode]
 
 
 def queue_cost(session: Session, slug: str) -> QueueCost:
@@ -79,7 +117,13 @@ def queue_cost(session: Session, slug: str) -> QueueCost:
     collection = find_collection(session, slug)
     judges = select(func.count()).where(Membership.collection_id == collection.id, Membership.role == Role.JUDGE)
     counts = session.execute(_counts(collection)).one()
-    return QueueCost(*counts, judges=session.scalars(judges).one())
+    return QueueCost(*counts, judges=session.scalars(judges).one(), reshow_share=collection.reshow_share)
+
+
+def more_judging(session: Session, slug: str, before: QueueCost) -> MoreJudging:
+    """What the present settings add to the work of judges, compared with an earlier cost."""
+    more = queue_cost(session, slug).all_judgements - before.all_judgements
+    return MoreJudging(more, judging_effort(session, find_collection(session, slug)))
 
 
 def _of_items(collection: Collection) -> tuple[str, int, int]:

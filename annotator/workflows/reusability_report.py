@@ -8,21 +8,27 @@ from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
+from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.reusability import round_scope
 from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
 from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_growth, judged_depth, new_by_depth
 from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
+from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.sample_notices import refuse_estimates, sample_notices
 from annotator.evaluation.settling import rules_of
 from annotator.evaluation.topic_flags import JudgedTopic
 from annotator.storage import Collection
 from annotator.storage.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.finders import feeding_runs, finders
 from annotator.storage.opinions import opinions
+from annotator.storage.pools import pool_item_ids
 from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.rounds import facts_of_round
+from annotator.storage.samples import drawn_sample
 from annotator.storage.topic_counts import topic_counts
 
 USUAL_MEASURE = "nDCG@10"
@@ -44,11 +50,16 @@ class Part(StrEnum):
 
 @dataclass(frozen=True)
 class QualityRequest:
-    """What is asked; ablation, which scores the runs many times over, only when it is wanted."""
+    """What is asked; ablation, which scores the runs many times over, only when it is wanted.
+
+    With a `round` only its runs count, `residual` without what was judged before it.
+    """
 
     measure: str = USUAL_MEASURE
     seed: int = USUAL_SEED
     ablates: bool = True
+    round: int | None = None
+    residual: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +74,7 @@ class QualityReport:
     growth: DepthGrowth
     seed: int
     ablation: Ablation | None
+    notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
 
     def table(self, part: Part) -> Table:
         """Headings and rows of a part, in full precision."""
@@ -119,28 +131,36 @@ def quality_report(
 
     `to_come` says of topics, by number, how many documents will still be chosen; they wait, too. `watch` gets the
     number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or a seed
-    out of range, and `ConflictError` while there is no grade.
+    out of range, `NotFoundError` for an unknown round, and `ConflictError` while there is no grade and for ablation by
+    a measure that estimates from the sample that the pool is.
     """
     if request.seed < 0:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
-    measure = parse_measure(request.measure)
     collection = find_collection(session, slug)
-    grades = _settled(session, collection)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measure = parse_measure(request.measure).on_scale(best_grade)
+    sample = drawn_sample(session, collection.id)
+    if request.ablates:
+        refuse_estimates(sample, [measure])
+    scope = RoundScope.of(facts_of_round(session, collection.id, request.round, residual=request.residual))
+    grades = round_scope.pairs_within(scope, _settled(session, collection))
     if not grades:
-        raise ConflictError("Nothing is judged yet.")
-    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
-    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
-    feeding = feeding_runs(session, collection.id)
-    fed = [one.run_id in feeding for one in finders(session, collection.id) if one.counts]
-    scoring = Scoring(measure, collection.relevant_from, scale_of(session, collection.id)[-1].value)
+        raise round_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
+    topics = {topic for topic, _ in grades}
+    of_runs = lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None)
+    lists = [round_scope.lists_within(scope, run.lists) for run in of_runs]
+    graded = GradedRuns.join(lists, [grades], accepted_topics(session, collection.id))
+    fed = _fed(session, collection.id, scope)
+    scoring = Scoring(measure, collection.relevant_from, best_grade)
     return QualityReport(
-        state=state_of("live", collection.consensus_policy, grades),
+        state=state_of("live", collection.consensus_policy, grades, of_round=scope.name if scope else None),
         measure=str(measure),
-        density=pool_density(_topics(session, collection, grades, to_come or {})),
+        density=pool_density(_topics(session, collection, grades, to_come or {}, scope)),
         runs=len(fed),
         fed=sum(fed),
         growth=_growth(graded, fed, scoring.relevant_from, request.seed),
         seed=request.seed,
+        notices=(*round_scope.notices_within(scope), *(sample_notices(sample, [measure]) if request.ablates else ())),
         ablation=_ablation(graded, scoring, request, watch) if request.ablates and of_runs else None,
     )
 
@@ -150,17 +170,40 @@ def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
 
 
+def _fed(session: Session, collection_id: int, scope: RoundScope | None) -> list[bool]:
+    """Whether each run that is scored put something into the pool, in the order of arrival."""
+    feeding = feeding_runs(session, collection_id)
+    return [
+        one.run_id in feeding
+        for one in finders(session, collection_id)
+        if one.counts and (scope is None or one.run_id in scope.runs)
+    ]
+
+
 def _topics(
-    session: Session, collection: Collection, grades: Mapping[Pair, int], to_come: Mapping[str, int]
+    session: Session,
+    collection: Collection,
+    grades: Mapping[Pair, int],
+    to_come: Mapping[str, int],
+    scope: RoundScope | None,
 ) -> list[JudgedTopic]:
     machines = rules_of(collection).hears_machines
     judged = Counter(topic for topic, _ in grades)
     relevant = Counter(topic for (topic, _), grade in grades.items() if grade >= collection.relevant_from)
+    taken_out = _pooled_before(session, collection.id, scope)
     topics = [
-        JudgedTopic(number, pooled, judged[id_], relevant[id_], waiting + to_come.get(number, 0))
+        JudgedTopic(number, pooled - taken_out[id_], judged[id_], relevant[id_], waiting + to_come.get(number, 0))
         for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=machines)
     ]
     return sorted(topics, key=lambda topic: natural_order(topic.number))
+
+
+def _pooled_before(session: Session, collection_id: int, scope: RoundScope | None) -> Counter[int]:
+    """How many pooled documents of each topic were judged before the round, where these are taken out."""
+    if scope is None or not scope.residual:
+        return Counter()
+    pooled = pool_item_ids(session, collection_id)
+    return Counter(topic for topic, documents in scope.judged.items() for one in documents if (topic, one) in pooled)
 
 
 def _growth(graded: GradedRuns, fed: list[bool], relevant_from: int, seed: int) -> DepthGrowth:

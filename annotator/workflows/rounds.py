@@ -11,7 +11,7 @@ from annotator.errors import ConflictError
 from annotator.evaluation.free_text import check_free_text
 from annotator.spreadsheets import csv_text
 from annotator.storage import IN_FORCE, Collection, QrelsVersion, Round, Run
-from annotator.storage.collection import find_collection, lock_open_collection
+from annotator.storage.collection import find_collection, find_open_collection, lock_open_collection
 from annotator.storage.qrels_versions import kept_version
 from annotator.storage.rounds import judged_before, rounds_of
 
@@ -98,6 +98,28 @@ def open_round(session: Session, slug: str, *, name: str = "", at: datetime) -> 
     return _begun(session, collection, len(rounds) + 1, name.strip(), at).number
 
 
+@dataclass(frozen=True)
+class RoundToClose:
+    """The round that is open, with its runs in force."""
+
+    number: int
+    runs: int
+
+
+def round_to_close(session: Session, slug: str) -> RoundToClose:
+    """The round that closing would close; a collection without rounds is in its first one.
+
+    Raises `ConflictError` when no round is open or the collection is closed.
+    """
+    collection = find_open_collection(session, slug)
+    rounds = rounds_of(session, collection.id)
+    runs = select(func.count()).where(Run.collection_id == collection.id, IN_FORCE)
+    if rounds:
+        _refuse_closed(rounds[-1])
+        runs = runs.where(Run.round_id == rounds[-1].id)
+    return RoundToClose(rounds[-1].number if rounds else 1, session.scalars(runs).one())
+
+
 def close_round(session: Session, slug: str, *, version: int, at: datetime) -> int:
     """Close the round that is open and return its number; this kept version of the qrels is its record.
 
@@ -107,11 +129,15 @@ def close_round(session: Session, slug: str, *, version: int, at: datetime) -> i
     collection = lock_open_collection(session, slug)
     rounds = rounds_of(session, collection.id)
     current = rounds[-1] if rounds else _begun(session, collection, 1, "", collection.added_at)
-    if current.closed_at is not None:
-        raise ConflictError("Round %(number)d is closed already, and no other is open.", number=current.number)
+    _refuse_closed(current)
     current.qrels_version_id = kept_version(session, collection.id, str(version)).id
     current.closed_at = at
     return current.number
+
+
+def _refuse_closed(latest: Round) -> None:
+    if latest.closed_at is not None:
+        raise ConflictError("Round %(number)d is closed already, and no other is open.", number=latest.number)
 
 
 def _begun(session: Session, collection: Collection, number: int, name: str, at: datetime) -> Round:

@@ -35,7 +35,7 @@ def check_run_files(
     problems = Problems()
     text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
     parsed = None if text is None else parse_topics(topics.name, text, problems)
-    problems.refuse_if_any()
+    problems.report_if_any()
     numbers = frozenset(topic.number for topic in parsed or ())
     intake = RunIntake(
         RunRules(

@@ -27,6 +27,7 @@ from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_topic, lock_collection, lock_open_collection, refuse_closed_judging
 from annotator.storage.conditions import DECIDES
 from annotator.storage.documents import chunks, docnos_of, document_ids
+from annotator.storage.drawing import note_text_shown
 from annotator.storage.duplicates import standing_item
 from annotator.storage.judging import give_back, lend
 from annotator.storage.pool_growth import NewItem, insert_items
@@ -217,6 +218,7 @@ def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
     )
     held = session.scalar(own)
     if held is not None:
+        note_text_shown(session, [held])
         return held
     lend(session, [item_id], judge_id, now)
     return session.scalars(own).one()

@@ -1,6 +1,7 @@
 """What was sent: receipts, warnings, and the files as they came."""
 
 import gzip
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -10,6 +11,7 @@ from annotator.evaluation.run_warnings import from_stored
 from annotator.files import InputFile
 from annotator.storage import Run, RunFile
 from annotator.storage.collection import find_collection
+from annotator.storage.same_rankings import same_rankings
 from annotator.storage.sent_runs import Receipt, SentRun, find_sent_run, sent_runs, size_as_sent
 
 
@@ -37,6 +39,14 @@ def show_run(session: Session, slug: str, tag: str, *, version: int | None = Non
     row = find_sent_run(session, collection_id, tag, version=version, team=team)
     versions = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
     return RunView(row, from_stored(session.get_one(Run, row.id).warnings), tuple(versions))
+
+
+def rankings_sent_twice(session: Session, slug: str) -> Mapping[int, Sequence[str]]:
+    """By run id, the tags of other teams' runs in force that have the same ranking, which organisers alone may learn.
+
+    The same ranking is the same documents in the same order for the same topics, whatever the scores are.
+    """
+    return same_rankings(session, find_collection(session, slug).id)
 
 
 def original_file(

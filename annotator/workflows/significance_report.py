@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.figures import SentenceEnum
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.figures import SECOND_MINUS_FIRST, SentenceEnum
 from annotator.evaluation.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.judge_effect import best_first
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.reusability import round_scope
+from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import samples_of
 from annotator.evaluation.settling import rules_of
 from annotator.evaluation.significance import (
     ALPHA,
@@ -44,6 +48,8 @@ from annotator.storage.collection import accepted_topics, find_collection, scale
 from annotator.storage.kept_grades import LIVE, kept_grades
 from annotator.storage.opinions import opinions
 from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.rounds import facts_of_round
+from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1
@@ -70,7 +76,8 @@ class Part(StrEnum):
 class SignificanceRequest:
     """What is asked: a measure, a state of the qrels (`live` or a version), and a run to compare the others with.
 
-    No permutations are none; None are the usual number where they are quick, else none.
+    No permutations are none; None are the usual number where they are quick, else none. With a `round` only its runs
+    are tested, `residual` without what was judged before it.
     """
 
     measure: str = USUAL_MEASURE
@@ -78,6 +85,8 @@ class SignificanceRequest:
     baseline: str | None = None
     permutations: int | None = PERMUTATIONS
     seed: int = USUAL_SEED
+    round: int | None = None
+    residual: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +105,7 @@ class SignificanceReport:
     shares: VarianceShares
     needed: tuple[TopicsNeeded, ...]  # of several differences; none when it cannot be said
     needed_reason: SentenceEnum | None
+    notices: tuple[Sentence, ...] = ()  # of a round, and where the pool is a sample
 
     @property
     def differing(self) -> int:
@@ -167,9 +177,9 @@ class SignificanceReport:
 
 HEADINGS: Mapping[Part, tuple[str, ...]] = {
     Part.RUNS: ("run", "mean", "low", "high", "letters", "topics"),
-    Part.PAIRS: ("first", "second", "difference", "differ", "tukey_p", "randomised_p", "t_p", "t_holm"),
+    Part.PAIRS: ("first", "second", SECOND_MINUS_FIRST, "differ", "tukey_p", "randomised_p", "t_p", "t_holm"),
     Part.BASELINE: (
-        *("run", "mean", "difference", "low", "high", "effect_size", "t_p", "t_holm"),
+        *("run", "mean", "run_minus_baseline", "low", "high", "effect_size", "t_p", "t_holm"),
         *("randomised_p", "randomised_holm", "max_t"),
     ),
     Part.VARIANCE: ("part", "variance", "share"),
@@ -190,26 +200,38 @@ def significance_report(
     """Test all pairs of the runs in force, on the topics that have a grade.
 
     `watch` gets the number of steps of permuting and gives what is called after each. Raises `InvalidValueError` for
-    an unknown measure or numbers that do not fit, `NotFoundError` for an unknown version or baseline, and
+    an unknown measure or numbers that do not fit, `NotFoundError` for an unknown version, baseline or round, and
     `ConflictError` while there is no grade or no run.
     """
     _check(request)
-    measure = parse_measure(request.measure)
     collection = find_collection(session, slug)
-    policy, grades = _grades(session, collection, request.qrels)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measure = parse_measure(request.measure).on_scale(best_grade)
+    scope = RoundScope.of(facts_of_round(session, collection.id, request.round, residual=request.residual))
+    policy, settled, sample = _grades(session, collection, request.qrels)
+    grades = round_scope.pairs_within(scope, settled)
     if not grades:
-        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
-    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
+        raise round_scope.nothing_judged(scope)
+    of_runs = lists_of_runs(
+        session, collection.id, {topic for topic, _ in grades}, runs_of=scope.runs if scope else None
+    )
     if not of_runs:
-        raise ConflictError("There is no run to score yet.")
-    scoring = Scoring(measure, collection.relevant_from, scale_of(session, collection.id)[-1].value)
-    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
+        raise round_scope.no_run(scope)
+    scoring = Scoring(measure, collection.relevant_from, best_grade)
+    numbers = accepted_topics(session, collection.id)
+    strata = strata_of(session, sample if measure.definition.estimates else None, numbers)
+    samples = round_scope.samples_within(scope, samples_of(strata))
+    graded = GradedRuns.join(
+        [round_scope.lists_within(scope, run.lists) for run in of_runs], [grades], numbers, [samples]
+    )
     values = graded.runs.score(graded.grades[0], scoring).values
     tags = [run.tag for run in of_runs]
     merits = scoring.order(values.mean(axis=1))
     order = best_first(tags, merits)
     ranked = _Ranked(str(measure), tuple(tags[place] for place in order), values[order], merits[order])
-    return _report(ranked, state_of(request.qrels, policy, grades), request, watch)
+    state = state_of(request.qrels, policy, grades, of_round=scope.name if scope else None)
+    notices = (*round_scope.notices_within(scope), *sample_notices(sample, [measure]))
+    return replace(_report(ranked, state, request, watch), notices=notices)
 
 
 def _check(request: SignificanceRequest) -> None:
@@ -223,13 +245,14 @@ def _check(request: SignificanceRequest) -> None:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
 
 
-def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int]]:
-    """The policy and the grades of a state of the qrels."""
+def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
+    """The policy and the grades of a state of the qrels, and the sample that the pool was then."""
     if name != LIVE:
         kept = kept_grades(session, collection.id, name)
-        return kept.policy, kept.grades
+        return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
     rules = rules_of(collection)
-    return rules.policy, settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return rules.policy, grades, drawn_sample(session, collection.id)
 
 
 @dataclass(frozen=True, eq=False)

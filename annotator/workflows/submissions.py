@@ -1,35 +1,36 @@
 """Submissions: until when participants send runs, under which terms, and which scores they see from when on."""
 
 import hashlib
-import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.free_text import check_free_text
+from annotator.moments import has_time, read_moment, write_moment
 from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
+from annotator.storage.audit_actions import NO_MOMENT
 from annotator.storage.collection import find_collection, find_open_collection, lock_collection, lock_open_collection
+from annotator.storage.kept_grades import LIVE as LIVE
+from annotator.storage.qrels_versions import kept_version, version_number
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000
 
 NO_DEADLINE = "none"
 NOW = "now"
-MOMENT = re.compile(r"(?P<clock>\d{4}-\d\d-\d\d[ T]\d\d:\d\d) *(?P<zone>\S*)", re.ASCII)
-OFFSET = re.compile(r"(?P<sign>[+-])(?P<hours>\d\d):?(?P<minutes>[0-5]\d)?", re.ASCII)
-# Where a day ends last: “anywhere on Earth”, as calls for runs write it.
-ANYWHERE_ON_EARTH = timezone(timedelta(hours=-12))
+NEW_VERSION = "new"  # of the qrels: the grades of the moment, kept when scores are released
+LONGEST_DEADLINE = 100
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """The moment before which participants send and correct runs; `at` is None when there is no such moment."""
+    """The moment before which participants send and correct runs, and how it was written; `at` is None for none."""
 
     at: datetime | None
+    written: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,11 @@ class SubmissionChange:
     deadline: Deadline | None = None
     terms: str | None = None
     most_documents: int | None = None
+
+    def details(self) -> dict[str, object]:
+        """What the log keeps of it: no deadline is one word, that there is no change is none."""
+        deadline = None if self.deadline is None else self.deadline.at or NO_MOMENT
+        return {"deadline": deadline, "terms": self.terms, "most_documents": self.most_documents}
 
 
 @dataclass(frozen=True)
@@ -64,27 +70,36 @@ class SenderState:
 
 
 def read_deadline(text: str) -> Deadline:
-    """The deadline that somebody wrote as `2026-05-01 23:59`, with a zone behind it when it is not UTC.
+    """The deadline that somebody wrote, a moment as `read_moment` reads it with a time of day.
 
-    A zone is `UTC`, `AoE`, an offset such as `+09:00` or a name such as `Asia/Seoul`. Nothing, or `none`, is no
-    deadline. `InvalidValueError` says what is wrong with anything else.
+    Nothing, or `none`, is no deadline. `InvalidValueError` says what is wrong with anything else.
     """
     written = text.strip()
     if written in {"", NO_DEADLINE}:
         return Deadline(None)
-    match = MOMENT.fullmatch(written)
-    if match is None:
-        raise _no_moment(written)
-    zone = _zone(match["zone"])
-    try:
-        return Deadline(datetime.fromisoformat(match["clock"]).replace(tzinfo=zone).astimezone(UTC))
-    except (ValueError, OverflowError) as error:
-        raise _no_moment(written) from error
+    at = read_moment(written)
+    if not has_time(written):
+        raise InvalidValueError(
+            "“%(text)s” is a day: give the deadline a time, such as “%(text)s 23:59 AoE”, for a day could mean its "
+            "beginning or its end.",
+            text=written,
+        )
+    if len(written) > LONGEST_DEADLINE:
+        raise InvalidValueError("A deadline is written in at most %(most)d characters.", most=LONGEST_DEADLINE)
+    return Deadline(at, written)
 
 
-def write_deadline(at: datetime | None) -> str:
-    """A deadline as `read_deadline` reads it, in UTC; nothing when there is none."""
-    return "" if at is None else f"{at.astimezone(UTC).replace(tzinfo=None).isoformat(' ', 'minutes')} UTC"
+def write_deadline(at: datetime | None, written: str = "") -> str:
+    """A deadline as `read_deadline` reads it: as it was written, else in UTC; nothing when there is none."""
+    return "" if at is None else written or write_moment(at)
+
+
+def deadline_in_words(at: datetime | None, written: str) -> str:
+    """A deadline as it was written and, where that is not the same, in UTC; nothing when there is none."""
+    if at is None:
+        return ""
+    in_utc = write_moment(at)
+    return in_utc if written in {"", in_utc} else f"{written} ({in_utc})"
 
 
 def change_submissions(session: Session, slug: str, change: SubmissionChange) -> None:
@@ -92,6 +107,7 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
     collection = lock_open_collection(session, slug)
     if change.deadline is not None:
         collection.submissions_until = change.deadline.at
+        collection.submissions_until_written = change.deadline.written
     if change.most_documents is not None:
         if not 1 <= change.most_documents <= GREATEST_MOST_DOCUMENTS:
             raise InvalidValueError(
@@ -113,9 +129,7 @@ def read_release_moment(text: str) -> datetime | None:
     written = text.strip()
     if written in {"", NOW}:
         return None
-    if written == NO_DEADLINE:
-        raise _no_moment(written)
-    return read_deadline(written).at
+    return read_moment(written)
 
 
 def scores_seen(released_at: datetime | None, shown: ScoresShown, *, at: datetime) -> ScoresShown:
@@ -130,17 +144,20 @@ def release_scores(
     at: datetime,
     moment: datetime | None = None,
     shown: ScoresShown | None = None,
+    qrels: str | None = None,
     early: bool = False,
 ) -> None:
-    """Let participants see scores from a moment on: those of runs uploaded before it, as much of them as is `shown`.
+    """Let participants see scores from a moment on: those of runs uploaded before it.
 
-    What is not given stays as it was decided before; at first that is the present moment, `at`, and a team's own
-    scores beside the median and the best of all. Raises `ConflictError` while runs are still taken at the moment,
-    unless `early`: who may send runs and see what they score can find out the grades.
+    They see as much as is `shown`, computed from the grades of `qrels`: the number of a kept version, or `live`, the
+    grades of the moment they look. What is not given stays as it was decided before; at first that is the present
+    moment, a team's own scores beside the median and the best of all, and `live`. Raises `ConflictError` while runs
+    are still taken at the moment, unless `early`: who may send runs and see what they score can find out the grades;
+    and what `version_number` and `kept_version` raise for the qrels.
     """
     collection = lock_collection(session, slug)
     if shown is ScoresShown.NOTHING:
-        collection.scores_released_at = None
+        _take_back(collection)
         return
     if moment is not None or collection.scores_released_at is None:
         wanted = moment or at
@@ -149,11 +166,25 @@ def release_scores(
         collection.scores_released_at = wanted
     if shown is not None:
         collection.scores_shown = shown
+    if qrels is not None:
+        collection.scores_qrels_version = (
+            None if qrels == LIVE else kept_version(session, collection.id, str(version_number(qrels))).number
+        )
+
+
+def keeps_version(qrels: str | None, shown: ScoresShown | None, released_at: datetime | None) -> bool:
+    """Whether a release keeps the grades of its moment: when that is asked for, and when nothing is released yet."""
+    return shown is not ScoresShown.NOTHING and (qrels == NEW_VERSION or (qrels is None and released_at is None))
 
 
 def take_scores_back(session: Session, slug: str) -> None:
     """Show participants no scores any more."""
-    lock_collection(session, slug).scores_released_at = None
+    _take_back(lock_collection(session, slug))
+
+
+def _take_back(collection: Collection) -> None:
+    collection.scores_released_at = None
+    collection.scores_qrels_version = None
 
 
 def show_terms(session: Session, slug: str, user_id: int) -> Terms:
@@ -217,7 +248,7 @@ def _refuse_early_release(collection: Collection, at: datetime) -> None:
         raise ConflictError(
             "Runs are taken before %(moment)s, so teams could try out runs until the scores tell them the grades. Wait "
             "for the deadline, close the collection, or say that the scores are released early.",
-            moment=write_deadline(collection.submissions_until),
+            moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
         )
 
 
@@ -237,7 +268,7 @@ def _refuse_change(session: Session, collection: Collection, user_id: int, team:
     if _is_late(collection, at):
         raise ConflictError(
             "The deadline has passed: runs were taken, and could be changed, before %(moment)s.",
-            moment=write_deadline(collection.submissions_until),
+            moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
         )
 
 
@@ -262,31 +293,3 @@ def _participation(session: Session, collection_id: int, user_id: int) -> Member
 
 def _fingerprint(terms: str) -> str:
     return hashlib.sha256(terms.encode()).hexdigest()
-
-
-def _no_moment(text: str) -> InvalidValueError:
-    return InvalidValueError(
-        "“%(text)s” is not a moment such as “2026-05-01 23:59”, “2026-05-01 23:59 Asia/Seoul” or “2026-05-01 23:59 "
-        "+09:00”.",
-        text=text,
-    )
-
-
-def _zone(name: str) -> tzinfo:
-    """The zone of that name, UTC for none; names of places are those of the system's time zone database."""
-    if name.upper() in {"", "UTC", "Z"}:
-        return UTC
-    if name.upper() == "AOE":
-        return ANYWHERE_ON_EARTH
-    offset = OFFSET.fullmatch(name)
-    try:
-        if offset is None:
-            return ZoneInfo(name)
-        size = timedelta(hours=int(offset["hours"]), minutes=int(offset["minutes"] or 0))
-        return timezone(-size if offset["sign"] == "-" else size)
-    # A folder of zones, such as “Asia”, is an OSError on some systems; an unknown name is a KeyError.
-    except (KeyError, OSError, ValueError) as error:
-        raise InvalidValueError(
-            "“%(name)s” is not a time zone: give UTC, AoE, an offset such as “+09:00” or a name such as “Asia/Seoul”.",
-            name=name,
-        ) from error

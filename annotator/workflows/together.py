@@ -31,6 +31,8 @@ from annotator.evaluation.online.together_report import Part as Part
 from annotator.evaluation.online.together_report import TogetherReport as TogetherReport
 from annotator.evaluation.rankings import decode_documents
 from annotator.evaluation.regraded_runs import Scoring
+from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import samples_of
 from annotator.evaluation.settling import rules_of
 from annotator.storage import Collection
 from annotator.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
@@ -40,6 +42,7 @@ from annotator.storage.kept_grades import LIVE
 from annotator.storage.opinions import opinions
 from annotator.storage.pools import pool_item_ids
 from annotator.storage.ranked_lists import lists_of_runs
+from annotator.storage.samples import drawn_sample, strata_of
 
 USUAL_MEASURE = "nDCG@10"
 TOP = 10  # of each run that is told of a query
@@ -101,6 +104,7 @@ def together_report(session: Session, slug: str, request: TogetherRequest = USUA
     """
     collection = find_collection(session, slug)
     measure = _measure(request.measure)
+    measure = measure.on_scale(scale_of(session, collection.id)[-1].value)
     judged = _judged(session, collection, measure)
     logs = _logs(session, collection.id, judged)
     if request.log is not None and request.log not in {log.name for log in logs}:
@@ -110,6 +114,7 @@ def together_report(session: Session, slug: str, request: TogetherRequest = USUA
     return TogetherReport(
         measure=judged.measure,
         state=judged.state,
+        notices=sample_notices(drawn_sample(session, collection.id), [measure]),
         variants=tuple(chain.from_iterable(_variants(log, judged) for log in logs)),
         pairs=tuple(_pairs(logs, judged)),
         logs=tuple(log.name for log in telling),
@@ -137,7 +142,10 @@ def _judged(session: Session, collection: Collection, measure: Measure) -> _Judg
     lists = {run.tag: run.lists for run in of_runs}
     if not grades:
         return _Judged(str(measure), state, grades, (), lists, dict.fromkeys(lists, ()), {})
-    graded = GradedRuns.join([run.lists for run in of_runs], [grades], accepted_topics(session, collection.id))
+    numbers = accepted_topics(session, collection.id)
+    sample = drawn_sample(session, collection.id) if measure.definition.estimates else None
+    samples = [samples_of(strata_of(session, sample, numbers))]
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades], numbers, samples)
     best_grade = scale_of(session, collection.id)[-1].value
     scored = graded.runs.score(graded.grades[0], Scoring(measure, collection.relevant_from, best_grade))
     topics = tuple(graded.runs.topics[place] for place in scored.topics.tolist())

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.settling import Rules, rules_of, settle_voices
+from annotator.evaluation.topic_flags import TOO_RELEVANT_PERCENT as TOO_RELEVANT_PERCENT  # for pages
 from annotator.evaluation.topic_flags import JudgedTopic, flag_topics
 from annotator.evaluation.topic_flags import TopicFlag as TopicFlag
 from annotator.storage.collection import find_collection

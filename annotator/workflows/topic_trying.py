@@ -50,7 +50,9 @@ def runs_to_try(session: Session, slug: str, number: str) -> list[str]:
     """The tags of the runs in force that have answers for a topic."""
     topic = find_topic(session, find_collection(session, slug).id, number)
     tags = session.scalars(
-        select(Run.tag).join(RankedList, RankedList.run_id == Run.id).where(RankedList.topic_id == topic.id, IN_FORCE)
+        select(Run.tag)
+        .join(RankedList, RankedList.run_id == Run.id)
+        .where(Run.collection_id == topic.collection_id, RankedList.topic_id == topic.id, IN_FORCE)
     )
     return sorted(tags, key=natural_order)
 

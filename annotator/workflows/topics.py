@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
@@ -17,6 +17,8 @@ from annotator.storage.collection import find_collection, lock_open_collection
 from annotator.storage.progress import judged_topic_ids
 
 NUMBERS_TOLD = 20
+# Of a collection. Statements name its topics one by one, and SQLite takes 32,766 values.
+MOST_TOPICS = 20_000
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,30 @@ def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[Pars
 
 
 def import_topics(
-    session: Session, slug: str, topics: Sequence[ParsedTopic], *, state: TopicState = TopicState.ACCEPTED
+    session: Session,
+    slug: str,
+    topics: Sequence[ParsedTopic],
+    *,
+    state: TopicState = TopicState.ACCEPTED,
+    most: int = MOST_TOPICS,
 ) -> TopicImport:
     """Store topics, new ones in this state; one whose number is there already takes the new words and stays what it is.
 
-    Raises `ConflictError` when one of these was judged by its present words; nothing is stored then.
+    Raises `ConflictError` when one of these was judged by its present words, and when the collection would have more
+    than `most` topics; nothing is stored then.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     stored = {
         topic.number: topic for topic in session.scalars(select(Topic).where(Topic.collection_id == collection.id))
     }
     new = [topic for topic in topics if topic.number not in stored]
+    if len(stored) + len(new) > most:
+        raise ConflictError(
+            "The collection would have %(count)d topics, and at most %(most)d are possible here. Send fewer, or have "
+            "the setting ANNOTATOR_TOPIC_LIMIT raised.",
+            count=len(stored) + len(new),
+            most=most,
+        )
     changed = [topic for topic in topics if topic.number in stored and _differing(stored[topic.number], topic)]
     _refuse_to_reword_judged(session, [stored[topic.number] for topic in changed])
     for topic in changed:
@@ -114,10 +129,11 @@ def list_topics(session: Session, slug: str) -> list[TopicRow]:
 def published_topics(session: Session, slug: str) -> list[TopicRow]:
     """What participants may see: accepted topics, and those that were dropped once they were pooled.
 
-    What was dropped before that may have been a draft, which nobody outside has seen.
+    What was dropped before that may have been a draft, which nobody outside has seen. The reason is the organisers' own
+    and is left out.
     """
     return [
-        row
+        replace(row, reason="")
         for row in list_topics(session, slug)
         if row.state == TopicState.ACCEPTED or (row.state == TopicState.DROPPED and row.pool_items)
     ]

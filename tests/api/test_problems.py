@@ -1,13 +1,23 @@
 """Refusals and faults are problem details, whatever is refused and wherever."""
 
 import gzip
+import logging
+import re
 
 import pytest
-from calling import API, NEWS, Caller
+from build import SECRET_KEY
+from calling import API, NEWS, Caller, Program, token_of
 from flask import Flask
 
+from annotator.api.door import OPERATIONS
+from annotator.app import create_app
 from annotator.errors import BusyError
+from annotator.logs import REQUESTS
+from annotator.settings import Settings
+from annotator.storage import Database
+from annotator.storage.accounts import find_user
 from annotator.workflows import collection
+from annotator.workflows.tokens import Scope
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -76,3 +86,49 @@ def test_a_busy_database_is_to_be_asked_again(program: Caller, monkeypatch: pyte
 
 def test_pages_keep_their_own_refusals(program: Caller) -> None:
     assert program("ola").get("/nothing").mimetype == "text/html"
+
+
+@pytest.mark.parametrize("kind", [None, "application/x-www-form-urlencoded", "text/plain"])
+def test_a_body_that_is_not_said_to_be_json_is_refused_and_does_nothing(program: Caller, kind: str | None) -> None:
+    ola = program("ola")
+    for path, body in (("qrels/versions", '{"policy": "lowest"}'), ("pool", '{"strategy": "depth"}')):
+        answer = ola.call("POST", f"{NEWS}/{path}", data=body, content_type=kind)
+        assert (answer.status_code, answer.mimetype) == (415, "application/problem+json")
+        assert "Content-Type: application/json" in answer.json["detail"]
+    assert ola.get(f"{NEWS}/qrels/versions").json == []
+
+
+def test_a_body_where_none_is_taken_is_refused(program: Caller) -> None:
+    ola = program("ola")
+    for method, path in (("GET", f"{NEWS}/runs"), ("DELETE", f"{NEWS}/runs/alpha")):
+        answer = ola.call(method, path, json={"every": True})
+        assert (answer.status_code, answer.mimetype) == (400, "application/problem+json")
+    assert ola.get(f"{NEWS}/runs/alpha").json["state"] == "in force"
+
+
+@pytest.mark.parametrize("endpoint", sorted(OPERATIONS))
+def test_every_operation_names_query_parameters_that_it_does_not_know(program: Caller, endpoint: str) -> None:
+    operation = OPERATIONS[endpoint]
+    path = re.sub("<[^>]+>", "1", operation.path.replace("<slug>", "news"))
+    refused = [
+        program(name).call(operation.method, path, query_string={"pagesize": 2}) for name in ("ola", "jo", "pat")
+    ]
+    answers = [answer for answer in refused if answer.status_code != 403]
+    assert answers
+    for answer in answers:
+        assert answer.status_code == 400
+        assert "pagesize" in answer.json["detail"]
+        assert answer.json["errors"] == {"query": {"pagesize": ["Unknown parameter."]}}
+
+
+def test_the_request_log_names_the_owner_of_the_token(database: Database, caplog: pytest.LogCaptureFixture) -> None:
+    with database.reading() as session:
+        id_ = find_user(session, "ola").id
+    app = create_app(Settings(secret_key=SECRET_KEY, log_format="text"), database)
+    log = logging.getLogger(REQUESTS)
+    log.setLevel(logging.INFO)
+    log.disabled = False
+    for token in (token_of(database, "ola"), token_of(database, "ola", [Scope.JUDGE]), None):
+        Program(app, token).get(f"{NEWS}/runs")
+    lines = [vars(record)["request"] for record in caplog.records if record.name == REQUESTS]
+    assert [(line["status"], line["user"]) for line in lines] == [(200, id_), (403, id_), (401, None)]

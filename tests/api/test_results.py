@@ -8,12 +8,13 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from build import NOW, SLUG, labels, member, run
+from build import NOW, SLUG, build, labels, member, run
 from calling import NEWS, Caller
 from sqlalchemy import select
 
 from annotator.api import documents as api_documents
 from annotator.storage import AuditEvent, Database, Role, ScoresShown
+from annotator.storage.pooled_runs import PoolRequest
 from annotator.workflows import (
     collection,
     documents,
@@ -22,6 +23,8 @@ from annotator.workflows import (
     leaderboard_standing,
     leaderboard_text,
     qrels,
+    qrels_versions,
+    rounds,
     search,
     submissions,
 )
@@ -121,6 +124,8 @@ def test_agreement_is_told_by_part(program: Caller) -> None:
     [row] = program("ola").get(f"{NEWS}/agreement", by="pair").json["rows"]
     assert {"ann", "ben"} <= set(map(str, row.values()))
     assert [row["topic"] for row in program("ola").get(f"{NEWS}/agreement", by="topic").json["rows"]] == ["1", "2"]
+    over_time = program("ola").get(f"{NEWS}/agreement", by="time").json
+    assert (over_time["rows"], over_time["grades_without_time"] > 0) == ([], True)
     assert program("ola").get(f"{NEWS}/agreement", by="moon").status_code == 422
     assert program("ola").get(f"{NEWS}/agreement", topics="9").status_code == 404
 
@@ -163,6 +168,18 @@ def test_the_leaderboard_is_that_of_the_command(program: Caller, database: Datab
     assert ola.get(f"{NEWS}/leaderboard", baseline="none").status_code == 404
 
 
+@pytest.mark.usefixtures("judged")
+def test_the_leaderboard_is_sorted_only_by_what_it_shows(program: Caller) -> None:
+    ola = program("ola")
+    assert ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"], sort="P@1").json["sorted_by"] == "P@1"
+    for name in ("run", "team"):
+        assert ola.get(f"{NEWS}/leaderboard", m="AP", sort=name).json["sorted_by"] == name
+    for missing in ("P@1", "fun"):
+        refused = ola.get(f"{NEWS}/leaderboard", m=["AP", "RR"], sort=missing)
+        assert refused.status_code == 422
+        assert f"cannot be sorted by “{missing}”: it shows AP, RR." in refused.json["detail"]
+
+
 def test_observers_read_results_and_no_name_of_a_judge(program: Caller, database: Database) -> None:
     with database.transaction() as session:
         member(session, "obi", Role.OBSERVER)
@@ -183,7 +200,7 @@ def test_participants_see_of_scores_what_is_released(program: Caller, database: 
     pat = program("pat")
     pat.send(f"{NEWS}/runs", "1 Q0 a 1 2.0 ours\n2 Q0 a 1 2.0 ours\n")
     assert pat.get(f"{NEWS}/leaderboard").status_code == 403
-    assert pat.get(f"{NEWS}/scores").status_code == 404
+    assert pat.get(f"{NEWS}/scores").status_code == 403
     release(database, ScoresShown.OWN)
     assert pat.get(f"{NEWS}/leaderboard").status_code == 403
     [own] = pat.get(f"{NEWS}/scores").json["rows"]
@@ -193,6 +210,48 @@ def test_participants_see_of_scores_what_is_released(program: Caller, database: 
     assert {row["tag"] for row in pat.get(f"{NEWS}/leaderboard").json["rows"]} == {"alpha", "beta", "ours"}
     assert pat.get(f"{NEWS}/leaderboard", judge="ann").status_code == 403
     assert pat.get(f"{NEWS}/scores", format="csv").text.count("\n") == 2
+
+
+def test_participants_see_the_scores_of_the_rounds_of_their_team(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        rounds.open_round(session, SLUG, at=NOW)
+        made = qrels.export_qrels(session, SLUG, made_at=NOW)
+        version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        rounds.close_round(session, SLUG, version=version, at=NOW)
+        rounds.open_round(session, SLUG, at=NOW)
+        labels(session, "ben", "1 0 new 1\n", add_to_pool=True)
+    pat = program("pat")
+    pat.send(f"{NEWS}/runs", "1 Q0 a 1 4 ours\n1 Q0 b 2 3 ours\n1 Q0 c 3 2 ours\n1 Q0 new 4 1 ours\n")
+    assert pat.get(f"{NEWS}/scores", round=2).status_code == 403
+    release(database, ScoresShown.WHOLE)
+    for path in ("scores", "leaderboard"):
+        answer = pat.get(f"{NEWS}/{path}", round=2, m="RR")
+        [row] = answer.json["rows"]
+        assert (row["tag"], row["values"]["RR"]) == ("ours", 0.5)
+        assert answer.json["source"] == "live, round 2, residual"
+        [whole] = pat.get(f"{NEWS}/{path}", round=2, residual="false", m="RR").json["rows"]
+        assert whole["tag"] == "ours"
+        assert pat.get(f"{NEWS}/{path}", round=1).status_code == 404
+    release(database, ScoresShown.OWN)
+    assert pat.get(f"{NEWS}/leaderboard", round=2).status_code == 403
+    assert pat.get(f"{NEWS}/scores", round=2).json["source"] == "live, round 2, residual"
+
+
+def test_own_scores_are_by_the_measures_and_of_the_run_that_were_asked_for(program: Caller, database: Database) -> None:
+    pat = program("pat")
+    pat.send(f"{NEWS}/runs", "1 Q0 a 1 2.0 ours\n2 Q0 a 1 2.0 ours\n")
+    pat.send(f"{NEWS}/runs", "1 Q0 b 1 2.0 more\n")
+    release(database, ScoresShown.OWN)
+    whole = pat.get(f"{NEWS}/scores", m=["P@1", "AP", "RBP"]).json
+    assert whole["measures"] == program("ola").get(f"{NEWS}/leaderboard", m=["P@1", "AP", "RBP"]).json["measures"]
+    assert {row["tag"] for row in whole["rows"]} == {"ours", "more"}
+    one = pat.get(f"{NEWS}/scores", m="P@1", run="more").json
+    assert (one["measures"], [row["tag"] for row in one["rows"]]) == (["P@1"], ["more"])
+    assert pat.get(f"{NEWS}/scores", m="none").status_code == 422
+    assert pat.get(f"{NEWS}/scores", run="alpha").status_code == 404
+    release(database, ScoresShown.BESIDE)
+    beside = pat.get(f"{NEWS}/scores", m=["P@1", "AP"], run="more").json["beside"]
+    assert (beside["run"], beside["measure"]) == ("more", "P@1")
 
 
 def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
@@ -221,6 +280,32 @@ def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
     assert pat.get(f"{NEWS}/scores", run="alpha").status_code == 404
 
 
+def test_released_scores_are_of_a_version_and_those_of_organisers_of_this_moment(
+    program: Caller, database: Database
+) -> None:
+    pat, ola = program("pat"), program("ola")
+    pat.send(f"{NEWS}/runs", "1 Q0 a 1 2.0 ours\n2 Q0 a 1 2.0 ours\n")
+    assert ola.post(f"{NEWS}/qrels/versions", {}).status_code == 201
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+        submissions.release_scores(session, SLUG, at=datetime.now(UTC), shown=ScoresShown.WHOLE, qrels="1", early=True)
+    asked = {
+        (name, page): program(name)
+        for name, page in (("pat", "scores"), ("pat", "leaderboard"), ("obi", "leaderboard"))
+    }
+    before = {key: caller.get(f"{NEWS}/{key[1]}", m="AP").json for key, caller in asked.items()}
+    assert {answer["source"] for answer in before.values()} == {"1"}
+    live = ola.get(f"{NEWS}/leaderboard", m="AP").json
+    assert not [one for one in live["notices"] if one.startswith("Released scores")]
+    with database.transaction() as session:
+        collection.change_collection(session, SLUG, CollectionChange(consensus_policy="highest"))
+    assert {key: caller.get(f"{NEWS}/{key[1]}", m="AP").json for key, caller in asked.items()} == before
+    now = ola.get(f"{NEWS}/leaderboard", m="AP").json
+    assert (now["source"], now["rows"] == live["rows"]) == ("live", False)
+    assert [one for one in now["notices"] if one.startswith("Released scores are computed from version 1")]
+    assert pat.get(f"{NEWS}/leaderboard", qrels=1).status_code == 403
+
+
 def release(database: Database, shown: ScoresShown) -> None:
     at = datetime.now(UTC) - timedelta(seconds=1)
     with database.transaction() as session:
@@ -238,7 +323,7 @@ def test_what_a_program_does_is_in_the_audit_log(program: Caller, database: Data
     assert told == [(action, "ola", "api") for action in ("topics.import", "qrels.keep", "qrels.export")]
 
 
-@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2027-03-01T14:30", "soon"])
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "2027-03", "soon"])
 @pytest.mark.parametrize("name", ["since", "until"])
 def test_a_moment_that_is_none_in_utc_is_refused(program: Caller, name: str, at: str) -> None:
     answer = program("ola").get(f"{NEWS}/audit", **{name: at})
@@ -266,3 +351,20 @@ def test_what_is_packed_in_several_parts_is_not_unpacked_without_end(
     told = "The unpacked file is larger than 100 bytes. Split it."
     assert (packed.status_code, packed.json["problems"][0]["detail"]) == (422, told)
     assert ola.send(f"{NEWS}/documents", "b\twords\n").status_code == 200
+
+
+def test_the_leaderboard_equals_either_trec_eval(program: Caller) -> None:
+    ola = program("ola")
+    assert ola.get(f"{NEWS}/leaderboard", m=["ERR@5"], compat="9").json["trec_eval"] == "9"
+    assert ola.get(f"{NEWS}/leaderboard").json["trec_eval"] == "10"
+    assert ola.get(f"{NEWS}/leaderboard", compat="8").status_code == 422
+
+
+def test_a_sampled_pool_is_noted_and_estimates_are_named(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        build(session, PoolRequest("stratified", {"strata": "1-3:0.5"}))
+    [notice] = [
+        one for one in program("ola").get(f"{NEWS}/leaderboard", m=["AP", "infAP"]).json["notices"] if "sample" in one
+    ]
+    assert "version 2 drew" in notice
+    assert notice.endswith(": AP.")

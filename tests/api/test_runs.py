@@ -4,8 +4,10 @@ import gzip
 import hashlib
 
 import pytest
-from build import run_text
+from build import run, run_text
 from calling import NEWS, Caller
+
+from annotator.storage import Database
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -33,12 +35,12 @@ def test_everything_wrong_with_a_file_is_said_with_its_lines(program: Caller) ->
     assert answer.status_code == 422
     assert answer.mimetype == "application/problem+json"
     assert answer.json["title"] == "Unprocessable Entity"
-    assert answer.json["detail"] == "Nothing was stored. Problems found: 2."
+    assert answer.json["detail"] == "Problems found: 2."
     assert [(one["file"], one["line"]) for one in answer.json["problems"]] == [("gamma.txt", 1), ("gamma.txt", 2)]
     assert answer.json["problems_total"] == 2
 
 
-@pytest.mark.parametrize("sent", [GAMMA, gzip.compress(GAMMA)])
+@pytest.mark.parametrize("sent", [GAMMA, gzip.compress(GAMMA, mtime=0)])
 def test_a_run_is_stored_byte_for_byte_and_answered_with_its_receipt(program: Caller, sent: bytes) -> None:
     pat = program("pat")
     answer = pat.send(RUNS, sent, name="gamma.txt", description="ours", type="manual", priority=2, team="blue")
@@ -104,6 +106,26 @@ def test_a_participant_finds_no_run_of_another_team(program: Caller, path: str) 
 def test_a_participant_cannot_withdraw_a_run_of_another_team(program: Caller) -> None:
     assert program("pat").call("DELETE", f"{RUNS}/alpha").status_code == 404
     assert program("ola").get(f"{RUNS}/alpha").json["state"] == "in force"
+
+
+def test_the_same_ranking_of_another_team_is_shown_to_organisers_alone(program: Caller, database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "copy", {"1": ["c", "d"]}, team="blue")
+    pat, ola = program("pat"), program("ola")
+    assert pat.send(RUNS, run_text("gamma", {"1": ["c", "d"]})).json["same_ranking_as"] == []
+    assert pat.get(f"{RUNS}/gamma").json["same_ranking_as"] == []
+    assert [row["same_ranking_as"] for row in pat.get(RUNS).json] == [[]]
+    assert ola.get(f"{RUNS}/gamma").json["same_ranking_as"] == ["copy"]
+    assert {row["tag"]: row["same_ranking_as"] for row in ola.get(RUNS).json} == {
+        "alpha": [],
+        "beta": [],
+        "copy": ["gamma"],
+        "gamma": ["copy"],
+    }
+    sent = ola.send(RUNS, run_text("delta", {"1": ["c", "d"]}), team="green")
+    assert sent.json["same_ranking_as"] == ["copy", "gamma"]
+    assert pat.call("DELETE", f"{RUNS}/gamma").json["same_ranking_as"] == []
+    assert ola.get(f"{RUNS}/copy").json["same_ranking_as"] == ["delta"]
 
 
 def test_a_list_comes_a_page_at_a_time(program: Caller) -> None:

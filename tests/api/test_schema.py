@@ -62,6 +62,17 @@ def test_the_page_for_people_has_every_operation_and_object_and_asks_nobody_else
     assert "http" not in page.text.replace("http-equiv", "")
 
 
+def test_json_comes_first_refusals_are_named_and_pages_are_counted_in_a_text(document: Any) -> None:  # noqa: ANN401
+    for path in document["paths"].values():
+        for one in (operation for method, operation in path.items() if method != "parameters"):
+            assert {"400", "401", "403"} <= set(one["responses"])
+            assert one["description"]
+            for answer in one["responses"].values():
+                media = list(answer.get("content", {}))
+                assert "application/json" not in media[1:]
+    assert document["components"]["headers"]["PAGINATION"]["schema"] == {"type": "string"}
+
+
 @cache
 def operations_of(app: Flask) -> Any:  # noqa: ANN401 - Schemathesis has no name for it
     """The operations as the document describes them, read once."""

@@ -104,6 +104,10 @@ def test_files_are_only_checked_and_what_they_would_become_is_shown(page: Page, 
     page.get_by_label("Files of runs").set_input_files(run_file("good"))
     page.get_by_role("button", name="Only check them").press("Enter")
     expect(page.get_by_role("heading", name="Nothing is wrong with these files")).to_be_visible()
+    # What was found right can be sent without choosing it again.
+    assert page.get_by_label("Files of runs").evaluate("input => [...input.files].map(file => file.name)") == [
+        "good.run"
+    ]
     expect(page.get_by_text("Topics that the run leaves out: 1 of 2 (2).")).to_be_visible()
     assert tags(served) == set()
 
@@ -140,6 +144,34 @@ def test_what_is_too_large_is_not_sent_and_a_broken_line_is_told(page: Page, ser
     page.context.set_offline(False)
     send.press("Enter")
     page.wait_for_url(RECEIPT)
+
+
+def label_file(text: str) -> FilePayload:
+    return {"name": "nist.qrels", "mimeType": "text/plain", "buffer": text.encode()}
+
+
+def chosen_files(page: Page) -> list[str]:
+    names: list[str] = page.get_by_label("File of labels").evaluate("input => [...input.files].map(file => file.name)")
+    return names
+
+
+def test_labels_that_were_refused_or_checked_stay_chosen_until_they_are_stored(page: Page, server: str) -> None:
+    sign_in(page, server, "ola", f"/collections/{SLUG}/judgements")
+    page.get_by_label("File of labels").set_input_files(label_file("1 0 d00 1\n1 0 nowhere 1\n"))
+    page.get_by_label("Name of the judge").fill("nist")
+    page.get_by_role("button", name="Check the labels").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("nist.qrels:2")
+    assert chosen_files(page) == ["nist.qrels"]
+    page.get_by_label("Add documents that are outside the pool").check()
+    page.get_by_role("button", name="Check the labels").press("Enter")
+    foreseen = page.get_by_role("group", name="Nothing is stored yet. This import would be:")
+    expect(foreseen).to_be_focused()
+    expect(foreseen).to_contain_text("Labels added: 2")
+    assert Axe().run(page).response["violations"] == []
+    page.get_by_role("button", name="Import the labels").press("Enter")
+    expect(page.get_by_text("Labels added: 2, changed: 0")).to_be_visible()
+    assert chosen_files(page) == []
+    expect(page.get_by_role("button", name="Check the labels")).to_be_visible()
 
 
 def test_who_was_signed_out_meanwhile_is_asked_to_sign_in(page: Page, server: str, served: Database) -> None:

@@ -1,9 +1,10 @@
 """The command line as a test calls it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from click.testing import CliRunner, Result
 
 from annotator.cli import main
@@ -43,6 +44,26 @@ class CommandLine:
         """Run a command that must succeed; the words of the lines under the headings, up to an empty line."""
         lines = self.done(*words).split("\n\n")[0].splitlines()
         return [line.split() for line in lines[1:]]
+
+
+def every_command(*, on_site: bool = False) -> dict[str, click.Command]:
+    """Every command by its words, without groups; of a database of one's own, or of a site elsewhere."""
+    context = click.Context(main)
+    context.params["site"] = "https://example.org" if on_site else None
+    return {
+        words: command
+        for name in main.list_commands(context)
+        if (top := main.get_command(context, name)) is not None
+        for words, command in _below(name, top)
+    }
+
+
+def _below(words: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield words, command
+        return
+    for name, one in command.commands.items():
+        yield from _below(f"{words} {name}", one)
 
 
 def write_run(tag: str, ranked: Sequence[str]) -> None:

@@ -1,12 +1,18 @@
-"""The command line over a fresh database, empty or filled by commands."""
+"""The command line over a fresh database, empty or filled by commands, and on a site that is served for a test."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
+from build import member, pooled_news
 from cli.command_line import CommandLine, write_run
+from cli.remote_site import Remote
 from kept import Kept
+from visiting import application
+from werkzeug.serving import make_server
 
-from annotator.storage import Database
+from annotator.storage import Database, Role
 
 
 @pytest.fixture
@@ -33,6 +39,24 @@ def pooled(annotator: CommandLine, sqlite_database: Database, kept: Kept) -> Com
     kept.fill(sqlite_database, add_pooled_news)
     sqlite_database.close()
     return annotator
+
+
+@pytest.fixture
+def site(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote]:
+    """A site with a pooled collection: Jo judges, Ola organises, Pat sends runs."""
+    with sqlite_database.transaction() as session:
+        pooled_news(session)
+        member(session, "jo", Role.JUDGE)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "pat", Role.PARTICIPANT, team="red")
+    monkeypatch.chdir(tmp_path)
+    server = make_server("127.0.0.1", 0, application(sqlite_database))
+    thread = Thread(target=server.serve_forever)
+    thread.start()
+    yield Remote(f"http://127.0.0.1:{server.server_port}/", sqlite_database)
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 def add_news(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""`annotator adjudication`, and the role it needs."""
+"""`annotator adjudication show`, and the role it needs."""
 
 import json
 from datetime import UTC, datetime
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 from sqlalchemy import select
 
 from annotator.storage import Database, User
@@ -48,27 +49,28 @@ def disputed(pooled: CommandLine, sqlite_database: Database) -> CommandLine:
 
 
 def test_it_counts_by_topic_and_says_when_the_policy_does_not_listen(disputed: CommandLine) -> None:
-    assert disputed.table("adjudication", "news") == [["1", "1", "1", "1"], ["2", "1", "0", "0"]]
+    assert disputed.table("adjudication", "show", "news") == [["1", "1", "1", "1"], ["2", "1", "0", "0"]]
     disputed.done("collections", "set", "news", "--consensus", "majority")
-    assert disputed.talk("adjudication", "news") == IGNORED
+    assert disputed.talk("adjudication", "show", "news") == IGNORED
     disputed.done("collections", "set", "news", "--consensus", "adjudicated-else-majority")
-    assert disputed.talk("adjudication", "news") == ""
+    assert disputed.talk("adjudication", "show", "news") == ""
 
 
 def test_it_says_whose_grade_was_upheld(disputed: CommandLine) -> None:
-    rows = disputed.table("adjudication", "news", "--by", "judge")
+    rows = disputed.table("adjudication", "show", "news", "--by", "judge")
     assert sorted(row[1:] for row in rows) == [["1", "0", "0.0000"], ["1", "1", "1.0000"]]
     assert [row[0] for row in rows] == ["ann", "bob"]
 
 
 def test_all_of_it_as_json_and_a_table_as_csv(disputed: CommandLine) -> None:
-    told = json.loads(disputed.done("adjudication", "news", "--format", "json"))
+    told = json.loads(disputed.done("adjudication", "show", "news", "--format", "json"))
     assert [topic["in_dispute"] for topic in told["topics"]] == [1, 1]
     assert {one["judge"] for one in told["judges"]} == {"ann", "bob"}
     assert (
-        disputed.done("adjudication", "news", "--format", "csv").splitlines()[0] == "topic,in_dispute,in_hands,decided"
+        unquoted(disputed.done("adjudication", "show", "news", "--format", "csv")).splitlines()[0]
+        == "topic,in_dispute,in_hands,decided"
     )
 
 
 def test_without_disputes_the_table_is_empty(news: CommandLine) -> None:
-    assert news.table("adjudication", "news") == []
+    assert news.table("adjudication", "show", "news") == []

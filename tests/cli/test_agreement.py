@@ -65,12 +65,19 @@ def test_weights_count_neighbours_as_nearer(
     assert pair["kappa"] == pytest.approx((observed - expected) / (1 - expected))
 
 
+def test_over_time_labels_of_files_are_left_out(judged: CommandLine) -> None:
+    report = json.loads(judged.done("agreement", "show", "news", "--by", "time", "--format", "json"))
+    assert (report["over_time"], report["grades_without_time"]) == ([], 6)
+    talk = judged.talk("agreement", "show", "news", "--by", "time")
+    assert "Grades of files, which have no time of their own, left out: 6." in talk
+
+
 def test_chosen_topics_alone_are_compared(judged: CommandLine) -> None:
-    report = json.loads(judged.done("agreement", "show", "news", "--topics", "1, 2", "--format", "json"))
+    report = json.loads(judged.done("agreement", "show", "news", "--topic", "1", "--topic", "2", "--format", "json"))
     assert (report["only_topics"], report["documents"]) == (["1", "2"], 4)
-    report = json.loads(judged.done("agreement", "show", "news", "--topics", "2", "--format", "json"))
+    report = json.loads(judged.done("agreement", "show", "news", "--topic", "2", "--format", "json"))
     assert report["pairs"][0]["n"] == 0
-    assert judged.refused("agreement", "show", "news", "--topics", "7") == [
+    assert judged.refused("agreement", "show", "news", "--topic", "7") == [
         "There is no accepted topic “7” in this collection."
     ]
 

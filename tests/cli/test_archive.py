@@ -1,7 +1,9 @@
-"""`annotator collections export`, `import` and `copy`, `users forget`, `judges hours`."""
+"""`annotator collections export`, `import` and `copy`, `users remove`, `judges hours show`."""
 
 import csv
 import json
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -33,6 +35,27 @@ def test_a_collection_goes_into_an_archive_and_comes_out_of_it(judged: CommandLi
         json.loads(judged.done("leaderboard", "show", slug, "--format", "json"))["rows"] for slug in ("news", "again")
     ]
     assert boards[0] == boards[1]
+
+
+def test_an_archive_goes_through_a_pipe(judged: CommandLine) -> None:
+    there = Path().absolute()
+    before = set(there.iterdir())
+    sent = judged("collections", "export", "news", "-o", "-")
+    assert (sent.exit_code, set(there.iterdir())) == (0, before)
+    judged.done("collections", "import", "-", "--slug", "again", given=sent.stdout_bytes)
+    assert judged.done("qrels", "export", "again") == judged.done("qrels", "export", "news")
+    # What is sent away is whole or nothing.
+    assert judged("collections", "export", "nothing", "-o", "-").stdout_bytes == b""
+    problem, _ = judged.refused("collections", "import", "-", "--slug", "other", given=sent.stdout_bytes[:-9])
+    assert problem.startswith("-: ")
+
+
+def test_a_pipe_between_two_processes_carries_an_archive(judged: CommandLine) -> None:
+    program = [sys.executable, "-m", "annotator", "--database", judged.url, "collections"]
+    with subprocess.Popen([*program, "export", "news", "-o", "-"], stdout=subprocess.PIPE) as sender:  # noqa: S603 - our own command
+        subprocess.run([*program, "import", "-", "--slug", "again"], stdin=sender.stdout, check=True)  # noqa: S603 - likewise
+    assert sender.returncode == 0
+    assert judged.done("qrels", "export", "again") == judged.done("qrels", "export", "news")
 
 
 def test_an_archive_whose_grades_come_out_otherwise_is_not_stored(judged: CommandLine) -> None:
@@ -81,17 +104,19 @@ def test_next_years_collection_is_begun(judged: CommandLine) -> None:
 
 def test_a_person_is_forgotten_after_a_question(judged: CommandLine) -> None:
     grades = judged.done("qrels", "export", "news")
-    assert judged("users", "forget", "jo", given="n\n").exit_code == 1
-    talk = judged.talk("users", "forget", "jo", "--yes")
+    assert judged("users", "remove", "jo", given="n\n").exit_code == 1
+    talk = judged.talk("users", "remove", "jo", "--yes")
     assert talk.startswith("Forgotten. The judgements stay as those of forgotten-")
     assert judged.done("qrels", "export", "news") == grades
-    assert judged.refused("users", "forget", "jo", "--yes") == ["There is no user “jo”."]
+    assert judged.refused("users", "remove", "jo", "--yes") == ["There is no user “jo”."]
 
 
 def test_hours_of_judges_are_listed(judged: CommandLine) -> None:
-    lines = list(csv.DictReader(StringIO(judged.done("judges", "hours", "news", "--by", "all", "--format", "csv"))))
+    lines = list(
+        csv.DictReader(StringIO(judged.done("judges", "hours", "show", "news", "--period", "all", "--format", "csv")))
+    )
     assert [(line["judge"], line["judgements"], line["without_time"]) for line in lines] == [
         ("jo", "2", "2"),
         ("kim", "1", "1"),
     ]
-    assert judged.table("judges", "hours", "news", "--from", "2001-01-01", "--to", "2001-01-02") == []
+    assert judged.table("judges", "hours", "show", "news", "--since", "2001-01-01", "--until", "2001-01-02") == []

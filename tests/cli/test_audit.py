@@ -1,4 +1,4 @@
-"""`annotator audit`: what was done by command."""
+"""`annotator audit list`: what was done by command."""
 
 import csv
 import json
@@ -12,7 +12,7 @@ def test_what_is_done_by_command_stands_in_the_log(pooled: CommandLine) -> None:
     pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n")
     pooled.done("qrels", "export", "news")
     pooled.refused("pool", "build", "nothing", "--depth", "1")
-    deeds = json.loads(pooled.done("audit", "news", "--format", "json"))
+    deeds = json.loads(pooled.done("audit", "list", "news", "--format", "json"))
     assert [deed["action"] for deed in deeds] == [
         "qrels.export",
         "judgements.import",
@@ -27,15 +27,15 @@ def test_what_is_done_by_command_stands_in_the_log(pooled: CommandLine) -> None:
 
 
 def test_the_log_is_asked_by_person_action_and_time(pooled: CommandLine) -> None:
-    assert pooled.talk("audit", "news", "--by", "nobody") == "Deeds: 0.\n"
-    assert pooled.talk("audit", "--action", "runs") == "Deeds: 2.\n"
-    assert pooled.talk("audit", "--since", "2001-01-01", "--until", "2001-01-02") == "Deeds: 0.\n"
-    lines = list(csv.DictReader(StringIO(pooled.done("audit", "--action", "pool.build", "--format", "csv"))))
+    assert pooled.talk("audit", "list", "news", "--actor", "nobody") == "Deeds: 0.\n"
+    assert pooled.talk("audit", "list", "--action", "runs") == "Deeds: 2.\n"
+    assert pooled.talk("audit", "list", "--since", "2001-01-01", "--until", "2001-01-02") == "Deeds: 0.\n"
+    lines = list(csv.DictReader(StringIO(pooled.done("audit", "list", "--action", "pool.build", "--format", "csv"))))
     assert [(line["collection"], line["subject"]) for line in lines] == [("news", "1")]
-    assert pooled.refused("audit", "nothing") == ["There is no collection “nothing”."]
+    assert pooled.refused("audit", "list", "nothing") == ["There is no collection “nothing”."]
 
 
 def test_deeds_of_the_site_belong_to_no_collection(annotator: CommandLine) -> None:
     annotator.done("users", "add", "ada", "--administrator", given="correct horse staple\n")
-    ((_, _, door, collection, action, *_),) = annotator.table("audit")
+    ((_, _, door, collection, action, *_),) = annotator.table("audit", "list")
     assert (door, collection, action) == ("command", "-", "users.add")

@@ -1,4 +1,4 @@
-"""`annotator clicks compare` and `clicks positions`: two variants by their clicks, from files without any database."""
+"""`annotator clicks compare` and `clicks positions show`: two variants by their clicks, from files."""
 
 import csv
 import gzip
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 
 HEADING = "time,user,session,query,variant,page,position,docno,event,value"
 
@@ -45,7 +46,7 @@ def test_measures_are_shown_with_differences_and_tests(annotator: CommandLine) -
     # Clicks a page are 0 or 1 too, but no share: the variance of each mean is .25 · .75/39 and .5 · .5/39.
     rows = rows_of(annotator.done(*COMPARE, "--format", "csv"))
     top = rows["CTR@1"]
-    assert (top["first"], top["second"], top["difference"], top["method"]) == (
+    assert (top["first"], top["second"], top["second_minus_first"], top["method"]) == (
         "0.25",
         "0.5",
         "0.25",
@@ -67,13 +68,28 @@ def test_checks_come_first_then_variants_then_measures(annotator: CommandLine) -
     ]
     # Of the five p the smallest, of clicks a page, is 2 Φ(-2.3604) = .01825, and five times that .0913; none is below.
     assert measures.splitlines()[1].split() == [
-        *("CTR@1", "0.2500", "0.5000", "0.2500", "0.0450", "0.4550", "0.0209", "0.0913", "two-proportion", "z")
+        *(
+            "CTR@1",
+            "0.2500",
+            "0.5000",
+            "0.2500",
+            "1.0000",
+            "0.0450",
+            "0.4550",
+            "0.0209",
+            "0.0913",
+            "two-proportion",
+            "z",
+        )
     ]
 
 
 def test_what_it_was_made_from_is_said_on_standard_error(annotator: CommandLine) -> None:
     talk = annotator.talk(*COMPARE).splitlines()
-    assert talk[:2] == [
+    assert talk[0].startswith(
+        "Not decided: CTR@1 of new less that of old is +0.25, which is +100.0 % of the value of old"
+    )
+    assert talk[1:3] == [
         "Every difference is new less old.",
         "From 2026-05-01T00:00:00+00:00 to 2026-05-02T15:00:00+00:00, 220 lines.",
     ]
@@ -106,6 +122,7 @@ def test_json_has_everything(annotator: CommandLine) -> None:
     told = json.loads(annotator.done(*COMPARE, "--format", "json"))
     assert [one["name"] for one in told["variants"]] == ["old", "new"]
     assert told["measures"][0]["difference"] == 0.25
+    assert told["conclusion"].startswith("Not decided: ")
     assert {one["day"] for one in told["days"]} == {"2026-05-01", "2026-05-02"}
     assert told["queries"][0]["clicked"] == [["d1", 10]]
 
@@ -128,7 +145,7 @@ def test_users_are_drawn_anew_when_asked_for(annotator: CommandLine) -> None:
 
 
 def test_what_users_do_later_is_counted_within_the_days(annotator: CommandLine) -> None:
-    rows = rows_of(annotator.done(*COMPARE, "--days", "1", "--format", "csv"))
+    rows = rows_of(annotator.done(*COMPARE, "--return-days", "1", "--format", "csv"))
     assert (rows["return_rate"]["first"], rows["return_rate"]["entries_first"]) == ("0.0", "16")
     rows = rows_of(annotator.done(*COMPARE, "--format", "csv"))
     assert rows["return_rate"]["reason"].startswith("Not available: no user was first seen long enough")
@@ -137,7 +154,7 @@ def test_what_users_do_later_is_counted_within_the_days(annotator: CommandLine) 
 def test_the_split_and_the_difference_to_be_found_can_be_given(annotator: CommandLine) -> None:
     checks = annotator.done(*COMPARE, "--by", "checks", "--split", "0.9", "--difference", "0.5")
     assert "the first variant has 50.00 % of them where 90.00 % were expected, which chance does not do" in checks
-    assert "Enough users: a difference of 0.5 in CTR@1 takes 13 of each variant" in checks
+    assert "Enough users: a difference of 0.5 in CTR@1 takes 15 of each variant" in checks
 
 
 def test_who_is_shown_more_than_people_read_can_be_left_out(annotator: CommandLine) -> None:
@@ -176,15 +193,15 @@ def test_a_log_of_lines_with_clicks_by_file_is_compared_by_a_mapping(annotator: 
 
 
 def test_clicks_are_counted_by_position_for_every_variant(annotator: CommandLine) -> None:
-    assert annotator.table("clicks", "positions", "log.csv") == [
+    assert annotator.table("clicks", "positions", "show", "log.csv") == [
         ["new", "1", "40", "20", "0.5000"],
         ["new", "2", "40", "0", "0.0000"],
         ["old", "1", "40", "10", "0.2500"],
         ["old", "2", "40", "0", "0.0000"],
     ]
-    told = json.loads(annotator.done("clicks", "positions", "log.csv", "--format", "json"))
+    told = json.loads(annotator.done("clicks", "positions", "show", "log.csv", "--format", "json"))
     assert told[0] == {"variant": "new", "position": 1, "shown": 40, "clicked": 20, "ctr": 0.5}
-    assert annotator.done("clicks", "positions", "log.csv", "--format", "csv").splitlines()[0] == (
+    assert unquoted(annotator.done("clicks", "positions", "show", "log.csv", "--format", "csv")).splitlines()[0] == (
         "variant,position,shown,clicked,ctr"
     )
 
@@ -195,7 +212,7 @@ def test_clicks_are_counted_by_position_for_every_variant(annotator: CommandLine
         (("log.csv", "--variants", "old", "newer"), "The log has no variant “newer”; it has new, old."),
         (("log.csv", "--variants", "old", "old"), "The variant “old” cannot be compared with itself."),
         (("one.csv",), "The log has one variant only, “old”, so there is none to compare it with."),
-        (("log.csv", "--days", "0"), "Users may take 1 to 365 days to come back."),
+        (("log.csv", "--return-days", "0"), "Users may take 1 to 365 days to come back."),
         (("log.csv", "--split", "1"), "The share of the first variant is above 0 and below 1."),
         (("log.csv", "--difference", "-1"), "The difference to be found must be above 0."),
         (("log.csv", "--pages-an-hour", "0"), "The most pages within an hour are 1 or more."),

@@ -33,7 +33,14 @@ def test_a_scale_that_is_none_is_refused(annotator: CommandLine) -> None:
 
 def test_what_is_given_changes_and_the_rest_stays(news: CommandLine) -> None:
     news.done("collections", "set", "news", "--relevant-from", "2", "--title", "News")
-    assert news.table("collections", "list")[0][:6] == ["news", "open", "2", "1", "adjudicated-else-majority", "News"]
+    assert news.table("collections", "list")[0][:6] == [
+        "news",
+        "open",
+        "2",
+        "1",
+        "adjudicated-else-majority-first",
+        "News",
+    ]
     [sentence] = news.refused("collections", "set", "news", "--scale", "0=No,1=Yes")
     assert sentence.startswith("Relevant-from is a grade of the scale")
 
@@ -43,7 +50,7 @@ def test_a_closed_collection_takes_nothing_until_it_is_open_again(news: CommandL
     news.done("collections", "close", "news")
     [sentence] = news.refused("runs", "import", "news", "alpha.run")
     assert sentence == "The collection “news” is closed: it takes no more changes."
-    news.done("collections", "close", "news", "--reopen")
+    news.done("collections", "reopen", "news")
     news.done("runs", "import", "news", "alpha.run")
 
 
@@ -93,32 +100,58 @@ def test_rules_that_cannot_be_are_refused_and_nothing_else_changes(news: Command
 
 def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")
-    assert news.refused("collections", "release", "news")[0].startswith("Runs are taken at any time")
-    assert news("collections", "release", "news", "--early", "--take-back").exit_code == 2
+    assert news.refused("collections", "release", "news", "--live")[0].startswith("Runs are taken at any time")
     assert (
-        news.talk("collections", "release", "news", "--early")
-        == "Participants of news see the scores of their runs, beside the median and the best of all.\n"
+        news.talk("collections", "release", "news", "--early", "--live")
+        == "Participants of news see the scores of their runs, beside the median and the best of all, computed from "
+        "the grades of the moment (live).\n"
     )
     assert ["scores", "released", "-"] not in news.table("collections", "show", "news")
-    assert news.talk("collections", "release", "news", "--take-back") == "Participants of news see no scores.\n"
+    assert news.talk("collections", "withhold", "news") == "Participants of news see no scores.\n"
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")
 
 
 def test_how_much_of_the_scores_is_seen_and_from_when_is_decided(news: CommandLine) -> None:
-    release = ("collections", "release", "news")
+    release, live = ("collections", "release", "news"), ", computed from the grades of the moment (live).\n"
     later = "2999-05-01 09:00 +09:00"
-    assert news.refused(*release, "--from", later, "--show", "own")[0].startswith("Runs are taken at any time")
+    refused = news.refused(*release, "--from", later, "--show", "own", "--live")
+    assert refused[0].startswith("Runs are taken at any time")
     assert (
-        news.talk(*release, "--from", later, "--show", "own", "--early")
-        == "Participants of news see the scores of their runs from 2999-05-01 00:00 UTC on.\n"
+        news.talk(*release, "--from", later, "--show", "own", "--early", "--live")
+        == f"Participants of news see the scores of their runs from 2999-05-01 00:00 UTC on{live}"
     )
     # What is not given stays.
-    assert news.talk(*release, "--show", "whole").endswith("names from 2999-05-01 00:00 UTC on.\n")
+    assert news.talk(*release, "--show", "whole").endswith(f"names from 2999-05-01 00:00 UTC on{live}")
     assert ["scores", "shown", "whole"] in news.table("collections", "show", "news")
     assert (
         news.talk(*release, "--from", "now", "--early")
-        == "Participants of news see the whole leaderboard with names.\n"
+        == f"Participants of news see the whole leaderboard with names{live}"
     )
     assert news.talk(*release, "--show", "nothing") == "Participants of news see no scores.\n"
-    assert news.refused(*release, "--from", "none")[0].startswith("“none” is not a moment such as")
-    assert news.refused(*release, "--from", "soon")[0].startswith("“soon” is not a moment such as")
+    assert news.refused(*release, "--from", "none", "--live")[0].startswith("“none” is not a moment such as")
+    assert news.refused(*release, "--from", "soon", "--live")[0].startswith("“soon” is not a moment such as")
+
+
+def test_scores_are_released_by_a_version_that_is_kept_when_it_is_asked_for(news: CommandLine) -> None:
+    release = ("collections", "release", "news", "--early")
+    [sentence] = news.refused(*release)
+    assert sentence.startswith("Nothing is judged yet, so there are no qrels to keep for the released scores.")
+    Path("a.qrels").write_text("1 0 a 1\n", encoding="utf-8")
+    news.done("judgements", "import", "news", "a.qrels", "--judge", "nist", "--add-to-pool")
+    said = news.talk(*release, "--from", "2999-05-01 00:00")
+    assert "from 2999-05-01 00:00 UTC on, computed from version 1 of the qrels, kept 20" in said
+    assert [row[0] for row in news.table("qrels", "list", "news")] == ["1"]
+    Path("b.qrels").write_text("1 0 b 1\n", encoding="utf-8")
+    news.done("judgements", "import", "news", "b.qrels", "--judge", "nist", "--add-to-pool")
+    assert "computed from version 1 of the qrels" in news.talk(*release, "--show", "own")
+    assert "computed from version 2 of the qrels" in news.talk(*release, "--qrels", "new")
+    assert "computed from version 1 of the qrels" in news.talk(*release, "--qrels", "1")
+    shown = news.table("collections", "show", "news")
+    assert ["scores", "computed", "from", "version", "1"] in [row[:5] for row in shown]
+    news.done("collections", "copy", "news", "next")
+    copied = news.table("collections", "show", "next")
+    assert ["scores", "released", "-"] in copied
+    assert ["scores", "computed", "from", "version"] not in [row[:4] for row in copied]
+    assert news.refused(*release, "--qrels", "7") == ["There is no version 7 of these qrels."]
+    assert "computed from the grades of the moment (live)" in news.talk(*release, "--live")
+    assert news(*release, "--live", "--qrels", "1").exit_code == 2

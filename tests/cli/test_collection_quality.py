@@ -1,13 +1,14 @@
-"""`annotator collections quality`, `pool holes` and `pool leave-out`."""
+"""`annotator collections quality show`, `pool holes show` and `pool leave-out show`."""
 
 import csv
 import json
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 
-QUALITY = ("collections", "quality", "news", "-m", "P@1")
-LEAVE_OUT = ("pool", "leave-out", "news", "-m", "P@1")
+QUALITY = ("collections", "quality", "show", "news", "-m", "P@1")
+LEAVE_OUT = ("pool", "leave-out", "show", "news", "-m", "P@1")
 
 
 @pytest.fixture
@@ -32,8 +33,8 @@ def test_every_part_can_be_had_by_itself(judged: CommandLine) -> None:
     assert (rows[0]["share"], rows[0]["judgements"]) == ("0.9", "3")
     found = json.loads(judged.done(*QUALITY, "--format", "json"))
     assert found.keys() == {"measure", "qrels", "notices", "topics", "depths", "deeper", "fewer"}
-    assert judged.done(*QUALITY, "--format", "csv").splitlines()[1] == (
-        "1,4,3,1,2,0.6666666666666666,False,False,live,adjudicated-else-majority,3,1"
+    assert unquoted(judged.done(*QUALITY, "--format", "csv")).splitlines()[1] == (
+        "1,4,3,1,2,0.6666666666666666,False,False,live,adjudicated-else-majority-first,3,1"
     )
 
 
@@ -42,26 +43,28 @@ def test_holes_are_shown_and_made_the_next_version(annotator: CommandLine, news:
     news.done("runs", "import", "news", "-", given="1 Q0 a 1 9 alpha\n1 Q0 b 2 8 alpha\n1 Q0 c 3 7 alpha\n")
     news.done("pool", "build", "news", "--depth", "1")
     news.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 1\n")
-    assert news.table("pool", "holes", "news", "--depth", "2") == [["alpha", "2", "2", "1", "0.5000", "1"]]
-    assert news.talk("pool", "holes", "news", "--depth", "2", "--add").splitlines() == [
+    assert news.table("pool", "holes", "show", "news", "--depth", "2") == [["alpha", "2", "2", "1", "0.5000", "1"]]
+    assert news.talk("pool", "holes", "show", "news", "--depth", "2", "--add-to-pool").splitlines() == [
         (
             "To fill the holes of all runs down to 2: 1 documents of 1 topics, of which 0 are in the pool already and "
             "1 are not."
         ),
         "Version 2 of the pool: 1 added.",
     ]
-    again = news.talk("pool", "holes", "news", "--depth", "2", "--add").splitlines()
+    again = news.talk("pool", "holes", "show", "news", "--depth", "2", "--add-to-pool").splitlines()
     assert again[-1] == "All of them are in the pool already: version 2 stays in force."
-    assert json.loads(news.done("pool", "holes", "news", "--format", "json"))[0]["unjudged"] == 2
-    assert news.done("pool", "holes", "news", "--format", "csv").splitlines()[1] == (
-        "alpha,10,3,2,0.6666666666666666,1,live,adjudicated-else-majority,1,1"
+    assert json.loads(news.done("pool", "holes", "show", "news", "--format", "json"))[0]["unjudged"] == 2
+    assert unquoted(news.done("pool", "holes", "show", "news", "--format", "csv")).splitlines()[1] == (
+        "alpha,10,3,2,0.6666666666666666,1,live,adjudicated-else-majority-first,1,1"
     )
 
 
 def test_holes_are_added_down_to_one_depth(judged: CommandLine) -> None:
-    assert judged("pool", "holes", "news", "--add").exit_code == 2
-    assert judged("pool", "holes", "news", "--add", "--depth", "5", "--depth", "6").exit_code == 2
-    assert judged.refused("pool", "holes", "news", "--depth", "0") == ["The depth of a pool must be 1 or more, not 0."]
+    assert judged("pool", "holes", "show", "news", "--add-to-pool").exit_code == 2
+    assert judged("pool", "holes", "show", "news", "--add-to-pool", "--depth", "5", "--depth", "6").exit_code == 2
+    assert judged.refused("pool", "holes", "show", "news", "--depth", "0") == [
+        "The depth of a pool must be 1 or more, not 0."
+    ]
 
 
 def test_each_run_is_left_out_in_turn(judged: CommandLine) -> None:
@@ -72,8 +75,12 @@ def test_each_run_is_left_out_in_turn(judged: CommandLine) -> None:
         ("beta", "1.0", "0.0", "1"),
     ]
     assert judged.table(*LEAVE_OUT, "--by", "sources") == [
-        ["alpha", "2", "1", "0", "0", "0.0000"],
-        ["beta", "3", "2", "1", "1", "0.5000"],
+        ["alpha", "yes", "2", "1", "0", "0", "0.0000"],
+        ["beta", "yes", "3", "2", "1", "1", "0.5000"],
     ]
-    assert "P@1: scores change by 50.0% in the mean, by 100.0% at most (beta)." in judged.talk(*LEAVE_OUT)
-    assert json.loads(judged.done(*LEAVE_OUT, "--format", "json")).keys() == {"qrels", "runs", "sources", "without"}
+    assert (
+        "P@1: scores change by 50.0% in the mean, by 100.0% at most (beta); runs that contributed to the pool: 2 of 2."
+        in judged.talk(*LEAVE_OUT)
+    )
+    found = json.loads(judged.done(*LEAVE_OUT, "--format", "json"))
+    assert found.keys() == {"qrels", "notices", "runs", "sources", "without"}

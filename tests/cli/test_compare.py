@@ -10,7 +10,7 @@ from cli.command_line import CommandLine, write_run
 # Of topic 1 a and d are relevant and c is unjudged; of topic 2 e is, and a is unjudged.
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n"
 FILES = ("compare", "qrels", "alpha.run", "beta.run")
-STORED = ("compare", "--collection", "news", "alpha", "beta")
+STORED = ("runs", "compare", "news", "alpha", "beta")
 
 
 @pytest.fixture
@@ -31,17 +31,17 @@ def stored(pooled: CommandLine) -> CommandLine:
 
 
 def test_tests_and_topics_are_shown(files: CommandLine) -> None:
-    # P@1: alpha 1 and 0, beta 1 and 1; the differences 0 and -1 have t = -1 with one degree of freedom, p 1/2, and an
-    # interval of -1/2 and 12.7062 standard errors of 1/2 to either side.
+    # P@1: alpha 1 and 0, beta 1 and 1; the differences 0 and 1 have t = 1 with one degree of freedom, p 1/2, and an
+    # interval of 1/2 and 12.7062 standard errors of 1/2 to either side.
     assert files.table(*FILES, "-m", "P@1") == [
         [
-            *("P@1", "2", "0.5000", "1.0000", "-0.5000", "-6.8531", "5.8531"),
-            *("-0.7071", "-1.0000", "0.5000", "1.0000", "1.0000", "1.0000"),
+            *("P@1", "2", "0.5000", "1.0000", "0.5000", "-5.8531", "6.8531"),
+            *("0.7071", "1.0000", "0.5000", "1.0000", "1.0000", "1.0000"),
         ]
     ]
     assert files.table(*FILES, "-m", "P@1", "--by", "topic") == [
+        ["P@1", "2", "0.0000", "1.0000", "1.0000"],
         ["P@1", "1", "1.0000", "1.0000", "0.0000"],
-        ["P@1", "2", "0.0000", "1.0000", "-1.0000"],
     ]
     assert "MEASURE  TOPIC" in files.done(*FILES)
 
@@ -56,12 +56,14 @@ def test_documents_that_moved_are_listed_by_topic(files: CommandLine) -> None:
         ["2", "e", "1", "-", "1", "-1"],
     ]
     assert len(files.table(*FILES, "--by", "document", "--topic", "2")) == 2
+    both = files.done(*FILES, "--by", "document", "--topic", "1", "--topic", "2")
+    assert both == files.done(*FILES, "--by", "document")
     assert files.table(*FILES, "--by", "document", "--topic", "1", "--top", "1")[-1][1] == "a"
 
 
 def test_what_it_was_made_from_is_said_on_standard_error(files: CommandLine) -> None:
     assert files.talk(*FILES, "-m", "P@1").splitlines() == [
-        "Every difference is alpha less beta.",
+        "Every difference is beta less alpha.",
         "Over all topics of qrels, as trec_eval 10 -c: 2.",
         "Judged@10: alpha 0.3333, beta 1.0000.",
         "P@1, randomisation: 2 flips of signs, all there are.",
@@ -74,7 +76,7 @@ def test_files_and_a_collection_give_the_same(files: CommandLine, stored: Comman
         Path("qrels").write_text(QRELS)
         assert files.done(*FILES, *options) == stored.done(*STORED, *options)
     talk = stored.talk(*STORED)
-    assert "Qrels: live settled by adjudicated-else-majority, 4 grades, fingerprint " in talk
+    assert "Qrels: live settled by adjudicated-else-majority-first, 4 grades, fingerprint " in talk
 
 
 def test_runs_of_a_collection_are_compared_by_a_kept_version(stored: CommandLine) -> None:
@@ -91,7 +93,7 @@ def test_csv_is_exact_and_json_has_everything(files: CommandLine) -> None:
     assert float(row["second"]) == pytest.approx((5 / 6 + 1) / 2, abs=1e-15)
     found = json.loads(files.done(*FILES, "-m", "AP", "--format", "json"))
     assert (found["first"], found["second"], found["not_defined"]) == ("alpha", "beta", {})
-    assert [one["topic"] for one in found["topics"]] == ["1", "2"]
+    assert [one["topic"] for one in found["topics"]] == ["2", "1"]
     assert "documents" not in found
     assert json.loads(files.done(*FILES, "--by", "document", "--format", "json"))["documents"][0]["docno"] == "d"
 
@@ -110,7 +112,7 @@ def test_the_same_seed_gives_the_same(files: CommandLine) -> None:
 def test_equal_runs_are_said_to_be_equal(files: CommandLine) -> None:
     Path("copy.run").write_text(Path("alpha.run").read_text())
     talk = files.talk("compare", "qrels", "alpha.run", "copy.run")
-    assert "Every difference is alpha (alpha.run) less alpha (copy.run)." in talk
+    assert "Every difference is alpha (copy.run) less alpha (alpha.run)." in talk
     assert "nDCG@10: Not defined: no difference. The runs have the same score on every topic." in talk
     assert files.table("compare", "qrels", "alpha.run", "copy.run", "-m", "P@1", "--by", "test") == [
         ["P@1", "2", "0.5000", "0.5000", "0.0000", *["-"] * 8]
@@ -151,17 +153,17 @@ def test_what_cannot_be_compared_is_said(files: CommandLine, words: tuple[str, .
 
 
 def test_a_run_that_is_not_stored_is_refused(stored: CommandLine) -> None:
-    assert stored.refused("compare", "--collection", "news", "alpha", "gamma") == [
+    assert stored.refused("runs", "compare", "news", "alpha", "gamma") == [
         "There is no run “gamma” in this collection."
     ]
-    assert "alpha with itself" in stored.refused("compare", "--collection", "news", "alpha", "alpha")[0]
+    assert "alpha with itself" in stored.refused("runs", "compare", "news", "alpha", "alpha")[0]
 
 
 @pytest.mark.parametrize(
     "words",
     [
         ("compare", "qrels", "alpha.run"),
-        ("compare", "--collection", "news", "alpha"),
+        ("runs", "compare", "news", "alpha"),
         (*STORED, "--relevant-from", "2"),
         (*STORED, "--compat", "9"),
         (*FILES, "--topic", "1"),

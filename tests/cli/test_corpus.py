@@ -31,8 +31,8 @@ def test_documents_are_imported_by_the_names_their_owner_gave_them(pooled: Comma
     lines = '{"id": "a", "text": "Text of a."}\n{"id": "z", "text": "Text of z."}\n'
     talk = pooled.talk("documents", "import", "news", "-", "--field", "docno=id", "--field", "body=text", given=lines)
     assert talk == "Documents: 1 added, 1 given their text, 0 changed, 0 unchanged.\n"
-    result = pooled("documents", "missing", "news")
-    assert result.stdout == "b\nc\nd\ne\n"
+    result = pooled("documents", "missing", "list", "news")
+    assert result.stdout == "DOCNO\nb\nc\nd\ne\n"
     assert result.stderr == "Documents of the pool without text: 4.\n"
 
 

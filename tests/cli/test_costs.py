@@ -77,8 +77,8 @@ def test_before_anything_is_judged_costs_stand_alone(pooled: CommandLine) -> Non
         (["set", "news", "alpha", "latency_p95=fast"], "“fast” is no number of ms such as “48.5 ms”"),
         (["set", "news", "gamma", "latency_p95=1"], "There is no run “gamma” in this collection."),
         (["show", "news", "--cost", "hardware"], "“hardware” is no number, which runs could be compared by."),
-        (["columns", "news", "--remove", "price"], "There is no column “price” in this collection."),
-        (["columns", "news", "--add", "hardware"], "“hardware” is there without being added."),
+        (["columns", "remove", "news", "price"], "There is no column “price” in this collection."),
+        (["columns", "add", "news", "hardware"], "“hardware” is there without being added."),
     ],
 )
 def test_what_cannot_be_is_refused(judged: CommandLine, words: list[str], said: str) -> None:
@@ -91,8 +91,8 @@ def test_what_cannot_be_is_refused(judged: CommandLine, words: list[str], said: 
         ["set", "news", "alpha"],
         ["set", "news", "alpha", "latency_p95"],
         ["set", "news", "alpha", "latency_p95=1", "latency_p95=2"],
-        ["columns", "news", "--name", "Price"],
-        ["columns", "news", "--add", "price", "--better", "cheap"],
+        ["columns", "add", "news", "--name", "Price"],
+        ["columns", "add", "news", "price", "--better", "cheap"],
     ],
 )
 def test_a_command_that_is_not_whole_is_wrong_usage(judged: CommandLine, words: list[str]) -> None:
@@ -100,14 +100,16 @@ def test_a_command_that_is_not_whole_is_wrong_usage(judged: CommandLine, words: 
 
 
 def test_columns_are_listed_added_and_removed(judged: CommandLine) -> None:
-    assert ["latency_p95", "number", "ms", "less"] in [row[:4] for row in judged.table("costs", "columns", "news")]
-    judged.done("costs", "columns", "news", "--add", "price", "--name", "Price", "--unit", "EUR", "--better", "less")
-    judged.done("costs", "columns", "news", "--add", "licence", "--words")
-    listed = list(csv.DictReader(StringIO(judged.done("costs", "columns", "news", "--format", "csv"))))
-    own = [(row["KEY"], row["KIND"], row["UNIT"], row["BETTER"], row["NAME"]) for row in listed if row["OWN"] == "True"]
+    assert ["latency_p95", "number", "ms", "less"] in [
+        row[:4] for row in judged.table("costs", "columns", "list", "news")
+    ]
+    judged.done("costs", "columns", "add", "news", "price", "--name", "Price", "--unit", "EUR", "--better", "less")
+    judged.done("costs", "columns", "add", "news", "licence", "--words")
+    listed = list(csv.DictReader(StringIO(judged.done("costs", "columns", "list", "news", "--format", "csv"))))
+    own = [(row["key"], row["kind"], row["unit"], row["better"], row["name"]) for row in listed if row["own"] == "yes"]
     assert own == [("price", "number", "EUR", "less", "Price"), ("licence", "words", "", "neither", "licence")]
     judged.done("costs", "set", "news", "alpha", "price=12 EUR", "licence=MIT")
-    assert judged.refused("costs", "columns", "news", "--remove", "price")[-1].startswith("Runs state “price”: alpha")
+    assert judged.refused("costs", "columns", "remove", "news", "price")[-1].startswith("Runs state “price”: alpha")
     judged.done("costs", "set", "news", "alpha", "price=")
-    judged.done("costs", "columns", "news", "--remove", "price")
+    judged.done("costs", "columns", "remove", "news", "price")
     assert "PRICE" not in judged.done("costs", "show", "news")

@@ -1,7 +1,11 @@
 """Backups that were opened before they count, restoring, and checking, by command."""
 
+import os
+import signal
 import sqlite3
-from contextlib import closing
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,8 +13,12 @@ from build import labels, pooled_news
 from cli.command_line import CommandLine
 from sqlalchemy import text
 
+from annotator.cli import database as database_commands
 from annotator.settings import sqlite_url
-from annotator.storage import Database
+from annotator.storage import Database, checking
+from annotator.storage.checking import examine
+from annotator.storage.interrupting import interruptible
+from annotator.storage.upkeep import Progress
 
 
 @pytest.fixture
@@ -33,7 +41,7 @@ def qrels(path: str) -> str:
 
 def test_a_backup_is_a_database_with_everything_in_one_file(judged: CommandLine, sqlite_database: Database) -> None:
     said = judged.talk("database", "backup", "copy.sqlite")
-    assert said == "copy.sqlite has 3 judgements; it was opened, checked, and is in order.\n"
+    assert said == "copy.sqlite has 3 judgements; it was opened, and its file is whole.\n"
     assert {path.name for path in Path().iterdir()} == {"copy.sqlite"}
     with closing(sqlite3.connect("file:copy.sqlite?immutable=1", uri=True)) as copy:
         assert copy.execute("PRAGMA journal_mode").fetchone() == ("delete",)
@@ -68,13 +76,81 @@ def test_a_backup_that_cannot_be_written_leaves_nothing(judged: CommandLine) -> 
     assert list(Path().iterdir()) == []
 
 
-def test_a_backup_of_a_database_that_is_not_in_order_is_none(judged: CommandLine, sqlite_database: Database) -> None:
+def test_a_backup_that_is_to_be_checked_in_full_is_none_when_a_count_is_wrong(
+    judged: CommandLine, sqlite_database: Database
+) -> None:
     with sqlite_database.transaction() as session:
         session.execute(text("UPDATE pool_item SET taken = taken + 1 WHERE id = 1"))
     sqlite_database.close()
-    (said,) = judged.refused("database", "backup", "copy.sqlite")
+    (said,) = judged.refused("database", "backup", "copy.sqlite", "--check")
     assert said == "The copy is not in order: Documents whose count of judges is wrong: 1"
     assert list(Path().iterdir()) == []
+    # Else it is a copy of what there is: one with a wrong count is better than none.
+    judged.done("database", "backup", "copy.sqlite")
+    (said,) = judged.refused("database", "restore", "--replace", "copy.sqlite")
+    assert said == "The copy is not in order: Documents whose count of judges is wrong: 1"
+
+
+def test_a_backup_checked_in_full_says_so(judged: CommandLine) -> None:
+    said = judged.talk("database", "backup", "copy.sqlite", "--check")
+    assert said == "copy.sqlite has 3 judgements; it was opened, checked, and is in order.\n"
+
+
+def test_a_backup_of_a_damaged_file_is_none(judged: CommandLine, sqlite_database: Database) -> None:
+    sqlite_database.close()
+    file = file_of(sqlite_database)
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'membership'").fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with file.open("r+b") as stream:
+        stream.seek((page - 1) * size)
+        stream.write(b"\xff" * size)
+    [said, *_] = judged.refused("database", "backup", "copy.sqlite")
+    assert said.startswith(("The copy is not in order: Faults of the file: ", "This is no database of annotator: "))
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("step", ["copying", "checking"])
+def test_a_backup_that_is_interrupted_leaves_nothing(
+    judged: CommandLine, sqlite_database: Database, monkeypatch: pytest.MonkeyPatch, number: int, step: str
+) -> None:
+    def interrupt(*_: object) -> None:
+        os.kill(os.getpid(), number)
+
+    @contextmanager
+    def bar(_title: str) -> Iterator[Progress]:
+        yield lambda done, steps: interrupt() if done == (0 if step == "checking" else steps) else None
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database_commands, "progress_shown", bar)
+        if step == "checking":
+            patched.setattr(checking, "count_judgements", interrupt)
+        result = judged("database", "backup", "copy.sqlite")
+    assert (result.exit_code, result.stderr.strip()) == (130, "Interrupted.")
+    assert list(Path().iterdir()) == []
+    judged.done("database", "backup", "copy.sqlite")
+    sqlite_database.close()
+
+
+def test_ctrl_c_ends_a_statement_that_takes_long(sqlite_database: Database) -> None:
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(KeyboardInterrupt), sqlite_database.reading() as session, interruptible(session):
+        session.execute(text(endless))
+    with sqlite_database.reading() as session:
+        assert session.scalar(text("SELECT 1")) == 1
+
+
+def test_checking_shows_every_step(sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        pooled_news(session)
+    shown: list[tuple[int, int]] = []
+    examination = examine(sqlite_database, progress=lambda done, steps: shown.append((done, steps)))
+    steps = len(examination.findings)
+    assert shown == [(done, steps) for done in range(1, steps + 1)]
 
 
 def test_a_backup_is_restored_where_no_database_is(judged: CommandLine) -> None:
@@ -83,8 +159,8 @@ def test_a_backup_is_restored_where_no_database_is(judged: CommandLine) -> None:
     assert new.talk("database", "restore", "copy.sqlite") == "The database is that of copy.sqlite.\n"
     assert qrels("new.sqlite") == judged.done("qrels", "export", "news")
     # The line is in the site that it made, not in the one that was copied.
-    assert ["database.restore", "copy.sqlite"] in [row[-3:-1] for row in new.table("audit")]
-    assert "database.restore" not in judged.done("audit")
+    assert ["database.restore", "copy.sqlite"] in [row[-3:-1] for row in new.table("audit", "list")]
+    assert "database.restore" not in judged.done("audit", "list")
 
 
 def test_a_database_that_is_there_is_replaced_on_request_and_kept(
@@ -130,8 +206,16 @@ def test_a_torn_backup_is_not_restored(judged: CommandLine) -> None:
 
 def test_of_postgresql_the_tools_are_named(shared_postgres: Database) -> None:
     postgres = CommandLine(shared_postgres.engine.url.render_as_string(hide_password=False))
-    assert "pg_dump --format=custom" in postgres.refused("database", "backup", "copy.dump")[0]
-    assert "pg_restore --clean" in postgres.refused("database", "restore", "copy.dump")[0]
+    [dump] = postgres.refused("database", "backup", "copy.dump")
+    [restore] = postgres.refused("database", "restore", "copy.dump")
+    assert "pg_dump --format=custom --file=FILE 'postgresql://" in dump
+    assert "pg_restore --clean --if-exists --dbname='postgresql://" in restore
+
+
+def test_of_postgresql_an_address_is_named_that_its_tools_take() -> None:
+    given = CommandLine("postgresql+psycopg://ann:secret@db.example.org:5433/task?sslmode=require")
+    [told] = given.refused("database", "backup", "copy.dump")
+    assert told.endswith("--file=FILE 'postgresql://ann@db.example.org:5433/task?sslmode=require'")
 
 
 def test_checking_lists_what_was_looked_for(judged: CommandLine) -> None:
@@ -174,7 +258,8 @@ def test_every_acknowledged_judgement_is_asked_for(judged: CommandLine, sqlite_d
 
 def test_an_empty_file_is_not_in_order(annotator: CommandLine) -> None:
     nothing = CommandLine(sqlite_url(Path("nothing.sqlite")))
-    assert nothing.refused("database", "check") == ["The database has no tables: nothing was ever stored in it."]
+    Path("nothing.sqlite").touch()
+    assert nothing.refused("database", "check")[0].startswith("There is no database of annotator at “nothing.sqlite”.")
     assert annotator("database", "check").exit_code == 0
 
 

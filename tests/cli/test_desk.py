@@ -37,25 +37,25 @@ def test_a_training_is_imported_listed_and_cleared(trained: CommandLine) -> None
         ["1", "a", "2", "0", "0", "It", "answers", "it."],
         ["1", "b", "0", "0", "0", "It", "is", "about", "dogs."],
     ]
-    assert trained.talk("training", "clear", "news") == "Documents taken out of the training: 2.\n"
+    assert trained.talk("training", "remove", "news") == "Documents taken out of the training: 2.\n"
     assert trained.table("training", "list", "news") == []
 
 
 def test_the_results_show_who_passes(trained: CommandLine, sqlite_database: Database) -> None:
     judged_training(sqlite_database, [2, 1])
-    assert trained.talk("training", "pass-mark", "news", "50") == "The pass mark is 50 %.\n"
-    assert trained.table("training", "show", "news") == [
+    assert trained.talk("training", "set", "news", "--pass-mark", "50") == "The pass mark is 50 %.\n"
+    assert trained.table("training", "results", "list", "news") == [
         ["jo", "1", "2", "2", "1", "passed", "2026-03-01T09:00Z"],
         ["kim", "-", "-", "-", "-", "not", "begun", "-"],
     ]
-    trained.done("training", "pass-mark", "news", "51")
-    assert "not passed" in trained.done("training", "show", "news")
-    assert trained.talk("training", "pass-mark", "news", "none") == "No training is asked for.\n"
-    assert "finished" in trained.done("training", "show", "news")
-    [said] = trained.refused("training", "clear", "news")
+    trained.done("training", "set", "news", "--pass-mark", "51")
+    assert "not passed" in trained.done("training", "results", "list", "news")
+    assert trained.talk("training", "set", "news", "--pass-mark", "none") == "No training is asked for.\n"
+    assert "finished" in trained.done("training", "results", "list", "news")
+    [said] = trained.refused("training", "remove", "news")
     assert said == "Judges have answered in this training: say that their answers are to go, too."
-    trained.done("training", "clear", "news", "--with-answers")
-    assert trained.table("training", "show", "news")[0][-3:] == ["not", "begun", "-"]
+    trained.done("training", "remove", "news", "--with-answers")
+    assert trained.table("training", "results", "list", "news")[0][-3:] == ["not", "begun", "-"]
 
 
 def test_a_file_with_problems_is_refused_line_by_line(trained: CommandLine) -> None:
@@ -64,14 +64,14 @@ def test_a_file_with_problems_is_refused_line_by_line(trained: CommandLine) -> N
         "bad.tsv:1: Document a of topic 1 is in the training already.",
         "bad.tsv:2: The collection has no topic 7.",
         "bad.tsv:2: The grade 9 is not in the scale of the collection, which has 0, 1, 2.",
-        "bad.tsv:3: The line has 1 fields between tabs; it has topic, docno, grade and, if you like, explanation.",
+        "bad.tsv:3: The line has one field between tabs; it has topic, docno, grade and, if you like, explanation.",
         "Nothing was stored. Problems found: 4.",
     ]
 
 
 @pytest.mark.parametrize("mark", ["101", "999"])
 def test_a_pass_mark_beyond_a_hundred_is_refused(news: CommandLine, mark: str) -> None:
-    assert news.refused("training", "pass-mark", "news", mark) == [
+    assert news.refused("training", "set", "news", "--pass-mark", mark) == [
         f"A pass mark is a percentage from 0 to 100; {mark} is not."
     ]
 
@@ -95,6 +95,6 @@ def test_it_is_listed_who_has_accepted_the_guidelines(news: CommandLine, sqlite_
     with sqlite_database.transaction() as session:
         member(session, "kim")
         guidelines.accept_guidelines(session, SLUG, member(session, "jo"), 1)
-    assert news.table("guidelines", "accepted", "news") == [["jo", "1", "yes"], ["kim", "-", "no"]]
+    assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "yes"], ["kim", "-", "no"]]
     news.done("guidelines", "set", "news", "-", given="Be fair and quick.")
-    assert news.table("guidelines", "accepted", "news") == [["jo", "1", "no"], ["kim", "-", "no"]]
+    assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "no"], ["kim", "-", "no"]]

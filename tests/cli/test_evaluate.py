@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import pytest
 from cli.command_line import CommandLine, write_run
+from csv_cells import unquoted
 
 from annotator.cli import evaluate as evaluate_command
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
@@ -60,7 +61,7 @@ def test_without_a_measure_the_usual_ones_are_shown(annotator: CommandLine) -> N
 
 
 def test_each_topic_and_the_mean_can_be_shown(annotator: CommandLine) -> None:
-    rows = annotator.table("evaluate", "qrels", "beta.run", "-m", "RR", "--per-topic")
+    rows = annotator.table("evaluate", "qrels", "beta.run", "-m", "RR", "--by-topic")
     assert rows == [
         ["beta", "1", "1.0000"],
         ["beta", "2", "0.0000"],
@@ -89,13 +90,13 @@ def test_csv_and_tsv_are_exact_and_say_over_what_they_average(
 
 @pytest.mark.parametrize("format_", ["csv", "tsv", "trec_eval"])
 def test_topics_without_an_answer_are_told_beside_bare_values(annotator: CommandLine, format_: str) -> None:
-    talk = annotator.talk("evaluate", "qrels", "alpha.run", "-m", "map", "--format", format_, "--per-topic")
+    talk = annotator.talk("evaluate", "qrels", "alpha.run", "-m", "map", "--format", format_, "--by-topic")
     assert "alpha returned nothing for" in talk
 
 
 def test_what_is_said_of_all_measures_stands_in_their_names(annotator: CommandLine) -> None:
     words = ("evaluate", "qrels", "beta.run", "-m", "AP", "-m", "P(rel=1)@1", "-m", "nDCG@10", "--format", "csv")
-    heading = annotator.done(*words, "--relevant-from", "2", "--judged-only").splitlines()[0]
+    heading = unquoted(annotator.done(*words, "--relevant-from", "2", "--judged-only")).splitlines()[0]
     assert heading.startswith(
         'run,"AP(rel=2,judged_only=True)","P(rel=1,judged_only=True)@1",nDCG(judged_only=True)@10'
     )
@@ -104,7 +105,7 @@ def test_what_is_said_of_all_measures_stands_in_their_names(annotator: CommandLi
 def test_a_spreadsheet_does_not_run_a_tag(annotator: CommandLine) -> None:
     Path("formula.run").write_text("1 Q0 a 1 1 =1+1\n")
     for format_ in ("csv", "tsv"):
-        out = annotator.done("evaluate", "qrels", "formula.run", "-m", "AP", "--format", format_)
+        out = unquoted(annotator.done("evaluate", "qrels", "formula.run", "-m", "AP", "--format", format_))
         assert out.splitlines()[1].startswith("'=1+1")
 
 
@@ -145,13 +146,13 @@ def test_a_full_disk_is_told() -> None:
 
 
 def test_csv_by_topic_has_a_row_a_topic(annotator: CommandLine) -> None:
-    out = annotator.done("evaluate", "qrels", "beta.run", "-m", "RR", "--format", "csv", "--per-topic")
+    out = unquoted(annotator.done("evaluate", "qrels", "beta.run", "-m", "RR", "--format", "csv", "--by-topic"))
     assert out == "run,topic,RR\nbeta,1,1.0\nbeta,2,0.0\nbeta,3,1.0\nbeta,all,0.6666666666666666\n"
 
 
 def test_json_says_everything(annotator: CommandLine) -> None:
     words = ("evaluate", "qrels", "alpha.run", "-m", "P@1", "--format", "json", "--relevant-from", "2")
-    assert json.loads(annotator.done(*words, "--per-topic")) == {
+    assert json.loads(annotator.done(*words, "--by-topic")) == {
         "qrels": "qrels",
         "measures": ["P(rel=2)@1"],
         "relevant_from": 2,
@@ -207,7 +208,7 @@ def test_unjudged_documents_can_be_left_out(annotator: CommandLine) -> None:
 def test_trec_eval_9_compares_scores_in_single_precision(annotator: CommandLine) -> None:
     # Equal as float32, so c goes before a, as the later docno does in a tie.
     Path("close.run").write_text("3 Q0 e 1 1.00000002 close\n3 Q0 f 2 1.00000001 close\n")
-    words = ("evaluate", "qrels", "close.run", "-m", "RR", "--per-topic")
+    words = ("evaluate", "qrels", "close.run", "-m", "RR", "--by-topic")
     assert annotator.table(*words)[2] == ["close", "3", "1.0000"]
     assert annotator.table(*words, "--compat", "9")[2] == ["close", "3", "0.5000"]
 
@@ -279,7 +280,7 @@ def test_lenient_says_that_one_process_reads(annotator: CommandLine) -> None:
 
 def test_lenient_takes_what_trec_eval_takes_and_says_so(annotator: CommandLine) -> None:
     Path("odd.run").write_text("1 Q0 a 1 1,5 odd\n1 Q0 c 2 xyz odd more\n")
-    words = ("evaluate", "qrels", "odd.run", "-m", "AP", "--per-topic", "--lenient")
+    words = ("evaluate", "qrels", "odd.run", "-m", "AP", "--by-topic", "--lenient")
     assert annotator.table(*words)[0] == ["odd", "1", "1.0000"]
     notices = annotator.talk(*words).splitlines()
     assert [notice.split(" ")[0] for notice in notices] == ["odd.run:1:", "odd.run:2:"]
@@ -311,7 +312,7 @@ def test_a_topic_that_nobody_judged_is_told_and_scores_0(annotator: CommandLine)
     given = "1 0 a -1\n1 0 b -2\n2 0 a 1\n"
     result = annotator(*words, given=given)
     assert "nan" not in result.stdout
-    assert annotator.done(*words, "--per-topic", given=given).splitlines()[1].split() == ["alpha", "1", *["0.0000"] * 3]
+    assert annotator.done(*words, "--by-topic", given=given).splitlines()[1].split() == ["alpha", "1", *["0.0000"] * 3]
     assert "Nothing of topic 1 is judged" in result.stderr
 
 

@@ -23,7 +23,7 @@ def data(text: str) -> list[list[str]]:
 
 def test_lists_of_the_topics_that_both_runs_have_are_made(files: CommandLine) -> None:
     heading, *rows = data(
-        files.done("interleave", "alpha.run", "beta.run", "--depth", "3", "--lists", "2", "--seed", "1")
+        files.done("interleave", "alpha.run", "beta.run", "--depth", "3", "--count", "2", "--seed", "1")
     )
     assert heading == ["topic", "list", "position", "docno", "team", "alpha", "beta"]
     assert [row[:3] for row in rows] == [
@@ -45,17 +45,24 @@ def test_lists_of_the_topics_that_both_runs_have_are_made(files: CommandLine) ->
     assert {row[4] for row in rows if row[0] == "2"} == {"alpha", "beta"}
 
 
+def test_the_bias_of_balanced_lists_is_stated_where_they_are_chosen(files: CommandLine) -> None:
+    made = ("interleave", "alpha.run", "beta.run", "--seed", "1", "-o", "lists.tsv")
+    assert "Balanced interleaving has a known bias" in files.talk(*made, "--method", "balanced")
+    assert "bias" not in files.talk(*made)
+    assert "Balanced interleaving has a known bias" in files.done("interleave", "--help")
+
+
 def test_the_same_seed_gives_the_same_file_and_another_seed_another(files: CommandLine) -> None:
     for name, seed in (("one", "5"), ("two", "5"), ("three", "6")):
         files.done("interleave", "alpha.run", "beta.run", "--seed", seed, "-o", name)
     contents = [Path(name).read_bytes() for name in ("one", "two", "three")]
     assert contents[0] == contents[1]
     assert contents[0].split(b"\n", 1)[1] != contents[2].split(b"\n", 1)[1]
-    assert contents[0].startswith(b"# annotator interleave --method team-draft --depth 10 --lists 60 --seed 5\n")
+    assert contents[0].startswith(b"# annotator interleave --method team-draft --depth 10 --count 60 --seed 5\n")
 
 
 def test_what_was_made_is_said_on_standard_error(files: CommandLine) -> None:
-    assert files.talk("interleave", "alpha.run", "beta.run", "--seed", "1", "--lists", "3").splitlines() == [
+    assert files.talk("interleave", "alpha.run", "beta.run", "--seed", "1", "--count", "3").splitlines() == [
         "Topics: 2, of 3 lists each. Runs: alpha, beta.",
         "Topics left out, as not all runs have them: 1.",
         "Take a multiple of 2 lists, so that each run picks first as often as another.",
@@ -73,7 +80,7 @@ def test_more_than_two_runs_are_drafted_from(files: CommandLine) -> None:
 
 def test_balanced_lists_have_ranks_and_no_team(files: CommandLine) -> None:
     heading, *rows = data(
-        files.done("interleave", "alpha.run", "beta.run", "--method", "balanced", "--lists", "2", "--seed", "1")
+        files.done("interleave", "alpha.run", "beta.run", "--method", "balanced", "--count", "2", "--seed", "1")
     )
     assert heading == ["topic", "list", "position", "docno", "alpha", "beta"]
     assert sorted("".join(row[3] for row in rows if row[:2] == ["1", number]) for number in "12") == ["acbd", "cadb"]

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from build import HASH
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 from sqlalchemy import select
 
 from annotator.storage import AuditEvent, Database
@@ -32,9 +33,9 @@ def test_a_link_to_a_role_is_printed_listed_and_withdrawn(news: CommandLine, sql
     sqlite_database.close()
     [[number, whom, role, team, state, *_]] = news.table("invitations", "list", "news")
     assert (whom, role, team, state) == ("Kim", "participant", "red", "open")
-    assert news.talk("invitations", "withdraw", "news", number) == f"The link {number} is not valid any more.\n"
+    assert news.talk("invitations", "remove", "news", number) == f"The link {number} is not valid any more.\n"
     assert news.table("invitations", "list", "news")[0][4] == "withdrawn"
-    assert news.refused("invitations", "withdraw", "news", "99") == ["There is no invitation 99."]
+    assert news.refused("invitations", "remove", "news", "99") == ["There is no invitation 99."]
 
 
 @pytest.mark.parametrize("address", ["trec.example.org", "ftp://x", "https://", "https://x/?a=1", "http://[", ""])
@@ -49,9 +50,10 @@ def test_people_of_a_file_get_accounts_roles_and_links(news: CommandLine, sqlite
     Path("people.csv").write_text("name,role,team\njo,judge,\npat,participant,red\n")
     result = news("members", "import", "news", "people.csv", "-o", "links.csv", "--address", SITE)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr == "2 roles are given; links: 2.\n"
-    lines = Path("links.csv").read_text().splitlines()
+    assert result.stderr == "Roles given: 2; links: 2.\n"
+    lines = unquoted(Path("links.csv").read_text()).splitlines()
     assert lines[0] == "name,role,team,link"
+    assert Path("links.csv").stat().st_mode & 0o777 == 0o600
     with sqlite_database.transaction() as session:
         assert invitations.accept_password(session, secret_of(lines[1].split(",")[3]), HASH, at=now()).name == "jo"
         assert accounts.sign_in(session, "jo", PASSWORD) is not None
@@ -80,7 +82,7 @@ def test_a_token_is_printed_once_listed_and_revoked(news: CommandLine, sqlite_da
     [[number, user, name, scopes, slug, in_force, *_]] = news.table("tokens", "list", "pat")
     assert (user, name, scopes, slug, in_force) == ("pat", "script", "read,runs", "news", "yes")
     assert secret not in news.done("tokens", "list")
-    assert news.talk("tokens", "revoke", number) == "The token script opens nothing any more.\n"
+    assert news.talk("tokens", "remove", number) == "The token script opens nothing any more.\n"
     assert news.table("tokens", "list")[0][5] == "no"
 
 
@@ -93,14 +95,14 @@ def test_a_token_that_cannot_be_is_refused(news: CommandLine) -> None:
     assert news.refused("tokens", "add", "pat", "--name", "x", "--scopes", "read", "--collection", "news") == [
         "There is no collection “news”."
     ]
-    assert news.refused("tokens", "revoke", "7") == ["There is no token 7."]
+    assert news.refused("tokens", "remove", "7") == ["There is no token 7."]
 
 
 def test_whoever_has_the_database_gives_new_passwords_and_signs_out(
     news: CommandLine, sqlite_database: Database
 ) -> None:
     news.done("users", "add", "jo", "--administrator", given=PASSWORD)
-    link = news.done("users", "password-link", "jo")
+    link = news.done("users", "reset-password", "jo")
     with sqlite_database.reading() as session:
         assert invitations.open_invitation(session, secret_of(link), now=now()).account == "jo"
         before = accounts.sign_in(session, "jo", PASSWORD)
@@ -110,7 +112,7 @@ def test_whoever_has_the_database_gives_new_passwords_and_signs_out(
         assert before is not None
         assert accounts.load_person(session, before.id, before.generation) is None
     assert news.refused("users", "sign-out", "gus") == ["There is no user “gus”."]
-    assert news.refused("users", "password-link", "gus") == ["There is no user “gus”."]
+    assert news.refused("users", "reset-password", "gus") == ["There is no user “gus”."]
 
 
 def test_an_observer_is_a_member(news: CommandLine) -> None:

@@ -1,4 +1,4 @@
-"""`annotator agreement effect` and `machines`, `judgements import --machine`, `users mark-machine`."""
+"""`annotator agreement effect show` and `machines`, `judgements import --machine`, `users set --machine`."""
 
 import csv
 import json
@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 
 STRICT = "1 0 a 1\n1 0 d 0\n2 0 a 0\n2 0 e 1\n"
 GENEROUS = "1 0 a 0\n1 0 d 1\n2 0 a 0\n2 0 e 1\n"
-EFFECT = ("agreement", "effect", "news", "-m", "P@1", "--draws", "20")
+EFFECT = ("agreement", "effect", "show", "news", "-m", "P@1", "--draws", "20")
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_the_effect_is_shown_part_by_part(judged: CommandLine) -> None:
     found = json.loads(judged.done(*EFFECT, "--format", "json"))
     assert found["pairs"][0]["comparison"]["first"] == [0, 1]
     assert (found["own_policy"], found["mixture"]["draws"], found["mixture"]["seed"]) == (
-        "adjudicated-else-majority",
+        "adjudicated-else-majority-first",
         20,
         1,
     )
@@ -42,8 +43,8 @@ def test_how_it_was_found_is_said_on_standard_error(judged: CommandLine) -> None
 
 
 def test_topics_are_named_with_commas_between(judged: CommandLine) -> None:
-    assert json.loads(judged.done(*EFFECT, "--topics", "2, ", "--format", "json"))["topics"] == ["2"]
-    assert judged.refused(*EFFECT, "--topics", "7") == ["There is no topic “7” in this collection."]
+    assert json.loads(judged.done(*EFFECT, "--topic", "2", "--format", "json"))["topics"] == ["2"]
+    assert judged.refused(*EFFECT, "--topic", "7") == ["There is no topic “7” in this collection."]
 
 
 def test_one_judge_has_nobody_to_be_compared_with(pooled: CommandLine) -> None:
@@ -63,18 +64,18 @@ def test_machines_come_in_apart_and_are_compared_with_people(judged: CommandLine
             "Outside the scale: 1."
         ),
     ]
-    [row] = judged.table("agreement", "machines", "news")
+    [row] = judged.table("agreement", "machines", "show", "news")
     assert row[:5] == ["bot", "Judge-7B", "1", "1", "1"]
-    assert [row[1:3] for row in judged.table("agreement", "machines", "news", "--by", "judge")] == [
+    assert [row[1:3] for row in judged.table("agreement", "machines", "show", "news", "--by", "judge")] == [
         ["generous", "1"],
         ["strict", "1"],
     ]
-    outside = judged.done("agreement", "machines", "news", "--by", "outside", "--format", "csv")
+    outside = unquoted(judged.done("agreement", "machines", "show", "news", "--by", "outside", "--format", "csv"))
     assert outside.splitlines() == ["machine,topic,docno,label", "bot,1,d,9"]
-    [machine] = json.loads(judged.done("agreement", "machines", "news", "--format", "json"))["machines"]
+    [machine] = json.loads(judged.done("agreement", "machines", "show", "news", "--format", "json"))["machines"]
     assert (machine["model"], machine["prompt"], machine["date"]) == ("Judge-7B", "Say 0, 1 or 2.\n", "2026-02-01")
-    assert machine["people"]["confusion"] == [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
-    grades = judged.table("agreement", "machines", "news", "--by", "grade", "--shared")
+    assert machine["people"]["confusion"] == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    grades = judged.table("agreement", "machines", "show", "news", "--by", "grade", "--shared")
     assert ["bot", "strict", "1", "1", "1"] in grades
     assert [row[0] for row in judged.table(*EFFECT, "--by", "pair")] == ["generous"]
 
@@ -86,11 +87,13 @@ def test_what_is_said_of_a_machine_needs_one(pooled: CommandLine) -> None:
 
 
 def test_a_judge_is_marked_as_a_machine_and_back(judged: CommandLine) -> None:
-    assert judged.talk("users", "mark-machine", "strict", "--model", "Judge-7B") == "The judge strict is a machine.\n"
+    assert (
+        judged.talk("users", "set", "strict", "--machine", "--model", "Judge-7B") == "The judge strict is a machine.\n"
+    )
     assert [row[-1] for row in judged.table("users", "list")] == ["-", "Judge-7B"]
-    assert [row[0] for row in judged.table("agreement", "machines", "news")] == ["strict"]
-    assert judged.talk("users", "mark-person", "strict") == "The judge strict is a person.\n"
-    assert judged.table("agreement", "machines", "news") == []
+    assert [row[0] for row in judged.table("agreement", "machines", "show", "news")] == ["strict"]
+    assert judged.talk("users", "set", "strict", "--person") == "The judge strict is a person.\n"
+    assert judged.table("agreement", "machines", "show", "news") == []
 
 
 def test_a_value_that_is_missing_has_its_reason_beside_it(judged: CommandLine) -> None:
@@ -106,10 +109,11 @@ def test_a_value_that_is_missing_has_its_reason_beside_it(judged: CommandLine) -
     no_overlap = "The two judges have graded no document in common."
     no_ranking = "No document has both a grade of the machine and a settled grade of people."
     reasons = (
-        "same, more, kappa, low, high, quadratic, quadratic_low, quadratic_high: "
+        "same, more, kappa, low, high, analytic_low, analytic_high, quadratic, quadratic_low, quadratic_high, "
+        "quadratic_analytic_low, quadratic_analytic_high: "
         f"{no_overlap} tau, tau_ap, rbo: {no_ranking}"
     )
-    machines = ("agreement", "machines", "news")
+    machines = ("agreement", "machines", "show", "news")
     assert judged.talk(*machines).splitlines() == [f"bot: {reasons}"]
     [row] = csv.DictReader(judged.done(*machines, "--format", "csv").splitlines())
     assert (row["kappa"], row["reasons"]) == ("", reasons)

@@ -59,6 +59,14 @@ def test_a_link_stays_a_link_and_keeps_the_permissions_behind_it() -> None:
     assert Path("real").stat().st_mode & 0o777 == 0o640
 
 
+def test_a_private_file_is_its_owners_also_where_it_replaces_one_that_others_read() -> None:
+    Path("old").write_bytes(b"old")
+    Path("old").chmod(0o644)
+    write_together({"old": b"new", "fresh": b"too"}, private=True)
+    assert everything() == {"old": b"new", "fresh": b"too"}
+    assert [Path(name).stat().st_mode & 0o777 for name in ("old", "fresh")] == [0o600, 0o600]
+
+
 def test_without_a_path_the_bytes_go_to_standard_output(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     write_or_print(None, b"\xff\x00\n")
     write_or_print("-", b"more")

@@ -49,13 +49,13 @@ def test_a_name_that_is_taken_is_refused(annotator: CommandLine) -> None:
 
 def test_a_new_password_replaces_the_old_one(annotator: CommandLine, sqlite_database: Database) -> None:
     annotator.done("users", "add", "jo", given=PASSWORD)
-    annotator.done("users", "password", "jo", given="another horse\n")
+    annotator.done("users", "set", "jo", "--password", given="another horse\n")
     assert signs_in(sqlite_database, "jo", "another horse")
     assert not signs_in(sqlite_database, "jo", PASSWORD)
 
 
 def test_nobody_gets_no_new_password(annotator: CommandLine) -> None:
-    assert annotator.refused("users", "password", "gus", given=PASSWORD) == ["There is no user “gus”."]
+    assert annotator.refused("users", "set", "gus", "--password", given=PASSWORD) == ["There is no user “gus”."]
 
 
 def test_members_come_and_go(news: CommandLine) -> None:
@@ -66,6 +66,18 @@ def test_members_come_and_go(news: CommandLine) -> None:
     assert news.table("members", "list", "news") == [["jo", "judge", "-", "-"], ["pat", "participant", "words", "-"]]
     news.done("members", "remove", "news", "jo", "--role", "judge")
     assert news.table("members", "list", "news") == [["pat", "participant", "words", "-"]]
+
+
+def test_the_last_organiser_is_neither_removed_nor_forgotten(news: CommandLine) -> None:
+    news.done("users", "add", "ola", given=PASSWORD)
+    news.done("members", "add", "news", "ola", "--role", "organiser")
+    refusal = ["Without “ola” nobody who can sign in would organise “news”: make somebody else an organiser first."]
+    assert news.refused("members", "remove", "news", "ola", "--role", "organiser") == refusal
+    assert news.refused("users", "remove", "ola", "--yes") == refusal
+    assert news.table("members", "list", "news") == [["ola", "organiser", "-", "-"]]
+    news.done("users", "add", "kim", given=PASSWORD)
+    news.done("members", "add", "news", "kim", "--role", "organiser")
+    news.done("members", "remove", "news", "ola", "--role", "organiser")
 
 
 def test_a_role_is_given_once_and_to_somebody(news: CommandLine) -> None:

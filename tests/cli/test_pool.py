@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from cli.command_line import CommandLine, write_run
 
 
@@ -20,6 +21,32 @@ def test_a_pool_grows_by_what_is_new(pooled: CommandLine) -> None:
         ["2", "depth", "random", "1", "1"],
     ]
     assert [line.split()[:4] for line in progress.splitlines()[1:]] == [["1", "5", "0", "0"], ["2", "2", "0", "0"]]
+
+
+@pytest.mark.parametrize("words", [("pool", "build"), ("pool", "holes", "show", "--add-to-pool")])
+def test_a_person_at_a_terminal_confirms_what_a_pool_costs(
+    pooled: CommandLine, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    write_run("gamma", ["1 a", "1 f", "2 e", "2 g"])
+    pooled.done("runs", "import", "news", "gamma.run")
+    for module in ("confirming", "pool_growth"):
+        monkeypatch.setattr(f"annotator.cli.{module}.at_terminal", lambda: True)
+    before = exported(pooled)
+    answer = pooled(*words, "news", "--depth", "10", given="n\n")
+    assert answer.exit_code == 1
+    assert (
+        "Documents that join the pool: 2, in 2 topics. Judgements wanted: 2, about 0.02 hours at 30.0 seconds each "
+        "(assumed, for too few were measured).\nGo on? [y/N]: n\nAborted!"
+    ) in answer.output
+    assert exported(pooled) == before
+    assert pooled(*words, "news", "--depth", "10", given="y\n").exit_code == 0
+    assert len(exported(pooled)) == len(before) + 2
+    # What adds no document asks nothing, and neither does --yes.
+    pooled.done(*words, "news", "--depth", "10")
+    write_run("delta", ["1 h"])
+    pooled.done("runs", "import", "news", "delta.run")
+    assert "Go on?" not in pooled.talk(*words, "news", "--depth", "10", "--yes")
+    assert len(exported(pooled)) == len(before) + 3
 
 
 def test_a_pool_is_built_of_the_runs_that_fit_a_pattern(news: CommandLine) -> None:
@@ -43,7 +70,7 @@ def test_a_pool_of_no_depth_is_refused(pooled: CommandLine) -> None:
 
 
 def test_strategies_are_listed_with_what_they_take(annotator: CommandLine) -> None:
-    lines = annotator.done("pool", "strategies").splitlines()[1:]
+    lines = annotator.done("pool", "strategies", "list").splitlines()[1:]
     assert [line.split()[0] for line in lines][:3] == ["depth", "rrf", "borda"]
     assert "--start-depth" in next(line for line in lines if line.startswith("mtf"))
 

@@ -49,7 +49,7 @@ def test_a_replay_prints_what_does_not_follow_and_fails(annotator: CommandLine) 
 
 def test_strategies_are_tried_in_a_table(fixture_runs: CommandLine) -> None:
     said = fixture_runs.done(
-        "pool", "simulate", "news", "--qrels", "old", "--strategy", "rrf", "--strategy", "mtf", "--start-depth", "0"
+        "pool", "simulate", "news", "old", "--strategy", "rrf", "--strategy", "mtf", "--start-depth", "0"
     )
     found, tau, told = said.split("\n\n")
     assert [line.split() for line in found.splitlines()[1:]] == [
@@ -66,7 +66,7 @@ def test_strategies_are_tried_in_a_table(fixture_runs: CommandLine) -> None:
 
 
 def test_tables_for_programs_have_a_row_a_point(fixture_runs: CommandLine) -> None:
-    words = ("pool", "simulate", "news", "--qrels", "old", "--strategy", "stratified", "--seed", "4")
+    words = ("pool", "simulate", "news", "old", "--strategy", "stratified", "--seed", "4")
     rows = list(csv.DictReader(fixture_runs.done(*words, "--format", "csv").splitlines()))
     assert [row["share"] for row in rows] == ["0.05", "0.1", "0.2", "0.3", "0.5"]
     told = json.loads(fixture_runs.done(*words, "--format", "json"))
@@ -75,14 +75,12 @@ def test_tables_for_programs_have_a_row_a_point(fixture_runs: CommandLine) -> No
 
 
 def test_a_sample_that_is_too_small_is_told(fixture_runs: CommandLine) -> None:
-    said = fixture_runs.done(
-        "pool", "simulate", "news", "--qrels", "old", "--strategy", "stratified", "--strata", "1:1"
-    )
+    said = fixture_runs.done("pool", "simulate", "news", "old", "--strategy", "stratified", "--strata", "1:1")
     assert said.splitlines()[-1] == "stratified has no more than 3 documents judged."
 
 
 def test_a_chart_has_a_line_and_a_name_for_each_strategy(fixture_runs: CommandLine) -> None:
-    fixture_runs.done("pool", "simulate", "news", "--qrels", "old", "--chart", "chart.svg")
+    fixture_runs.done("pool", "simulate", "news", "old", "--chart", "chart.svg")
     svg = ET.fromstring(Path("chart.svg").read_text())  # noqa: S314 - we wrote it
     texts = [element.text for element in svg.iter("{http://www.w3.org/2000/svg}text")]
     for name in ("depth", "combmnz", "maxmean-ns, start 10", "maxmean-ns, start 0", "stratified"):
@@ -93,7 +91,7 @@ def test_a_chart_has_a_line_and_a_name_for_each_strategy(fixture_runs: CommandLi
 
 
 def test_an_unknown_strategy_is_refused(fixture_runs: CommandLine) -> None:
-    [sentence] = fixture_runs.refused("pool", "simulate", "news", "--qrels", "old", "--strategy", "hedgehog")
+    [sentence] = fixture_runs.refused("pool", "simulate", "news", "old", "--strategy", "hedgehog")
     assert sentence == "There is no strategy “hedgehog”; the nearest names are: hedge."
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 
 
 @pytest.fixture
@@ -24,8 +25,33 @@ def test_an_export_says_what_is_unjudged_and_how_it_was_at_a_moment(judged: Comm
     assert "judged, but by nobody whom the policy hears: 2" in judged.talk(
         "qrels", "export", "news", "--policy", "owner"
     )
-    assert judged.refused("qrels", "export", "news", "--at", "noon")[0].startswith("“noon” is not a moment")
+    wrong = judged("qrels", "export", "news", "--at", "noon")
+    assert (wrong.exit_code, "“noon” is not a moment" in wrong.stderr) == (2, True)
     assert judged.refused("qrels", "export", "news", "--policy", "")[0].startswith("There is no consensus policy “”")
+
+
+def test_qrels_identical_to_the_last_version_are_refused_by_its_number(judged: CommandLine) -> None:
+    judged.done("qrels", "keep", "news")
+    identical = "These qrels are identical to version %d, which is kept already. Nothing was stored."
+    assert judged.refused("qrels", "keep", "news") == [identical % 1]
+    # The same grades by another policy are other qrels, and so are those of the first after them.
+    assert judged.done("qrels", "export", "news") == judged.done("qrels", "export", "news", "--policy", "lowest")
+    judged.done("qrels", "keep", "news", "--policy", "lowest")
+    assert judged.refused("qrels", "keep", "news", "--policy", "lowest") == [identical % 2]
+    judged.done("qrels", "keep", "news")
+    judged.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 0\n")
+    judged.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 0\n")
+    judged.done("qrels", "keep", "news")
+    assert [number for number, *_ in judged.table("qrels", "list", "news")] == ["4", "3", "2", "1"]
+
+
+def test_a_round_is_closed_with_the_last_version_when_nothing_was_judged_since(judged: CommandLine) -> None:
+    judged.done("qrels", "keep", "news")
+    assert "kept as version 1 of the qrels" in judged.talk("rounds", "close", "news")
+    judged.done("rounds", "open", "news")
+    assert "kept as version 1 of the qrels" in judged.talk("rounds", "close", "news")
+    judged.done("rounds", "open", "news")
+    assert [number for number, *_ in judged.table("qrels", "list", "news")] == ["1"]
 
 
 def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) -> None:
@@ -34,27 +60,27 @@ def test_versions_are_kept_listed_given_again_and_compared(judged: CommandLine) 
     listed = judged.table("qrels", "list", "news")
     assert [(line[0], line[3], line[4]) for line in listed] == [
         ("2", "highest", "6"),
-        ("1", "adjudicated-else-majority", "2"),
+        ("1", "adjudicated-else-majority-first", "2"),
     ]
     judged.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 0\n1 0 b 1\n")
     assert judged.done("qrels", "export", "news", "--version", "1") == "1 0 a 2\n1 0 b 0\n"
     judged.done("qrels", "export", "news", "--version", "2", "-o", "two.qrels")
     assert json.loads(Path("two.qrels.manifest.json").read_text())["version"] == 2
-    assert judged.table("qrels", "diff", "news", "1", "2") == [["1", "1", "1", "0", "0"]]
-    shown = judged.done("qrels", "diff", "news", "1", "live", "-m", "P@1").split("\n\n")[1]
+    assert judged.table("qrels", "compare", "news", "1", "2") == [["1", "1", "1", "0", "0"]]
+    shown = judged.done("qrels", "compare", "news", "1", "live", "-m", "P@1").split("\n\n")[1]
     assert [line.split() for line in shown.splitlines()[1:]] == [
         ["alpha", "0.0000", "1.0000", "1", "1"],
         ["beta", "0.0000", "0.0000", "1", "2"],
     ]
-    changes = judged.done("qrels", "diff", "news", "1", "live", "--format", "csv")
+    changes = unquoted(judged.done("qrels", "compare", "news", "1", "live", "--format", "csv"))
     assert changes.splitlines() == ["topic,docno,change,before,after", "1,a,changed,2,0", "1,b,changed,0,1"]
-    found = json.loads(judged.done("qrels", "diff", "news", "1", "live", "-m", "AP", "--format", "json"))
+    found = json.loads(judged.done("qrels", "compare", "news", "1", "live", "-m", "AP", "--format", "json"))
     assert (found["measure"], found["changes"][0]["change"], found["before"]["grades"]) == ("AP", "changed", 2)
-    assert judged.refused("qrels", "diff", "news", "1", "3") == ["There is no version 3 of these qrels."]
+    assert judged.refused("qrels", "compare", "news", "1", "3") == ["There is no version 3 of these qrels."]
     huge = str(10**20)
     no_version = [f"There is no version {huge} of these qrels."]
     assert judged.refused("qrels", "export", "news", "--version", huge) == no_version
-    assert judged.refused("qrels", "diff", "news", "1", huge) == no_version
+    assert judged.refused("qrels", "compare", "news", "1", huge) == no_version
     assert judged.refused("qrels", "export", "news", "--prels", "--version", huge)[0].startswith(
         "There is no such sample"
     )
@@ -80,7 +106,7 @@ def test_a_collection_says_how_its_grades_are_settled(judged: CommandLine) -> No
     judged.done("collections", "set", "news", "--settle-disputed", "--leave-out-machines", "--hide-grades")
     assert judged.done("qrels", "export", "news") == "1 0 a 2\n1 0 b 1\n"
     [refusal] = judged.refused("collections", "set", "news", "--consensus", "vote")
-    assert refusal.startswith("There is no consensus policy “vote”; the policies are: owner, majority,")
+    assert refusal.startswith("There is no consensus policy “vote”; the policies are: owner, owner-else-majority,")
 
 
 def _settings(judged: CommandLine) -> list[str]:

@@ -55,14 +55,14 @@ def test_a_queue_that_cannot_be_is_refused(pooled: CommandLine) -> None:
 
 
 def test_topics_are_assigned_by_hand(judged_by_two: CommandLine) -> None:
-    talk = judged_by_two.talk("assign", "news", "--topic", "1", "--topic", "2", "--judge", "jo")
+    talk = judged_by_two.talk("assignments", "set", "news", "--topic", "1", "--topic", "2", "--judge", "jo")
     assert talk == "Topics that changed hands: 2; documents given back: 0.\n"
-    assert judged_by_two.table("assign", "news") == [
+    assert judged_by_two.table("assignments", "list", "news") == [
         ["1", "4", "0", "4", "jo", "first", "topic"],
         ["2", "2", "0", "2", "jo", "second", "topic"],
     ]
-    judged_by_two.done("assign", "news", "--topic", "2", "--none")
-    shown = judged_by_two("assign", "news")
+    judged_by_two.done("assignments", "set", "news", "--topic", "2", "--none")
+    shown = judged_by_two("assignments", "list", "news")
     assert [line.split() for line in shown.stdout.split("\n\n")[1].splitlines()[1:]] == [
         ["jo", "1", "4"],
         ["kim", "0", "0"],
@@ -72,50 +72,46 @@ def test_topics_are_assigned_by_hand(judged_by_two: CommandLine) -> None:
 
 def test_a_balance_is_shown_by_a_dry_run_and_then_stored(judged_by_two: CommandLine) -> None:
     plan = [["1", "4", "-", "jo"], ["2", "2", "-", "kim"]]
-    dry = judged_by_two("assign", "news", "--balance", "--dry-run")
+    dry = judged_by_two("assignments", "balance", "news", "--dry-run")
     assert "Topics that would change hands: 2. Nothing was stored." in dry.stderr
-    assert judged_by_two.table("assign", "news", "--balance", "--dry-run") == plan
-    assert judged_by_two.table("assign", "news", "--balance") == plan
-    assert judged_by_two.table("assign", "news", "--balance", "--all") == []
-    assert judged_by_two.table("assign", "news", "--balance", "--all", "--judge", "kim") == [["1", "4", "jo", "kim"]]
+    assert judged_by_two.table("assignments", "balance", "news", "--dry-run") == plan
+    assert judged_by_two.table("assignments", "balance", "news") == plan
+    assert judged_by_two.table("assignments", "balance", "news", "--all") == []
+    assert judged_by_two.table("assignments", "balance", "news", "--all", "--judge", "kim") == [["1", "4", "jo", "kim"]]
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        ["--topic", "1"],
-        ["--judge", "jo"],
-        ["--none"],
-        ["--topic", "1", "--judge", "jo", "--none"],
-        ["--topic", "1", "--judge", "jo", "--judge", "kim"],
-        ["--topic", "1", "--balance"],
-        ["--balance", "--none"],
-        ["--topic", "1", "--judge", "jo", "--all"],
-        ["--dry-run"],
+        ["set", "news", "--topic", "1"],
+        ["set", "news", "--judge", "jo"],
+        ["set", "news", "--none"],
+        ["set", "news", "--topic", "1", "--judge", "jo", "--none"],
+        ["set", "news", "--topic", "1", "--judge", "jo", "--all"],
+        ["balance", "news", "--none"],
+        ["balance", "news", "--topic", "1"],
     ],
 )
 def test_options_that_do_not_fit_together_are_wrong_usage(judged_by_two: CommandLine, options: list[str]) -> None:
-    result = judged_by_two("assign", "news", *options)
-    assert result.exit_code == 2
-    assert "Give --topic with one --judge or with --none, or --balance" in result.stderr
+    assert judged_by_two("assignments", *options).exit_code == 2
 
 
 def test_whoever_does_not_judge_here_gets_no_topic(judged_by_two: CommandLine) -> None:
-    assert judged_by_two.refused("assign", "news", "--topic", "1", "--judge", "ola") == [
+    assert judged_by_two.refused("assignments", "set", "news", "--topic", "1", "--judge", "ola") == [
         "“ola” is no judge of this collection."
     ]
 
 
 def test_an_owner_who_judges_no_more_is_told_of(judged_by_two: CommandLine) -> None:
-    judged_by_two.done("assign", "news", "--topic", "1", "--judge", "kim")
+    judged_by_two.done("assignments", "set", "news", "--topic", "1", "--judge", "kim")
     judged_by_two.done("members", "remove", "news", "kim", "--role", "judge")
-    assert "kim owns topics and is no judge any more" in judged_by_two("assign", "news").stderr
+    assert "kim owns topics and is no judge any more" in judged_by_two("assignments", "list", "news").stderr
 
 
 def test_test_questions_are_imported_added_listed_and_removed(judged_by_two: CommandLine) -> None:
     talk = judged_by_two.talk("test-questions", "import", "news", "-", given="1\ta\t2\n1\tf\t0\n")
     assert talk == "Test questions: 2 added, 0 changed, 0 known already; documents added to the pool: 1.\n"
-    judged_by_two.done("test-questions", "add", "news", "--topic", "2", "--document", "e", "--grade", "1")
+    judged_by_two.done("test-questions", "add", "news", "2", "e", "1")
     judged_by_two.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n2 0 e 0\n")
     assert judged_by_two.table("test-questions", "list", "news") == [
         ["1", "a", "2", "1", "1", "2:1"],
@@ -124,8 +120,8 @@ def test_test_questions_are_imported_added_listed_and_removed(judged_by_two: Com
     ]
     listed = judged_by_two.done("test-questions", "list", "news").split("\n\n")[1]
     assert [line.split() for line in listed.splitlines()[1:]] == [["jo", "2", "1", "0.5000", "0"]]
-    judged_by_two.done("test-questions", "remove", "news", "--topic", "1", "--document", "f")
-    assert judged_by_two.refused("test-questions", "remove", "news", "--topic", "1", "--document", "f") == [
+    judged_by_two.done("test-questions", "remove", "news", "1", "f")
+    assert judged_by_two.refused("test-questions", "remove", "news", "1", "f") == [
         "Document “f” is no test question of topic “1”."
     ]
 
@@ -144,12 +140,12 @@ def test_near_duplicates_and_identical_documents_are_shown(judged_by_two: Comman
     judged_by_two.done("documents", "import", "news", "-", given=texts)
     judged_by_two.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 1\n1 0 d 0\n")
     # Of nine shingles of three words, eight are common.
-    assert judged_by_two.table("pool", "near-duplicates", "news", "--topic", "1") == [
+    assert judged_by_two.table("pool", "near-duplicates", "list", "news", "--topic", "1") == [
         ["1", "0.8889", "a", "b", "jo:2", "jo:1", "yes", "A", "A"]
     ]
-    assert judged_by_two.table("pool", "near-duplicates", "news", "--at-least", "0.9") == []
-    identical = judged_by_two.done("pool", "near-duplicates", "news").split("\n\n")[1]
+    assert judged_by_two.table("pool", "near-duplicates", "list", "news", "--at-least", "0.9") == []
+    identical = judged_by_two.done("pool", "near-duplicates", "list", "news").split("\n\n")[1]
     assert [line.split() for line in identical.splitlines()[1:]] == [["1", "c", "d", "1"]]
-    assert judged_by_two.refused("pool", "near-duplicates", "news", "--at-least", "0.2") == [
+    assert judged_by_two.refused("pool", "near-duplicates", "list", "news", "--at-least", "0.2") == [
         "A similarity to look for is from 0.5 to 1, not 0.2."
     ]

@@ -1,4 +1,4 @@
-"""`annotator report`: the page stands alone, and its numbers are those of the commands."""
+"""`annotator report export`: the page stands alone, and its numbers are those of the commands."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ def judged(pooled: CommandLine) -> CommandLine:
 
 
 def report(line: CommandLine, *options: str) -> str:
-    line.done("report", "news", "-o", "report.html", *options)
+    line.done("report", "export", "news", "-o", "report.html", *options)
     return Path("report.html").read_text(encoding="utf-8")
 
 
@@ -73,10 +73,10 @@ def test_the_leaderboard_of_the_report_is_that_of_the_command(judged: CommandLin
 def test_tests_quality_and_agreement_of_the_report_are_those_of_the_commands(judged: CommandLine) -> None:
     tables = Tables(report(judged, *MEASURE_OPTIONS)).of
     significance = json.loads(
-        judged.done("significance", "news", "-m", "AP", "--permutations", "0", "--format", "json")
+        judged.done("significance", "show", "news", "-m", "AP", "--permutations", "0", "--format", "json")
     )
     assert tables["letters"][1:] == [known(one["mean"], one["low"], one["high"]) for one in significance["runs"]]
-    quality = json.loads(judged.done("collections", "quality", "news", "-m", "AP", "--format", "json"))
+    quality = json.loads(judged.done("collections", "quality", "show", "news", "-m", "AP", "--format", "json"))
     assert tables["density"][1:] == [known(one["share"]) for one in quality["topics"]]
     assert tables["fewer"][1:] == [
         known(one["share"], one["tau"], one["least_tau"], one["greatest_tau"], one["tau_ap"])
@@ -97,7 +97,7 @@ def test_the_report_names_the_qrels_by_the_checksum_of_their_file(judged: Comman
     checksum = hashlib.sha256(judged.done("qrels", "export", "news").encode()).hexdigest()
     judged.done("qrels", "keep", "news")
     assert f'"sha256": "{checksum}"' in report(judged).replace("&#34;", '"')
-    judged.done("judgements", "import", "news", "-", "--judge", "eve", given="2 0 a 0\n")
+    judged.done("judgements", "import", "news", "-", "--judge", "eve", "--add-to-pool", given="2 0 z 1\n")
     kept, live = report(judged, "--qrels", "1"), report(judged)
     assert f"SHA-256 of the qrels: <code>{checksum}</code>" in kept
     assert checksum not in live
@@ -157,7 +157,9 @@ def test_the_report_tells_how_the_pool_was_made_and_escapes_what_it_shows(judged
 
 
 def test_what_cannot_be_reported_is_refused(judged: CommandLine) -> None:
-    assert judged.refused("report", "news", "--qrels", "3") == ["There is no version 3 of these qrels."]
-    assert judged.refused("report", "news", "--qrels", "x") == ["“x” is neither the number of a version nor “live”."]
-    assert judged.refused("report", "news", "-m", "Nonsense")[0].startswith("There is no measure")
-    assert judged.refused("report", "other") == ["There is no collection “other”."]
+    assert judged.refused("report", "export", "news", "--qrels", "3") == ["There is no version 3 of these qrels."]
+    assert judged.refused("report", "export", "news", "--qrels", "x") == [
+        "“x” is neither the number of a version nor “live”."
+    ]
+    assert judged.refused("report", "export", "news", "-m", "Nonsense")[0].startswith("There is no measure")
+    assert judged.refused("report", "export", "other") == ["There is no collection “other”."]

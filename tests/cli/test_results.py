@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine, write_run
+from csv_cells import unquoted
 
 STRICT = "1 0 a 2\n1 0 b 0\n2 0 a 1\n"
 GENEROUS = "1 0 a 2\n1 0 b 1\n2 0 e 1\n"
@@ -127,7 +128,7 @@ def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandL
         ["alpha", "-", "1.0000", "-", "1.0000", "-"],
         ["beta", "-", "0.5000", "[0.0000,1.0000]", "0.5000", "-"],
     ]
-    assert "Qrels: live settled by adjudicated-else-majority, 4 grades, fingerprint " in shown
+    assert "Qrels: live settled by adjudicated-else-majority-first, 4 grades, fingerprint " in shown
     assert "95%: by Student's t over topics." in shown
     assert "less than 95 % of what a score looks at is judged: 1 of 2." in shown
 
@@ -157,6 +158,14 @@ def test_intervals_come_by_bootstrap_when_asked(judged: CommandLine) -> None:
     assert "[0.0000,1.0000]" in shown
 
 
+def test_the_leaderboard_is_sorted_only_by_what_it_shows(judged: CommandLine) -> None:
+    words = ("leaderboard", "show", "news", "-m", "AP", "-m", "P@1")
+    for name in ("P@1", "run", "team"):
+        assert json.loads(judged.done(*words, "--sort", name, "--format", "json"))["sorted_by"] == name
+    [refusal] = judged.refused(*words, "--sort", "RR")
+    assert refusal.startswith("The leaderboard cannot be sorted by “RR”: it shows AP, P@1.")
+
+
 def test_the_leaderboard_is_set_in_markdown_and_latex(judged: CommandLine) -> None:
     words = ("leaderboard", "show", "news", "-m", "P@1", "--format")
     lines = judged.done(*words, "markdown").splitlines()
@@ -166,7 +175,7 @@ def test_the_leaderboard_is_set_in_markdown_and_latex(judged: CommandLine) -> No
     warning = "Runs of which less than 95 % of what a score looks at is judged: 1 of 2."
     assert any(line.startswith(warning) for line in lines)
     assert any(line.startswith(f"% {warning}") for line in judged.done(*words, "latex").splitlines())
-    assert judged(*words, "latex", "--per-topic").exit_code == 2
+    assert judged(*words, "latex", "--by-topic").exit_code == 2
 
 
 def test_a_kept_version_is_scored_as_it_was_kept(judged: CommandLine) -> None:
@@ -176,7 +185,7 @@ def test_a_kept_version_is_scored_as_it_was_kept(judged: CommandLine) -> None:
     judged.done("judgements", "import", "news", "-", "--judge", "late", given="1 0 d 2\n")
     kept, now = json.loads(judged.done(*words, "--qrels", "1")), json.loads(judged.done(*words, "--qrels", "live"))
     assert (kept["rows"], kept["fingerprint"]) == (then["rows"], then["fingerprint"])
-    assert (kept["source"], kept["policy"], now["source"]) == ("1", "adjudicated-else-majority", "live")
+    assert (kept["source"], kept["policy"], now["source"]) == ("1", "adjudicated-else-majority-first", "live")
     assert now["fingerprint"] != kept["fingerprint"]
     assert judged.refused(*words, "--qrels", "2") == ["There is no version 2 of these qrels."]
     assert judged(*words, "--qrels", "1", "--policy", "highest").exit_code == 2
@@ -194,7 +203,7 @@ def test_scores_are_those_of_trec_eval_9_when_asked(judged: CommandLine) -> None
 
 
 def test_each_topic_is_shown_and_then_the_mean(judged: CommandLine) -> None:
-    assert judged.table("leaderboard", "show", "news", "-m", "P@1", "-m", "Judged@1", "--per-topic") == [
+    assert judged.table("leaderboard", "show", "news", "-m", "P@1", "-m", "Judged@1", "--by-topic") == [
         ["alpha", "1", "1.0000", "1.0000"],
         ["alpha", "2", "1.0000", "1.0000"],
         ["alpha", "all", "1.0000", "1.0000"],
@@ -212,9 +221,9 @@ def test_csv_and_json_are_exact_and_say_the_same(judged: CommandLine) -> None:
     for row in board["rows"]:
         assert row["values"] == {"Judged@10": float(lines[row["tag"]]["Judged@10"])}
         assert lines[row["tag"]]["fingerprint"] == board["fingerprint"]
-    by_topic = csv.DictReader(judged.done(*words, "csv", "--per-topic").splitlines())
+    by_topic = csv.DictReader(judged.done(*words, "csv", "--by-topic").splitlines())
     assert {(row["run"], row["topic"]) for row in by_topic} >= {("alpha", "1"), ("alpha", "all")}
-    assert json.loads(judged.done(*words, "json", "--per-topic"))["rows"][0]["by_topic"]["2"] == {"Judged@10": 1.0}
+    assert json.loads(judged.done(*words, "json", "--by-topic"))["rows"][0]["by_topic"]["2"] == {"Judged@10": 1.0}
 
 
 def test_runs_are_scored_by_a_judge_and_by_a_file(judged: CommandLine) -> None:
@@ -239,8 +248,8 @@ def test_a_measure_that_is_none_is_refused(judged: CommandLine) -> None:
 def test_a_tag_that_a_spreadsheet_would_run_is_made_harmless(judged: CommandLine) -> None:
     write_run("=cmd", ["1 a"])
     judged.done("runs", "import", "news", "=cmd.run")
-    for words in ([], ["--per-topic"]):
-        shown = judged.done("leaderboard", "show", "news", "--format", "csv", *words)
+    for words in ([], ["--by-topic"]):
+        shown = unquoted(judged.done("leaderboard", "show", "news", "--format", "csv", *words))
         assert "\n'=cmd," in shown
         assert "\n=cmd," not in shown
 

@@ -1,13 +1,13 @@
 """The root of the command line: help, global options, exit codes, what a refusal looks like."""
 
+import os
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
-import click
 import pytest
-from cli.command_line import CommandLine, write_run
+from cli.command_line import CommandLine, every_command, write_run
 from click.testing import CliRunner
 from sqlalchemy import text
 
@@ -18,7 +18,7 @@ from annotator.storage import Database
 from annotator.storage.schema import newest_version
 
 PROGRAM = [sys.executable, "-m", "annotator"]
-HEAVY = ("sqlalchemy", "numpy", "alembic", "flask", "granian", "rich")
+HEAVY = ("sqlalchemy", "numpy", "alembic", "flask", "uvicorn", "rich")
 
 
 def test_help_names_every_noun() -> None:
@@ -42,13 +42,26 @@ def test_each_module_of_a_noun_is_reached() -> None:
         for path in Path(str(import_module("annotator.cli").__file__)).parent.glob("*.py")
         if hasattr(import_module(f"annotator.cli.{path.stem}"), "command")
     }
-    assert with_command == {noun.module for noun in NOUNS.values()}
+    assert with_command == {noun.module for noun in NOUNS.values() if not noun.module.startswith("remote.")}
 
 
 def test_help_imports_nothing_heavy() -> None:
     asked = "import sys; from annotator.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True, text=True)  # noqa: S603 - our own words
     assert not {name for name in HEAVY if name in loaded.stdout.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize(("typed", "offered"), [("coll", ["collections"]), ("--set", ["--settings"])])
+def test_one_tab_imports_nothing_heavy(typed: str, offered: list[str]) -> None:
+    asked = "import sys; from annotator.cli import main; main(prog_name='annotator', standalone_mode=False)"
+    then = f"try:\n    {asked}\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
+    typing = {"_ANNOTATOR_COMPLETE": "bash_complete", "COMP_WORDS": f"annotator {typed}", "COMP_CWORD": "1"}
+    done = subprocess.run(  # noqa: S603 - our own words
+        [sys.executable, "-c", then], capture_output=True, check=True, text=True, env={**os.environ, **typing}
+    )
+    *completions, loaded = done.stdout.splitlines()
+    assert [line.split(",")[1] for line in completions] == offered
+    assert not {name for name in HEAVY if name in loaded.split()}
 
 
 @pytest.mark.parametrize(
@@ -106,13 +119,7 @@ def test_the_path_of_a_file_need_not_be_text(news: CommandLine) -> None:
 
 
 def test_each_argument_called_a_file_is_taken_as_a_path() -> None:
-    commands = [import_module(f"annotator.cli.{noun.module}").command for noun in NOUNS.values()]
-    parameters = [
-        parameter
-        for command in commands
-        for one in (command.commands.values() if isinstance(command, click.Group) else [command])
-        for parameter in one.params
-    ]
+    parameters = [parameter for command in every_command().values() for parameter in command.params]
     files = [one for one in parameters if (one.metavar or (one.name or "").upper()).startswith("FILE")]
     assert len(files) >= 10
     assert [one.name for one in files if one.type is not FILE] == []
@@ -127,7 +134,7 @@ def test_a_refused_file_is_told_line_by_line_and_then_counted(news: CommandLine)
     first, second, count = news.refused("runs", "check", "news", "bad.run")
     assert first.startswith("bad.run:1: The score high is not")
     assert second.startswith("bad.run:2: ")
-    assert count == "Nothing was stored. Problems found: 2."
+    assert count == "Problems found: 2."  # nothing was to be stored
 
 
 def test_files_that_cannot_be_read_are_all_named(news: CommandLine) -> None:
@@ -158,15 +165,12 @@ def test_a_database_url_that_is_none_is_refused() -> None:
 def test_the_option_comes_before_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, annotator: CommandLine
 ) -> None:
-    monkeypatch.setenv("ANNOTATOR_DATABASE_URL", f"sqlite:///{tmp_path}/other.sqlite")
+    other = CommandLine(f"sqlite:///{tmp_path}/other.sqlite")
+    other.done("database", "upgrade")
+    monkeypatch.setenv("ANNOTATOR_DATABASE_URL", other.url)
     annotator.done("users", "add", "jo", given="correct horse\n")
     assert CliRunner().invoke(main, ["users", "list"], catch_exceptions=False).stdout.splitlines()[1:] == []
     assert [name for name, *_ in annotator.table("users", "list")] == ["jo"]
-
-
-def test_an_empty_database_gets_its_tables(tmp_path: Path) -> None:
-    fresh = CommandLine(f"sqlite:///{tmp_path}/fresh.sqlite")
-    assert fresh.table("collections", "list") == []
 
 
 def test_a_database_of_another_version_is_refused(sqlite_database: Database, annotator: CommandLine) -> None:
@@ -182,7 +186,7 @@ def test_upgrading_makes_the_tables_of_this_version(tmp_path: Path) -> None:
     assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
     assert fresh.talk("database", "upgrade") == "The tables are of this version.\n"
     assert fresh.table("users", "list") == []
-    [line] = fresh.table("audit")
+    [line] = fresh.table("audit", "list")
     assert f"to: {newest_version()}" in " ".join(line)
 
 
@@ -201,3 +205,40 @@ def test_a_pipe_that_is_closed_early_is_no_trouble(news: CommandLine) -> None:
     assert program.stderr.read() == b""
     program.stderr.close()
     program.wait()
+
+
+KEY = f'secret_key = "{"0123456789abcdef" * 4}"\n'
+PASSWORD = 'database_url = "postgresql+psycopg://us:word@host/site"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "mode", "held"),
+    [
+        (KEY, 0o644, "the secret key"),
+        (KEY, 0o604, "the secret key"),
+        (KEY + PASSWORD, 0o644, "the secret key and the password of the database"),
+        (PASSWORD, 0o644, "the password of the database"),
+        ('database_url = "postgresql+psycopg:///site?user=us&password=word"\n', 0o644, "the password of the database"),
+        ('database_url = "postgresql+psycopg://us@host:5432/site"\n', 0o644, None),
+        # A group of its own may read it, as where a service has one; and what is no secret is anybody's.
+        (KEY, 0o640, None),
+        (KEY, 0o600, None),
+        ("port = 9000\n", 0o644, None),
+    ],
+)
+def test_a_settings_file_with_secrets_that_others_can_read_is_warned_of(
+    news: CommandLine, monkeypatch: pytest.MonkeyPatch, text: str, mode: int, held: str | None
+) -> None:
+    Path("site.toml").write_text(text)
+    Path("site.toml").chmod(mode)
+    warning = f"WARNING: every account of this machine can read site.toml, which holds {held}. Run: chmod 600 site.toml"
+    monkeypatch.setenv("ANNOTATOR_SETTINGS", "site.toml")
+    monkeypatch.setattr("annotator.cli.serve.serve_pages", lambda *_, **__: None)
+    for words in (("serve",), ("database", "check")):
+        told = news.talk(*words).splitlines()
+        assert (warning in told) is (held is not None)
+        assert ("WARNING" in "".join(told)) is (held is not None)
+    monkeypatch.delenv("ANNOTATOR_SETTINGS")
+    assert (warning in news.talk("--settings", "site.toml", "database", "check")) is (held is not None)
+    # Other commands leave their standard error to what they say.
+    assert "WARNING" not in news.talk("--settings", "site.toml", "rounds", "list", "news")

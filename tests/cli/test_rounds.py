@@ -13,7 +13,7 @@ from cli.command_line import CommandLine, write_run
 def second(pooled: CommandLine) -> CommandLine:
     """Round 1 judged a and b of topic 1; round 2 is open and has gamma, which finds a b d c."""
     pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
-    assert pooled.talk("rounds", "show", "news").startswith("This collection has no rounds")
+    assert pooled.talk("rounds", "list", "news").startswith("This collection has no rounds")
     closed = pooled.talk("rounds", "close", "news")
     assert closed.endswith("Closed round 1; its grades are kept as version 1 of the qrels.\n")
     write_run("gamma", ["1 a", "1 b", "1 d", "1 c"])
@@ -32,7 +32,7 @@ def scores(command_line: CommandLine, *words: str) -> dict[str, float]:
 
 
 def test_rounds_are_closed_opened_and_shown(second: CommandLine) -> None:
-    first, later = second.table("rounds", "show", "news")
+    first, later = second.table("rounds", "list", "news")
     assert (first[0], first[-3:]) == ("1", ["1", "2", "0"])
     assert (later[0], later[1], later[-2:]) == ("2", "second", ["1", "2"])
     assert second.refused("rounds", "open", "news") == ["Round 2 is open. Close it first."]
@@ -60,7 +60,9 @@ EVERY_ROUND = (
 )
 
 
-@pytest.mark.parametrize("command", [("leaderboard", "show"), ("significance",), ("collections", "quality")])
+@pytest.mark.parametrize(
+    "command", [("leaderboard", "show"), ("significance", "show"), ("collections", "quality", "show")]
+)
 def test_scores_that_are_asked_for_without_a_round_say_that_there_are_some(
     second: CommandLine, command: tuple[str, ...]
 ) -> None:
@@ -70,7 +72,7 @@ def test_scores_that_are_asked_for_without_a_round_say_that_there_are_some(
 
 
 def test_the_report_says_that_there_are_rounds(second: CommandLine) -> None:
-    second.done("report", "news", "-o", "report.html")
+    second.done("report", "export", "news", "-o", "report.html")
     assert EVERY_ROUND in Path("report.html").read_text(encoding="utf-8")
 
 
@@ -101,14 +103,35 @@ def test_changed_documents_are_listed_judged_anew_or_let_stand(second: CommandLi
     second.done("documents", "import", "news", "new.tsv")
     Path("newer.tsv").write_text("a\tA\tnewer text\nc\tC\tnewer text of c\n")
     second.done("documents", "import", "news", "newer.tsv")
-    listed = second.table("documents", "changed", "news")
+    listed = second.table("documents", "changed", "list", "news")
     assert [line[:2] for line in listed] == [["1", "a"], ["1", "c"]]
-    lines = list(csv.DictReader(StringIO(second.done("documents", "changed", "news", "--format", "csv"))))
-    assert [(line["document"], line["judge"], line["grade"]) for line in lines] == [("a", "jo", "2"), ("c", "kim", "1")]
-    told = second.talk("documents", "changed", "news", "a", "--requeue")
-    assert told == "Documents of topics put back to be judged anew: 1.\n"
+    lines = list(csv.DictReader(StringIO(second.done("documents", "changed", "list", "news", "--format", "csv"))))
+    assert [(line["docno"], line["judge"], line["grade"]) for line in lines] == [("a", "jo", "2"), ("c", "kim", "1")]
+    told = second.talk("documents", "changed", "requeue", "news", "a")
+    assert told == "Documents of topics put back to be judged again: 1.\n"
     assert second.done("qrels", "export", "news") == "1 0 b 0\n1 0 c 1\n1 0 d 0\n"
-    assert second.talk("documents", "changed", "news", "--let-stand").endswith("whose grades stand: 1.\n")
-    assert second.table("documents", "changed", "news") == []
-    assert second.refused("documents", "changed", "news", "c", "--requeue")[0].startswith("Document c is not among")
-    assert second("documents", "changed", "news", "c").exit_code == 2
+    assert second.talk("documents", "changed", "confirm", "news").endswith("whose grades stand: 1.\n")
+    assert second.table("documents", "changed", "list", "news") == []
+    assert second.refused("documents", "changed", "requeue", "news", "c")[0].startswith("Document c is not among")
+    assert second("documents", "changed", "list", "news", "c").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("significance", "show", "news", "--permutations", "0", "-m", "AP"),
+        ("collections", "quality", "show", "news", "-m", "AP"),
+        ("runs", "compare", "news", "gamma", "delta", "-m", "AP"),
+    ],
+)
+def test_reports_are_limited_to_a_round(second: CommandLine, words: tuple[str, ...]) -> None:
+    write_run("delta", ["1 c", "1 d"])
+    second.done("runs", "import", "news", "delta.run")
+    for choice, name in {"--residual": "residual", "--whole": "whole"}.items():
+        result = second(*words, "--round", "2", choice)
+        assert result.exit_code == 0, result.output
+        assert EVERY_ROUND not in result.output
+        assert "Only the runs of round 2 are scored" in result.output
+        assert ("on the residual collection: 2 documents of topics" in result.output) == (name == "residual")
+    assert second.refused(*words, "--round", "7") == ["There is no round 7 in this collection."]
+    assert second(*words, "--whole").exit_code == 2

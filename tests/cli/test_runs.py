@@ -22,17 +22,17 @@ def test_a_run_is_checked_at_home_with_topics_alone_and_no_database(
     home = CommandLine(sqlite_url(tmp_path / "none.sqlite"))
     Path("topics.tsv").write_text("1\tfirst\n2\tsecond\n")
     write_run("alpha", ["1 a", "1 b"])
-    words = ("runs", "check", "--topics", "topics.tsv", "--most-documents", "1", "alpha.run")
+    words = ("check", "topics.tsv", "alpha.run", "--most-documents", "1")
     assert home.table(*words) == [["alpha", "1", "2", "2", "alpha.run"]]
     assert home.talk(*words).splitlines() == [
         "alpha.run: warning: Topics that the run leaves out: 1 of 2 (2).",
         "alpha.run: warning: Topics with more than 1 documents: 1; the longest list has 2; first lines past that: 2.",
     ]
     write_run("beta", ["3 a"])
-    both = home("runs", "check", "alpha.run", "beta.run", "--topics", "topics.tsv")
+    both = home("check", "topics.tsv", "alpha.run", "beta.run")
     assert both.exit_code == 1
     assert both.stdout.splitlines()[-1].split()[0] == "alpha"
-    assert [line.partition(" ")[0] for line in both.stderr.splitlines()] == ["alpha.run:", "beta.run:1:", "Nothing"]
+    assert [line.partition(" ")[0] for line in both.stderr.splitlines()] == ["alpha.run:", "beta.run:1:", "Problems"]
     assert "beta.run:1: The file of topics has no topic 3." in both.stderr
     assert not Path("none.sqlite").exists()
 
@@ -40,15 +40,15 @@ def test_a_run_is_checked_at_home_with_topics_alone_and_no_database(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["news"], "at least one RUN"),
-        (["news", "alpha.run", "--most-documents", "5"], "with --topics alone"),
-        ([], "Missing argument"),
-        (["--topics", "-", "-", "-"], "can be given once"),
-        (["--topics", "-", "-"], "can be given once"),
+        (["runs", "check", "news"], "Missing argument"),
+        (["runs", "check", "news", "alpha.run", "--most-documents", "5"], "No such option"),
+        (["check", "topics.tsv"], "Missing argument"),
+        (["check", "-", "-", "-"], "can be given once"),
+        (["check", "-", "-"], "can be given once"),
     ],
 )
 def test_a_check_needs_a_collection_or_topics(annotator: CommandLine, words: list[str], told: str) -> None:
-    result = annotator("runs", "check", *words)
+    result = annotator(*words)
     assert result.exit_code == 2
     assert told in result.stderr
 
@@ -91,15 +91,28 @@ def test_a_run_has_its_team_and_description(news: CommandLine) -> None:
     write_run("alpha", ["1 a", "1 b"])
     details = ["--team", "words", "--description", "BM25", "--type", "manual", "--priority", "2"]
     news.done("runs", "import", "news", "alpha.run", *details)
-    [[tag, team, topics, retrieved, is_pooled, *rest, _sent, description]] = news.table("runs", "list", "news")
+    [[tag, team, topics, retrieved, is_pooled, *rest, _sent, same, description]] = news.table("runs", "list", "news")
     assert (tag, team, topics, retrieved, is_pooled, description) == ("alpha", "words", "1", "2", "no", "BM25")
+    assert same == "-"
     assert rest == ["1", "in", "force", "manual", "2", "1"]  # version, state, type, priority, warnings
     assert news.table("runs", "list", "news", "--team", "others") == []
-    news.done("runs", "change", "news", "alpha", "--priority", "1", "--team", "others")
+    news.done("runs", "set", "news", "alpha", "--priority", "1", "--team", "others")
     [row] = news.table("runs", "list", "news", "--team", "others")
     assert row[1] == "others"
     assert row[8:10] == ["manual", "1"]
-    assert news("runs", "change", "news", "alpha").exit_code == 2
+    assert news("runs", "set", "news", "alpha").exit_code == 2
+
+
+def test_an_organiser_is_warned_of_the_ranking_of_another_team(news: CommandLine) -> None:
+    write_run("alpha", ["1 a", "1 b"])
+    write_run("beta", ["1 a", "1 b"])
+    news.done("runs", "import", "news", "alpha.run", "--team", "red")
+    talk = news.talk("runs", "import", "news", "beta.run", "--team", "blue")
+    assert "warning: beta has the same ranking as alpha.\n" in talk
+    assert [row[-1] for row in news.table("runs", "list", "news")] == ["beta", "alpha"]
+    assert "same ranking as  alpha" in news.done("runs", "show", "news", "beta")
+    news.done("runs", "set", "news", "beta", "--team", "red")
+    assert [row[-1] for row in news.table("runs", "list", "news")] == ["-", "-"]
 
 
 def test_a_run_is_corrected_withdrawn_and_restored(news: CommandLine) -> None:

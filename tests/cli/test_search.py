@@ -26,7 +26,7 @@ def texts(pooled: CommandLine) -> CommandLine:
 
 def test_what_is_found_is_listed_with_whether_it_is_pooled_for_the_topic(texts: CommandLine) -> None:
     assert texts.table("documents", "search", "news", "검색 평가") == [["a", "-", "검색시스템"]]
-    result = texts("documents", "search", "news", "cats", "--topic", "2")
+    result = texts("documents", "search", "news", "cats", "--for-topic", "2")
     assert sorted(line.split() for line in result.stdout.splitlines()[1:]) == [
         ["e", "yes", "Cats"],
         ["f", "no", "More", "cats"],
@@ -37,11 +37,11 @@ def test_what_is_found_is_listed_with_whether_it_is_pooled_for_the_topic(texts: 
 
 def test_what_is_found_is_added_for_the_person_who_searched(texts: CommandLine) -> None:
     texts.done("users", "add", "ola", given="a long password\n")
-    add = ("documents", "search", "news", "cat*", "--topic", "2", "--add")
-    assert "Version 2 of the pool: 1 added, 1 already pooled." in texts.talk(*add, "--by", "ola")
+    add = ("documents", "search", "news", "cat*", "--for-topic", "2", "--add-to-pool")
+    assert "Version 2 of the pool: 1 added, 1 already pooled." in texts.talk(*add, "--searcher", "ola")
     assert "Version 2 of the pool: 0 added, 2 already pooled." in texts.talk(*add)
     assert texts.table("pool", "show", "news")[1][:2] == ["2", "search"]
-    result = texts(*add, "--by", "nobody")
+    result = texts(*add, "--searcher", "nobody")
     assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "There is no user “nobody”.")
 
 
@@ -50,11 +50,11 @@ def test_a_bad_query_is_refused_in_a_sentence(texts: CommandLine) -> None:
     assert sentence.startswith("AND at character 6 has nothing behind it")
 
 
-@pytest.mark.parametrize("option", [["--add"], ["--by", "ola"]])
+@pytest.mark.parametrize("option", [["--add-to-pool"], ["--searcher", "ola"]])
 def test_adding_needs_a_topic(texts: CommandLine, option: list[str]) -> None:
     result = texts("documents", "search", "news", "cats", *option)
     assert result.exit_code == 2
-    assert "need the --topic" in result.stderr
+    assert "need the --for-topic" in result.stderr
 
 
 def test_the_index_is_made_anew(texts: CommandLine) -> None:

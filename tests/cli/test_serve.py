@@ -12,7 +12,7 @@ from build import PASSWORD, SECRET_KEY
 from cli.command_line import CommandLine
 from serving import SECONDS_TO_STOP, Server, free_port, running
 
-from annotator.settings import Settings
+from annotator.settings import Settings, refuse_site_without_name
 
 SERVE = [sys.executable, "-m", "annotator", "serve"]
 
@@ -25,7 +25,7 @@ def test_without_a_secret_key_nothing_is_served(annotator: CommandLine, monkeypa
 def test_a_port_that_is_taken_is_refused(annotator: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
     with socket.socket() as other:
-        # granian's workers share their port with anybody who asks for it like this.
+        # A socket that would share its port with others that ask for it like this; ours does not ask.
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -36,8 +36,26 @@ def test_a_port_that_is_taken_is_refused(annotator: CommandLine, monkeypatch: py
 
 def test_an_address_of_another_machine_is_refused(annotator: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
+    monkeypatch.setenv("ANNOTATOR_SITE_HOSTS", "pool.example.org")
     [sentence] = annotator.refused("serve", "--host", "192.0.2.1")  # kept for documentation: RFC 5737
     assert sentence.startswith("Nothing can be served at 192.0.2.1, port 8000: ")
+
+
+@pytest.mark.parametrize(
+    "given", [["--host", "192.0.2.1"], ["--host", "::"], ["--host", "pool.example.org"], ["--proxy", "1"]]
+)
+def test_a_site_that_others_reach_is_not_served_without_its_name(
+    annotator: CommandLine, monkeypatch: pytest.MonkeyPatch, given: list[str]
+) -> None:
+    monkeypatch.setenv("ANNOTATOR_SECRET_KEY", SECRET_KEY)
+    [sentence] = annotator.refused("serve", *given)
+    assert sentence.startswith("The setting ANNOTATOR_SITE_HOSTS is missing: other machines can reach the pages (")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
+def test_pages_that_only_this_machine_reaches_need_no_name(host: str) -> None:
+    refuse_site_without_name(Settings(host=host))
+    refuse_site_without_name(Settings(host="192.0.2.1", proxies=1, site_hosts=("pool.example.org",)))
 
 
 # One process answers where two would show no more: each takes a second to start.

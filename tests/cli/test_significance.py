@@ -1,12 +1,13 @@
-"""`annotator significance` and `correlation`."""
+"""`annotator significance show` and `correlation`."""
 
 import csv
 import json
 
 import pytest
 from cli.command_line import CommandLine
+from csv_cells import unquoted
 
-TEST = ("significance", "news", "-m", "P@1", "--permutations", "100")
+TEST = ("significance", "show", "news", "-m", "P@1", "--permutations", "100")
 
 
 @pytest.fixture
@@ -26,7 +27,12 @@ def test_runs_are_shown_with_interval_and_letters(judged: CommandLine) -> None:
 
 def test_every_part_can_be_had_as_csv_and_json(judged: CommandLine) -> None:
     [pair] = csv.DictReader(judged.done(*TEST, "--format", "csv").splitlines())
-    assert (pair["first"], pair["second"], pair["difference"], pair["differ"]) == ("alpha", "beta", "-0.5", "False")
+    assert (pair["first"], pair["second"], pair["second_minus_first"], pair["differ"]) == (
+        "alpha",
+        "beta",
+        "-0.5",
+        "False",
+    )
     assert (pair["measure"], pair["qrels"], pair["grades"]) == ("P@1", "live", "4")
     # Differences 0 and -1: t is -0.5 / 0.5 of 1 degree of freedom, p exactly a half.
     assert float(pair["t_p"]) == pytest.approx(0.5)
@@ -37,6 +43,17 @@ def test_every_part_can_be_had_as_csv_and_json(judged: CommandLine) -> None:
     assert judged.table(*TEST, "--by", "topics")[0][:1] == ["0.0100"]
 
 
+def test_comparing_two_runs_and_testing_all_subtract_the_same_way(judged: CommandLine) -> None:
+    [pair] = csv.DictReader(judged.done(*TEST, "--format", "csv").splitlines())
+    both = ("runs", "compare", "news", pair["first"], pair["second"], "-m", "P@1", "--format", "csv")
+    [compared] = csv.DictReader(judged.done(*both).splitlines())
+    assert compared["second_minus_first"] == pair["second_minus_first"] == "-0.5"
+    [against] = csv.DictReader(
+        judged.done(*TEST, "--baseline", "alpha", "--by", "baseline", "--format", "csv").splitlines()
+    )
+    assert (against["run"], against["run_minus_baseline"]) == ("beta", "-0.5")
+
+
 def test_what_cannot_be_tested_is_said(pooled: CommandLine) -> None:
     assert pooled.refused(*TEST) == ["Nothing is judged yet, so there is nothing to score against."]
     pooled.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 b 1\n2 0 a 0\n")
@@ -45,7 +62,7 @@ def test_what_cannot_be_tested_is_said(pooled: CommandLine) -> None:
 
 
 def test_two_measures_rank_the_runs(judged: CommandLine) -> None:
-    words = ("correlation", "news", "-m", "P@1", "-m", "AP")
+    words = ("correlation", "show", "news", "-m", "P@1", "-m", "AP")
     # AP of topic 1, where a and d are relevant: alpha has a first, 1/2; beta d and third a, (1 + 2/3) / 2. Of topic 2
     # alpha has 1 and beta 0.
     assert judged.table(*words) == [["alpha", "1.0000", "0.7500", "1", "1"], ["beta", "0.5000", "0.4167", "2", "2"]]
@@ -55,16 +72,16 @@ def test_two_measures_rank_the_runs(judged: CommandLine) -> None:
         "tau-b 1.0000, tau AP 1.0000, RBO 1.0000.",
     ]
     assert json.loads(judged.done(*words, "--format", "json"))["tau"] == 1
-    assert judged.done(*words, "--format", "csv").splitlines()[1] == (
-        "alpha,1.0,0.75,1,1,P@1,live,adjudicated-else-majority,4,AP,live,adjudicated-else-majority,4"
+    assert unquoted(judged.done(*words, "--format", "csv")).splitlines()[1] == (
+        "alpha,1.0,0.75,1,1,P@1,live,adjudicated-else-majority-first,4,AP,live,adjudicated-else-majority-first,4"
     )
 
 
 def test_two_rankings_are_compared_and_no_third(judged: CommandLine) -> None:
     judged.done("qrels", "keep", "news")
-    one_measure = judged.talk("correlation", "news", "--qrels", "1", "--qrels", "live").splitlines()
+    one_measure = judged.talk("correlation", "show", "news", "--qrels", "1", "--qrels", "live").splitlines()
     assert one_measure[:2] == [
         "First: nDCG@10 by 1 qrels, 4 grades of 2 topics.",
         "Second: nDCG@10 by live qrels, 4 grades of 2 topics.",
     ]
-    assert judged("correlation", "news", "-m", "AP", "-m", "P@1", "-m", "P@5").exit_code == 2
+    assert judged("correlation", "show", "news", "-m", "AP", "-m", "P@1", "-m", "P@5").exit_code == 2

@@ -4,71 +4,27 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import pytest
-from build import NOW, SLUG, member, pooled_news
+from build import NOW, SLUG, labels
 from calling import token_of
+from cli.remote_site import Remote
 from click.testing import CliRunner, Result
+from csv_cells import unquoted
 from sqlalchemy import select
-from visiting import application
-from werkzeug.serving import make_server
 from worker.at_work import work
 
 from annotator.api import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
-from annotator.storage import Database, Judgement, Role, Run
-from annotator.workflows import guidelines, jobs
+from annotator.storage import Judgement, Run
+from annotator.workflows import guidelines, jobs, rounds
 
 GAMMA = "1 Q0 a 1 3.0 gamma\n1 Q0 e 2 2.0 gamma\n2 Q0 b 1 2.0 gamma\n"
-
-
-class Remote:
-    """`annotator` on a site with the token of somebody."""
-
-    def __init__(self, address: str, database: Database) -> None:
-        """Keep where it is, and where its tokens are made."""
-        self.address = address
-        self.database = database
-
-    def __call__(self, name: str, *words: str, given: str | None = None) -> Result:
-        """Run a command as this person."""
-        site = {"ANNOTATOR_SITE": self.address, "ANNOTATOR_TOKEN": token_of(self.database, name)}
-        return CliRunner().invoke(main, words, input=given, env=site, catch_exceptions=False)
-
-    def done(self, name: str, *words: str, given: str | None = None) -> str:
-        """Run a command that must succeed; its standard output."""
-        result = self(name, *words, given=given)
-        assert result.exit_code == 0, result.output
-        return result.stdout
-
-    def refused(self, name: str, *words: str, given: str | None = None) -> list[str]:
-        """Run a command that must be refused; the lines of its standard error."""
-        result = self(name, *words, given=given)
-        assert result.exit_code == 1, result.output
-        return result.stderr.splitlines()
-
-
-@pytest.fixture
-def site(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote]:
-    """A site with a pooled collection: Jo judges, Ola organises, Pat sends runs."""
-    with sqlite_database.transaction() as session:
-        pooled_news(session)
-        member(session, "jo", Role.JUDGE)
-        member(session, "ola", Role.ORGANISER)
-        member(session, "pat", Role.PARTICIPANT, team="red")
-    monkeypatch.chdir(tmp_path)
-    server = make_server("127.0.0.1", 0, application(sqlite_database))
-    thread = Thread(target=server.serve_forever)
-    thread.start()
-    yield Remote(f"http://127.0.0.1:{server.server_port}/", sqlite_database)
-    server.shutdown()
-    thread.join()
-    server.server_close()
 
 
 @pytest.fixture
@@ -81,16 +37,19 @@ def column(table: str, place: int = 0) -> list[str]:
     return [line.split()[place] for line in table.splitlines()[1:] if line]
 
 
-def test_a_participant_checks_sends_lists_gets_back_and_withdraws_a_run(site: Remote) -> None:
+def test_a_participant_checks_sends_lists_and_withdraws_a_run(site: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("gamma.run").write_text(GAMMA)
     assert column(site.done("pat", "runs", "check", "news", "gamma.run")) == ["gamma"]
     assert site.done("pat", "runs", "list", "news").splitlines()[1:] == []
-    uploaded = site("pat", "runs", "upload", "news", "gamma.run", "--type", "manual", "--description", "ours")
+    uploaded = site("pat", "runs", "import", "news", "gamma.run", "--type", "manual", "--description", "ours")
     assert uploaded.exit_code == 0
-    assert "Runs uploaded: 1." in uploaded.stderr
+    assert "Runs imported: 1." in uploaded.stderr
     assert "ours" in site.done("pat", "runs", "list", "news")
     assert site.done("pat", "runs", "export", "news", "gamma") == GAMMA
-    site.done("pat", "runs", "withdraw", "news", "gamma")
+    monkeypatch.setattr("annotator.cli.confirming.at_terminal", lambda: True)
+    asked = site("pat", "runs", "withdraw", "news", "gamma", given="n\n")
+    assert (asked.exit_code, "the run gamma, version 1: 2 topics, 3 retrieved." in asked.stderr) == (1, True)
+    site.done("pat", "runs", "withdraw", "news", "gamma", "--yes")
     assert column(site.done("pat", "runs", "list", "news")) == []
     assert column(site.done("pat", "runs", "list", "news", "--all")) == ["gamma"]
 
@@ -99,7 +58,7 @@ def test_a_participant_checks_sends_lists_gets_back_and_withdraws_a_run(site: Re
 def test_large_files_are_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatch, *, worker_works: bool) -> None:
     monkeypatch.setattr(jobs_asked, "MOST_AT_ONCE", 0)
     Path("texts.tsv").write_text("new1\tgiraffe\n")
-    Path("bad.jsonl").write_text("{\n")
+    Path("bad.jsonl").write_text('{"docno"\n')
 
     def meanwhile(_seconds: float) -> None:
         """What happens on the site while the command waits."""
@@ -122,44 +81,44 @@ def test_large_files_are_waited_for(site: Remote, monkeypatch: pytest.MonkeyPatc
 def test_problems_of_files_are_told_as_for_a_database_of_ones_own(site: Remote) -> None:
     Path("good.run").write_text(GAMMA)
     Path("bad.run").write_text("1 Q0 a 1 x bad\n9 Q0 a 1 2.0 bad\n")
-    lines = site.refused("pat", "runs", "upload", "news", "good.run", "bad.run")
+    lines = site.refused("pat", "runs", "import", "news", "good.run", "bad.run")
     assert [line.split(": ")[0] for line in lines if line.startswith("bad")] == ["bad.run:1", "bad.run:2"]
-    assert lines[-1] == "Nothing was stored. Problems found: 2."
+    assert lines[-1] in {"Nothing was stored. Problems found: 2.", "Problems found: 2."}
     with site.database.reading() as session:
         assert "gamma" not in session.scalars(select(Run.tag)).all()
 
 
 def test_a_program_draws_and_grades(site: Remote) -> None:
-    assert column(site.done("jo", "judge", "work", "news")) == ["1", "2"]
-    drawn = [json.loads(line) for line in site.done("jo", "judge", "next", "news", "1").splitlines()]
+    assert column(site.done("jo", "judge", "list", "news")) == ["1", "2"]
+    drawn = [json.loads(line) for line in site.done("jo", "judge", "draw", "news", "1").splitlines()]
     assert len(drawn) == 4
     assert drawn[0]["topic"]["title"] == "first topic"
     site.done("jo", "judge", "grade", "news", str(drawn[0]["assignment"]), "2", "--note", "sure")
     rest = "".join(json.dumps({"assignment": one["assignment"], "grade": 0}) + "\n" for one in drawn[1:])
     for _ in range(2):  # sent again, they are stored once
-        assert "Judgements stored: 3." in site("jo", "judge", "grade-all", "news", "-", given=rest).stderr
+        assert "Judgements stored: 3." in site("jo", "judge", "import", "news", "-", given=rest).stderr
     with site.database.reading() as session:
         assert session.scalars(select(Judgement.grade).order_by(Judgement.id)).all() == [2, 0, 0, 0]
-    assert site.done("jo", "judge", "next", "news", "1") == ""
+    assert site.done("jo", "judge", "draw", "news", "1") == ""
 
 
 def test_guidelines_are_read_and_accepted_before_anything_is_drawn(site: Remote) -> None:
     with site.database.transaction() as session:
         guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
-    assert "accept them" in site.refused("jo", "judge", "next", "news", "1")[-1]
+    assert "accept them" in site.refused("jo", "judge", "draw", "news", "1")[-1]
     assert "accept them" in script(site, "machine_judge", "jo").stderr
-    assert site.done("jo", "judge", "guidelines", "news") == "Be strict.\n"
-    site.done("jo", "judge", "guidelines", "news", "--accept", "1")
-    assert site.done("jo", "judge", "next", "news", "1")
+    assert site.done("jo", "guidelines", "show", "news") == "Be strict.\n"
+    site.done("jo", "guidelines", "accept", "news", "1")
+    assert site.done("jo", "judge", "draw", "news", "1")
 
 
 def test_refused_grades_are_told_and_the_rest_is_stored(site: Remote) -> None:
-    [first, second, *_] = [json.loads(line) for line in site.done("jo", "judge", "next", "news", "1").splitlines()]
+    [first, second, *_] = [json.loads(line) for line in site.done("jo", "judge", "draw", "news", "1").splitlines()]
     lines = [
         {"assignment": first["assignment"], "grade": 9, "id": "bad"},
         {"assignment": second["assignment"], "grade": 1},
     ]
-    said = site.refused("jo", "judge", "grade-all", "news", "-", given="\n".join(map(json.dumps, lines)))
+    said = site.refused("jo", "judge", "import", "news", "-", given="\n".join(map(json.dumps, lines)))
     assert said == [
         "bad: 9 is not a grade of this collection's scale.",
         "Judgements stored: 1.",
@@ -170,18 +129,36 @@ def test_refused_grades_are_told_and_the_rest_is_stored(site: Remote) -> None:
 
 @pytest.mark.parametrize("given", ["", "1 2\n", "[1]\n", '{"grade": 1}\n'])
 def test_a_file_of_grades_that_is_none_is_refused(site: Remote, given: str) -> None:
-    assert site.refused("jo", "judge", "grade-all", "news", "-", given=given)
+    assert site.refused("jo", "judge", "import", "news", "-", given=given)
 
 
 def test_results_are_given_out(site: Remote) -> None:
-    for line in site.done("jo", "judge", "next", "news", "1").splitlines():
+    for line in site.done("jo", "judge", "draw", "news", "1").splitlines():
         site.done("jo", "judge", "grade", "news", str(json.loads(line)["assignment"]), "1")
     assert site.done("ola", "qrels", "export", "news") == "1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0 d 1\n"
     assert column(site.done("ola", "leaderboard", "show", "news", "-m", "P@1"))[:2] == ["alpha", "beta"]
     assert json.loads(site.done("ola", "leaderboard", "show", "news", "--format", "json"))["grades"] == 4
-    assert site.done("ola", "leaderboard", "show", "news", "--format", "csv").startswith("run,")
-    assert site.refused("pat", "leaderboard", "own", "news") == ["The organisers have not released the scores yet."]
+    assert unquoted(site.done("ola", "leaderboard", "show", "news", "--format", "csv")).startswith("run,")
+    by_run = site.done("ola", "leaderboard", "show", "news", "-m", "P@1", "--sort", "run", "--format", "json")
+    assert json.loads(by_run)["sorted_by"] == "run"
+    assert "“AP”: it shows P@1." in site.refused("ola", "leaderboard", "show", "news", "-m", "P@1", "--sort", "AP")[0]
+    assert site("pat", "leaderboard", "show", "news", "--own", "--sort", "AP").exit_code == 2
+    assert site.refused("pat", "leaderboard", "show", "news", "--own") == [
+        "The organisers have not released the scores yet."
+    ]
     assert column(site.done("pat", "collections", "list")) == ["news"]
+
+
+def test_the_scores_of_one_round_are_given_out(site: Remote) -> None:
+    with site.database.transaction() as session:
+        labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+        rounds.open_round(session, SLUG, at=NOW)
+    board = ("leaderboard", "show", "news", "-m", "AP", "--format", "json")
+    assert json.loads(site.done("ola", *board))["source"] == "live, every round, whole"
+    assert json.loads(site.done("ola", *board, "--round", "1"))["source"] == "live, round 1, residual"
+    assert json.loads(site.done("ola", *board, "--round", "1", "--whole"))["source"] == "live, round 1, whole"
+    assert site("ola", *board, "--whole").exit_code == 2
+    assert site.refused("ola", *board, "--round", "7") == ["There is no round 7 in this collection."]
 
 
 def test_the_readme_has_the_scripts_as_they_are() -> None:
@@ -261,14 +238,12 @@ def test_a_site_that_cannot_be_called_is_said(address: str, token: str, said: st
     assert said in result.stderr
 
 
-@pytest.mark.parametrize(
-    "words", [["serve"], ["pool", "show", "news"], ["database", "upgrade"], ["nonsense"]], ids=" ".join
-)
+@pytest.mark.parametrize("words", [["serve"], ["pool", "show", "news"], ["database", "upgrade"]], ids=" ".join)
 def test_what_needs_a_database_of_ones_own_is_wrong_usage(words: Sequence[str], outside: None) -> None:
     del outside
     result = run_on("https://example.org", "t", *words)
     assert result.exit_code == 2
-    assert ", ".join(NOUNS) in result.stderr
+    assert f"“{words[0]}” works on a database of one's own" in " ".join(result.stderr.split())
 
 
 def test_a_site_and_a_database_do_not_go_together() -> None:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from csv_cells import unquoted
 
 from annotator.cli.tables import show_csv, show_json, show_table
 from annotator.cli.terminal import show_framed
@@ -34,7 +35,7 @@ def test_nothing_in_a_cell_steers_the_terminal_or_breaks_the_line(capsys: pytest
 
 def test_csv_has_headings_exact_numbers_and_no_formula(capsys: pytest.CaptureFixture[str]) -> None:
     show_csv(["judge", "kappa"], [["=jo", -1 / 3], ["뉴스", None]])
-    assert capsys.readouterr().out == "judge,kappa\n'=jo,-0.3333333333333333\n뉴스,\n"
+    assert unquoted(capsys.readouterr().out) == "judge,kappa\n'=jo,-0.3333333333333333\n뉴스,\n"
 
 
 def test_json_is_in_utf_8_and_refuses_what_is_no_number(capsys: pytest.CaptureFixture[str]) -> None:

@@ -36,10 +36,10 @@ def shell(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_the_walk_from_topics_to_scores(shell: CommandLine) -> None:
     set_up(shell)
     assert shell.table("pool", "build", "news", "--depth", "10", "--seed", "7") == [["1", "4", "0"], ["2", "2", "0"]]
-    assert shell.done("documents", "missing", "news").split() == ["a", "b", "c", "d", "e"]
+    assert shell.table("documents", "missing", "list", "news") == [["a"], ["b"], ["c"], ["d"], ["e"]]
     texts = "".join(f'{{"id": "{docno}", "text": "Text of {docno}."}}\n' for docno in "abcde")
     shell.done("documents", "import", "news", "-", "--field", "docno=id", "--field", "body=text", given=texts)
-    assert shell.done("documents", "missing", "news") == ""
+    assert shell.table("documents", "missing", "list", "news") == []
 
     shell.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
     shell.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)

@@ -28,7 +28,16 @@ def columns(rows: Sequence[tuple[int, int, int]]) -> Columns:
     """Judge, item and grade, the earliest first."""
     table = [(id_, judge, item, TOPIC_OF_ITEM[item], grade) for id_, (judge, item, grade) in enumerate(rows, start=1)]
     ids, judges, items, topics, grades = list(zip(*table, strict=True)) or [()] * 5
-    return array("q", ids), array("q", judges), array("q", items), array("q", topics), array("q", grades)
+    own_times = [own_time(judge) for judge in judges]
+    return (
+        *(array("q", ids), array("q", judges), array("q", items)),
+        *(array("q", topics), array("q", grades), array("q", own_times)),
+    )
+
+
+def own_time(judge: int) -> bool:
+    """Kim's labels came in a file."""
+    return judge != 7
 
 
 Said = dict[tuple[int, int], int]
@@ -46,10 +55,11 @@ def test_columns_give_the_labels_that_lists_give(said: Said) -> None:
         [JUDGES[judge] for judge, _, _ in counting],
         [grade for _, _, grade in counting],
         GRADES,
+        own_time=[own_time(judge) for judge, _, _ in counting],
     )
     assert coded.judges == expected.judges
     assert [coded.topics[place] for place in coded.topic] == [expected.topics[place] for place in expected.topic]
-    for name in ("item", "judge", "grade", "moment"):
+    for name in ("item", "judge", "grade", "moment", "own_time"):
         np.testing.assert_array_equal(getattr(coded, name), getattr(expected, name), err_msg=name)
 
 

@@ -12,6 +12,7 @@ from annotator.evaluation.agreement import (
     Labels,
     Level,
     Moment,
+    OverTime,
     Undefined,
     Weighting,
     agreement_of_all,
@@ -25,7 +26,6 @@ from annotator.evaluation.agreement import (
     fleiss_kappa,
     grade_counts,
     interval_of_all,
-    interval_of_pair,
     krippendorff_alpha,
     mean_difference,
     negative_agreement,
@@ -142,8 +142,8 @@ def test_where_nothing_can_be_compared_the_report_says_why(
     assert all(judge.kappa.value is None for judge in agreement_of_judges(labels))
     assert all(topic.alpha.value is None for topic in agreement_of_topics(labels))
     assert len(agreement_on_grades(labels)) == 3
-    assert interval_of_all(labels, seed=1).interval is None
-    assert all(moment.value is None for moment in running_alpha(labels))
+    assert interval_of_all(labels).interval is None
+    assert all(moment.value is None for moment in running_alpha(labels).moments)
 
 
 def test_a_judge_whose_documents_nobody_else_graded_is_told_so() -> None:
@@ -183,7 +183,7 @@ def test_who_is_stricter_is_told_in_grades_not_in_places() -> None:
 
 
 def test_kappa_runs_over_the_documents_both_had_graded_by_then() -> None:
-    moments = running_kappa(labels_of(JUDGED), "Jo", "Kim")
+    moments = running_kappa(labels_of(JUDGED), "Jo", "Kim").moments
     # 1: one grade only. 1, 2: (0, 0), (1, 2): p_o = 1/2, p_e = 1/4. 3: p_o = 2/3, p_e = (1 + 0 + 2) / 9.
     # 5: p_o = 1/2, p_e = (2 x 1 + 1 x 1 + 1 x 2) / 16.
     expected = [None, 1 / 3, 1 / 2, (8 - 5) / 11]
@@ -194,26 +194,44 @@ def test_kappa_runs_over_the_documents_both_had_graded_by_then() -> None:
 def test_lines_over_time_end_with_the_value_of_now_and_have_no_more_points_than_wanted() -> None:
     labels = labels_of(JUDGED)
     (pair, *_) = agreement_of_pairs(labels, 1, Weighting.LINEAR)
-    assert running_kappa(labels, "Jo", "Kim", Weighting.LINEAR, points=2)[-1] == Moment(4, pair.kappa.value)
+    assert running_kappa(labels, "Jo", "Kim", Weighting.LINEAR, points=2).moments[-1] == Moment(4, pair.kappa.value)
     for points in (1, 2, 3, 50):
-        moments = running_alpha(labels, Level.ORDINAL, points)
+        moments = running_alpha(labels, Level.ORDINAL, points).moments
         assert len(moments) == min(points, 4)
         assert moments[-1].items == 4
         assert moments[-1].value == pytest.approx(krippendorff_alpha(grade_counts(labels), SCALE, Level.ORDINAL).value)
 
 
-def test_intervals_of_the_report_are_reproducible() -> None:
+def test_over_time_only_grades_with_a_time_of_their_own_count() -> None:
+    items, judges = [item for item in range(6) for _ in "ab"], [*"ab"] * 6
+    topics, given = ["7"] * 12, [0, 1, 1, 1, 0, 0, 2, 1, 2, 2, 0, 0]
+    # What b says of the first two documents came in a file.
+    own_time = [item > 1 or judge == "a" for item, judge in zip(items, judges, strict=True)]
+    labels = code_labels(items, topics, judges, given, SCALE, own_time=own_time)
+    timed = code_labels(items[4:], topics[4:], judges[4:], given[4:], SCALE)
+    alpha, kappa = running_alpha(labels), running_kappa(labels, "a", "b")
+    assert (alpha.left_out, kappa.left_out) == (2, 2)
+    assert (alpha.moments, kappa.moments) == (running_alpha(timed).moments, running_kappa(timed, "a", "b").moments)
+    assert [moment.items for moment in kappa.moments] == [1, 2, 3, 4]
+    of_files = code_labels(items, topics, judges, given, SCALE, own_time=[False] * 12)
+    assert running_alpha(of_files) == running_kappa(of_files, "a", "b") == OverTime((), 12)
+    # All the rest is measured of all grades.
+    assert agreement_of_all(of_files, 1).items_shared == 6
+
+
+def test_the_intervals_of_a_pair_contain_its_kappa() -> None:
     rows = [
-        (item, str(item % 5), judge, (item * (place + 1) // 5) % 3)
+        (item, str(item // 12), judge, (item * (place + 1) // 5) % 3)
         for item in range(60)
         for place, judge in enumerate("ab")
     ]
     labels = labels_of(rows)
-    assert interval_of_all(labels, seed=4) == interval_of_all(labels, seed=4)
-    pair, (measured,) = interval_of_pair(labels, "a", "b", seed=4), agreement_of_pairs(labels, 1)
-    assert pair.interval is not None
-    assert measured.kappa.value is not None
-    assert pair.interval[0] < measured.kappa.value < pair.interval[1]
+    (pair,) = agreement_of_pairs(labels, 1)
+    assert pair.kappa.value is not None
+    for interval in (pair.by_topics.interval, pair.kappa.interval):
+        assert interval is not None
+        assert interval[0] < pair.kappa.value < interval[1]
+    assert pair.by_topics.topics == interval_of_all(labels).topics == 5
 
 
 ROWS = st.lists(

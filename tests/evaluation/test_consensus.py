@@ -1,5 +1,6 @@
 """Several judges' grades of one document become one."""
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,7 +85,9 @@ ADA = Opinion(1, 3, "Ada", 4, adjudicates=True)
         ("all-relevant", 0, 0, 0),  # the middle of 0; of 0 and 1, the lower
         ("judge:Kim", 2, 2, 2),
         ("judge:Lou", None, 1, 1),
+        ("owner-else-majority", 0, 0, 0),
         ("adjudicated-else-owner", 0, 0, 3),
+        ("adjudicated-else-owner-else-majority", 0, 0, 3),
         ("adjudicated-else-majority", 0, 1, 3),
         ("adjudicated-else-median", 0, 1, 3),
         ("adjudicated-else-lowest", 0, 0, 3),
@@ -123,6 +126,37 @@ def test_items_on_which_nobody_is_heard_are_left_out() -> None:
     assert settle_opinions(parse_policy("adjudicated-else-owner"), [ADA, Opinion(2, 1, "Kim")], 1) == {1: 3}
 
 
+# Jo owns the topic and graded only item 1; Kim came before Lou and Lou before Max.
+OWNED_IN_PART = [
+    JO,
+    KIM,
+    *(Opinion(2, grade, judge, place) for judge, grade, place in (("Kim", 2, 1), ("Lou", 0, 2), ("Max", 2, 3))),
+    *(Opinion(3, grade, judge, place) for judge, grade, place in (("Kim", 2, 1), ("Lou", 1, 2))),
+    *(Opinion(4, grade, judge, place) for judge, grade, place in (("Kim", 0, 1), ("Lou", 2, 2), ("Max", 1, 3))),
+    *(Opinion(5, 1, "Kim", 1), Opinion(5, 0, "Ada", 2, adjudicates=True)),
+]
+
+
+@pytest.mark.parametrize(
+    ("policy", "settled"),
+    [
+        ("owner", {1: 0}),
+        ("adjudicated-else-owner", {1: 0, 5: 0}),
+        # What the owner graded is the owner's; of the rest the majority's, ties as in that policy.
+        ("owner-else-majority", {1: 0, 2: 2, 3: 1, 4: 1, 5: 0}),
+        ("adjudicated-else-owner-else-majority", {1: 0, 2: 2, 3: 1, 4: 1, 5: 0}),
+    ],
+)
+def test_what_the_owner_did_not_grade_has_the_majoritys_grade_or_none(policy: str, settled: dict[int, int]) -> None:
+    assert settle_opinions(parse_policy(policy), OWNED_IN_PART, 1) == settled
+
+
+def test_of_what_the_owner_did_not_grade_ties_are_broken_as_by_the_majority() -> None:
+    without_owner = [opinion for opinion in OWNED_IN_PART if opinion.item != 1]
+    by_majority = settle_opinions(parse_policy("majority"), without_owner, 1)
+    assert settle_opinions(parse_policy("owner-else-majority"), without_owner, 1) == by_majority
+
+
 @pytest.mark.parametrize(
     ("grades", "union", "intersection"),
     [
@@ -158,7 +192,10 @@ def test_items_in_dispute_are_those_that_differ_and_that_nobody_has_decided() ->
 
 @pytest.mark.parametrize("name", ["vote", "judge:", "adjudicated-else-", "adjudicated-else-judge:Kim", ""])
 def test_an_unknown_name_of_a_policy_is_refused(name: str) -> None:
-    with pytest.raises(InvalidValueError, match=r"the policies are: owner, majority, median, .*, and judge:NAME\."):
+    with pytest.raises(
+        InvalidValueError,
+        match=r"the policies are: owner, owner-else-majority, majority, majority-first, median, .*, and judge:NAME\.",
+    ):
         parse_policy(name)
 
 
@@ -223,3 +260,34 @@ def test_of_several_adjudicators_the_last_decides_whatever_the_rule_for_judges(n
     deciding = [Opinion(1, grade, f"ada{grade}", 3, adjudicates=True) for grade in (2, 0, 1)]
     assert settle_opinions(parse_policy(name), [*judges, *deciding], 1) == {1: 1}
     assert settle_opinions(parse_policy(name), [*deciding[::-1], *judges], 1) == {1: 2}
+
+
+def test_of_two_judges_who_differ_the_first_counts_by_majority_first() -> None:
+    opinions = [Opinion(1, 2, "ana", 1), Opinion(1, 0, "ben", 2), Opinion(2, 0, "ben", 1), Opinion(2, 2, "ana", 2)]
+    assert settle_opinions(parse_policy("majority-first"), opinions, 1) == {1: 2, 2: 0}
+    assert settle_opinions(parse_policy("majority"), opinions, 1) == {1: 0, 2: 0}
+    three = [Opinion(1, 0, "ana", 1), Opinion(1, 1, "ben", 2), Opinion(1, 2, "cem", 3)]
+    assert settle_opinions(parse_policy("majority-first"), three, 1) == {1: 2}
+    agreed = [Opinion(1, 2, "ana", 1), Opinion(1, 1, "ben", 2), Opinion(1, 1, "cem", 3), Opinion(1, 2, "dan", 4)]
+    assert settle_opinions(parse_policy("majority-first"), agreed, 1) == {1: 1}
+    unknown = [Opinion(1, 2, "ana"), Opinion(1, 1, "ben")]
+    assert settle_opinions(parse_policy("majority-first"), unknown, 1) == {1: 1}
+    decided = [*opinions, Opinion(1, 1, "eve", 3, adjudicates=True)]
+    assert settle_opinions(parse_policy("adjudicated-else-majority-first"), decided, 1) == {1: 1, 2: 0}
+
+
+def test_an_overlap_sample_is_graded_as_high_as_the_documents_judged_once() -> None:
+    random = np.random.default_rng(1)
+    first, second = random.integers(0, 4, 4_000), random.integers(0, 4, 4_000)
+    opinions = [
+        Opinion(item, grade, judge, place)
+        for item, grades in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+        for place, (judge, grade) in enumerate(zip(("ana", "ben"), grades, strict=True), start=1)
+    ]
+    means = {
+        policy: float(np.mean(list(settle_opinions(parse_policy(policy), opinions, 1).values())))
+        for policy in ("majority-first", "majority", "highest")
+    }
+    assert means["majority-first"] == float(first.mean())
+    assert means["majority"] < float(first.mean()) - 0.5
+    assert means["highest"] > float(first.mean()) + 0.5

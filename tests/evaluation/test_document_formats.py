@@ -114,7 +114,7 @@ def test_tab_separated_lines(text: str, documents: list[tuple[str, str, str, int
             "a\tb\tc\td\nb\tc\nc\n",
             [
                 "d:1: The line has 4 columns; documents have two (id, body) or three (id, title, body).",
-                "d:3: The line has 1 columns; documents have two (id, body) or three (id, title, body).",
+                "d:3: The line has one column; documents have two (id, body) or three (id, title, body).",
             ],
         ),
         ("a\tb\nc\td\te\n", ["d:2: The line has 3 columns, those before it have 2."]),
@@ -122,9 +122,8 @@ def test_tab_separated_lines(text: str, documents: list[tuple[str, str, str, int
         (
             "<DOC><DOCNO>a</DOCNO><TEXT>b</TEXT>\n<DOC><DOCNO>c</DOCNO><TEXT>d</TEXT></DOC>\n</DOC>\n<DOC>",
             [
-                "d:1: The document is not closed: there is no </DOC> after this <DOC>.",
+                "d:1: The document is not closed: there is no </DOC> after this <DOC>. The same on line 4.",
                 "d:3: This </DOC> closes no document: there is no <DOC> before it.",
-                "d:4: The document is not closed: there is no </DOC> after this <DOC>.",
             ],
         ),
     ],

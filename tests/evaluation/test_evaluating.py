@@ -348,7 +348,7 @@ def test_columns_between_commas_are_told_once(*, lenient: bool) -> None:
 
 
 def test_a_hundred_problems_of_one_file_do_not_hide_the_next() -> None:
-    many = ("many", b"".join(b"1 Q0 d%d 1 x t\n" % number for number in range(130)))
+    many = ("many", b"".join(b"1 Q0 d%d 1 x%d t\n" % (number, number) for number in range(130)))
     with pytest.raises(FileRefusedError, match="Problems found: 131") as refusal:
         metrics.evaluate(QRELS, [many, ("next", b"1 Q0 a 1 y t\n")], "AP")
     assert [str(problem) for problem in refusal.value.problems[-2:]] == [
@@ -363,3 +363,34 @@ def test_five_columns_of_qrels_are_a_stratified_sample() -> None:
     scores = metrics.evaluate(("q", qrels), {"run": {"1": {"a": 1.0}}}, ["xinfAP"]).scores
     # (1 / R) * (N / n) * E[PC at rank 1] = 1/2 * 4/2 * 1
     assert scores.means[0, 0] == 1
+
+
+def test_where_trec_eval_prints_nan_without_unjudged_documents_is_warned_of() -> None:
+    runs = {"good": {"1": {"a": 2.0, "z": 1.0}}, "none": {"1": {"y": 2.0, "z": 1.0}, "9": {"e": 1.0}}}
+    condensed = metrics.evaluate(QRELS, runs, ["IPrec@0", "11ptAvg"], judged_only=True)
+    [warning] = map(str, condensed.warnings)
+    assert warning.startswith("Of these topics run none returned documents and no judged one")
+    assert ": 1. trec_eval divides by zero there and prints NaN" in warning
+    assert condensed.scores.by_topic(1)["1"] == (0.0, 0.0)
+    assert metrics.evaluate(QRELS, runs, ["11ptAvg(judged_only=True)"]).warnings == condensed.warnings
+    # Nothing is divided without -J, and other measures do not divide.
+    assert metrics.evaluate(QRELS, runs, ["11ptAvg"]).warnings == ()
+    assert metrics.evaluate(QRELS, runs, ["AP", "11ptAvg(judged_only=False)"], judged_only=True).warnings == ()
+
+
+def test_measures_of_a_scale_name_the_best_grade_they_take() -> None:
+    written = ["ERR@20", "nERR", "ERR(max=4)@20", "RBP", "RBP(gain=exp)", "AP"]
+    scores = metrics.evaluate(QRELS, {"alpha": ALPHA}, written).scores
+    assert [str(measure) for measure in scores.measures] == [
+        "ERR(max=2)@20", "nERR(max=2)", "ERR(max=4)@20", "RBP", "RBP(gain=exp,max=2)", "AP",
+    ]  # fmt: skip
+    # One document of grade 2 at rank 1 and one of grade 1 at rank 3.
+    of_two, of_four = scores.by_topic(0)["1"][0], scores.by_topic(0)["1"][2]
+    assert of_two == pytest.approx(3 / 4 + 1 / 4 * 1 / 4 / 3)
+    assert of_four == pytest.approx(3 / 16 + 13 / 16 * 1 / 16 / 3)
+
+
+def test_only_what_is_the_same_measure_elsewhere_is_named_so() -> None:
+    accuracy, err = (" ".join(metrics.parse_measure(name).help.split()) for name in ("Accuracy(docs=9)", "ERR"))
+    assert "The Accuracy of ir_measures is another measure" in accuracy
+    assert "ERR(max=4)@20 is the ERR@20 of ir_measures" in err

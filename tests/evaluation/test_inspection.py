@@ -204,7 +204,7 @@ def test_only_the_depth_that_is_looked_at_counts() -> None:
 
 def test_topics_stand_by_difference() -> None:
     differences = topic_differences(["1", "2", "3", "4"], np.array([0.5, 0.9, 0, 0.5]), np.array([0.5, 0.4, 0.8, 0.5]))
-    assert [(one.topic, one.difference) for one in differences.topics] == [("2", 0.5), ("1", 0), ("4", 0), ("3", -0.8)]
+    assert [(one.topic, one.difference) for one in differences.topics] == [("3", 0.8), ("1", 0), ("4", 0), ("2", -0.5)]
     assert (differences.first_higher, differences.equal, differences.second_higher) == (1, 2, 1)
     assert topic_differences([], np.empty(0), np.empty(0)).topics == ()
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
-from annotator.evaluation.judge_pace import Streak, fast_below, fast_streaks, pace
+from annotator.evaluation.judge_pace import Streak, fast_below, fast_streaks, least_seconds, pace
 from annotator.evaluation.judge_quality import work_of_judges
 from annotator.evaluation.judge_shares import (
     Change,
@@ -67,9 +67,9 @@ def test_very_fast_is_a_fraction_of_the_own_median_or_the_crowds(
 
 def test_streaks_are_runs_of_fast_documents_one_after_the_other() -> None:
     seconds = [1, 1, 9, 1, 1, 1, None, 1, 1, 9, 1, 2, 1]
-    assert fast_streaks(seconds, 2.5, 3) == [Streak(3, 6, 1), Streak(10, 13, 1)]
-    assert [streak.length for streak in fast_streaks(seconds, 2.5, 2)] == [2, 3, 2, 3]
-    assert fast_streaks(seconds, 1, 1) == []  # below, not at
+    assert fast_streaks(seconds, [2.5] * len(seconds), 3) == [Streak(3, 6, 1), Streak(10, 13, 1)]
+    assert [streak.length for streak in fast_streaks(seconds, [2.5] * len(seconds), 2)] == [2, 3, 2, 3]
+    assert fast_streaks(seconds, [1] * len(seconds), 1) == []  # below, not at
 
 
 def test_shares_are_compared_topic_by_topic() -> None:
@@ -210,3 +210,23 @@ def test_without_others_there_is_nothing_to_compare() -> None:
     alone = work_of_judges([3, 3], [1, 1], [1, 2], [0, 1], relevant_from=1)[3]
     assert (alone.agreement, alone.lenience, alone.shared) == (None, None, 0)
     assert (alone.drift.agreement, alone.drift.lenience) == (None, None)
+
+
+def test_the_least_time_of_a_document_depends_on_its_length_up_to_two_seconds() -> None:
+    assert [least_seconds(characters) for characters in (0, 30, 120, 10_000)] == [0, 0.5, 2, 2]
+    assert fast_streaks([0.4, 0.4, 0.4], [least_seconds(length) for length in (90, 12, 90)], 1) == [
+        Streak(0, 1, 0.4),
+        Streak(2, 3, 0.4),
+    ]
+
+
+def test_grades_without_a_time_of_their_own_do_not_drift() -> None:
+    # In the order of the file, the first half is not relevant and the second is.
+    columns = ([1] * 20 + [2] * 20, [1] * 40, [*range(20), *range(20)], [0] * 10 + [1] * 10 + [0, 1] * 10)
+    drifting = work_of_judges(*columns, 1)[1]
+    assert drifting.drift.lenience is not None
+    assert drifting.drift.lenience.is_clear
+    from_file = work_of_judges(*columns, 1, [False] * 20 + [True] * 20)[1]
+    assert (from_file.drift.lenience, from_file.drift.agreement, from_file.drift.untimed) == (None, None, 20)
+    assert from_file.stretches == ()
+    assert (from_file.graded, from_file.agreement) == (drifting.graded, drifting.agreement)

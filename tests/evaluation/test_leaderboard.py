@@ -146,6 +146,13 @@ def test_stars_say_which_runs_differ_from_the_baseline_and_which_way() -> None:
         make_rows(board, View(baseline="nobody"))
 
 
+@pytest.mark.parametrize("measure", ["Judged@10", "Unjudged@10", "NumRet", "NumRel", "NumRelRet", "RBPResidual"])
+def test_what_is_no_merit_gets_neither_stars_nor_letters(measure: str) -> None:
+    board = values(runs("base", "more"), DIFFICULTY, DIFFICULTY + 0.1 + WOBBLE, measure=measure)
+    for row in make_rows(board, View(baseline="base", letters=True))[0]:
+        assert (row.stars, row.p, row.letters) == (("",), (None,), "")
+
+
 def test_runs_that_do_not_differ_share_a_letter() -> None:
     board = values(runs("a", "b", "c"), DIFFICULTY + 0.3 + WOBBLE, DIFFICULTY + 0.3 - WOBBLE, DIFFICULTY + WOBBLE / 2)
     rows, *_, reason = make_rows(board, View(letters=True))

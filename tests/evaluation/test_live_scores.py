@@ -97,9 +97,19 @@ def test_an_older_mark_is_as_stale_as_a_newer_one() -> None:
 
 def test_other_runs_leave_nothing_of_the_old_ones() -> None:
     memory = LiveScores()
-    before = memory.of(1, ("alpha",))
-    assert memory.of(1, ("alpha",)) is before
-    assert memory.of(1, ("alpha", "beta")) is not before
+    before = memory.of(1, None, ("alpha",))
+    assert memory.of(1, None, ("alpha",)) is before
+    assert memory.of(1, None, ("alpha", "beta")) is not before
+
+
+def test_of_the_sets_of_runs_of_a_view_the_last_two_are_kept() -> None:
+    memory = LiveScores()
+    first, second = (memory.of(1, None, runs) for runs in (("alpha",), ("alpha", "beta")))
+    other_view = memory.of(1, "round 1", ("alpha",))
+    memory.of(1, None, ("alpha", "beta", "gamma"))
+    assert memory.of(1, None, ("alpha", "beta")) is second
+    assert memory.of(1, "round 1", ("alpha",)) is other_view
+    assert memory.of(1, None, ("alpha",)) is not first
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
@@ -122,10 +132,10 @@ def test_the_measures_used_last_are_kept_and_no_more_than_64() -> None:
 
 def test_who_asks_for_one_collection_waits_for_nobody_who_asks_for_another() -> None:
     memory = LiveScores()
-    with memory.of(1, ("alpha",)).lock:
+    with memory.of(1, None, ("alpha",)).lock:
         assert not memory.lock.locked()
-        assert memory.of(2, ("alpha",)).lock.acquire(blocking=False)
-        assert memory.of(1, ("alpha", "beta")).lock.acquire(blocking=False)
+        assert memory.of(2, None, ("alpha",)).lock.acquire(blocking=False)
+        assert memory.of(1, None, ("alpha", "beta")).lock.acquire(blocking=False)
 
 
 def test_while_one_result_is_made_others_are_shown() -> None:

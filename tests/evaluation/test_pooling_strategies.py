@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.pool_choice import stored_strategy
 from annotator.evaluation.pooling import (
     PARAMETERS,
     STRATEGIES,
@@ -28,8 +29,19 @@ NEEDED: dict[Kind, dict[str, str | int]] = {
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_what_is_stored_of_a_strategy_reads_back_the_same(name: str) -> None:
     strategy = parse_strategy(name, NEEDED[STRATEGIES[name].kind])
-    assert parse_strategy(strategy.name, strategy.parameters) == strategy
-    assert parse_strategy(name.upper(), strategy.parameters) == strategy
+    assert stored_strategy(strategy.name, strategy.parameters) == strategy
+    said = {key: value for key, value in strategy.parameters.items() if key in strategy.definition.takes}
+    assert parse_strategy(name.upper(), said) == strategy
+
+
+def test_a_pool_that_was_built_before_defaults_changed_chooses_as_it_did() -> None:
+    recorded = {"budget": 5, "ties": "rrf", "start_depth": 10, "runs": ["a", "b"]}
+    assert stored_strategy("maxmean-ns", {**recorded, "update": "all"}).ties is Ties.RRF
+    assert stored_strategy("hedge", recorded).decimals is None
+    now = parse_strategy("hedge", {"budget": 5})
+    assert now.parameters["decimals"] == now.decimals == 9
+    with pytest.raises(InvalidValueError, match="takes no decimals"):
+        parse_strategy("hedge", {"budget": 5, "decimals": 3})
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -99,7 +111,7 @@ def test_how_deep_a_strategy_looks_into_runs(name: str, said: dict[str, str | in
         ("mtf", {"budget": 5, "per_topic": 3}, "in total or one for each topic, not both"),
         ("mtf", {"budget": 5, "update": "all"}, "The strategy mtf takes no update"),
         ("maxmean", {"budget": 5, "update": "some"}, "The update must be all or pulled, not “some”."),
-        ("maxmean", {"budget": 5, "ties": "docno"}, "The ties must be rrf or first-run, not “docno”."),
+        ("maxmean", {"budget": 5, "ties": "docno"}, "The ties must be rrf, first-run or random, not “docno”."),
         ("maxmean", {"budget": 0}, "The budget must be a whole number from 1 to 999999999, not “0”."),
         ("maxmean", {"budget": "1e3"}, "not “1e3”"),
         ("maxmean", {"budget": "²"}, "not “²”"),

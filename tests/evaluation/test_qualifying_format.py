@@ -26,7 +26,7 @@ def test_lines_are_read_in_their_order_with_or_without_an_explanation() -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("1 d1 0", "The line has 1 fields between tabs"),
+        ("1 d1 0", "The line has one field between tabs"),
         ("1\td1", "The line has 2 fields between tabs"),
         ("1\td1\t0\twhy\tmore", "The line has 5 fields between tabs"),
         ("1\td1\tgood\twhy", "The grade 'good' is not a whole number"),

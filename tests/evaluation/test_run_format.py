@@ -87,10 +87,7 @@ def test_negative_zero_ties_with_zero() -> None:
         ),
         (
             "1 Q0 a 1 2 t\n2 Q0 a 1 2 t\n\n1 Q0 a 2 1 t\n1 Q0 a 3 1 t\n",
-            [
-                "a.run:4: Document a is in topic 1 twice; it is on line 1 already.",
-                "a.run:5: Document a is in topic 1 twice; it is on line 1 already.",
-            ],
+            ["a.run:4: Document a is in topic 1 twice; it is on line 1 already. The same on line 5."],
         ),
         ("1 Q0 a\x01 1 2 t\n", ["a.run:1: Byte 7 of the line is a control character."]),
         ("1 Q0 " + "a" * 70_000 + " 1 2 t\n", ["a.run:1: The line is longer than 65536 bytes."]),

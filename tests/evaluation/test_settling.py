@@ -62,6 +62,8 @@ VOICES = [
         ("highest", {1: 2, 2: 2, 3: 2, 4: 1, 5: 1}, set()),
         ("owner", {1: 2, 2: 0, 3: 0, 5: 0}, {4}),
         ("adjudicated-else-owner", {1: 2, 2: 0, 3: 2, 5: 0}, {4}),
+        ("owner-else-majority", {1: 2, 2: 0, 3: 0, 4: 1, 5: 0}, set()),
+        ("adjudicated-else-owner-else-majority", {1: 2, 2: 0, 3: 2, 4: 1, 5: 0}, set()),
         ("adjudicated-else-lowest", {1: 2, 2: 0, 3: 2, 4: 1, 5: 0}, set()),
         ("judge:kim", {1: 2, 2: 2, 3: 2, 4: 1}, {5}),
         ("judge:nobody", {}, {1, 2, 3, 4, 5}),

@@ -11,11 +11,11 @@ from annotator.evaluation.topic_flags import Fault, JudgedTopic, Promise, flag_t
         (0, 40, Fault.FEW),
         (2, 40, Fault.FEW),
         (3, 40, None),
-        (20, 40, None),  # half is not more than half
-        (21, 40, Fault.MANY),
+        (15, 40, None),
+        (16, 40, Fault.MANY),  # 40 % is too much already
         (40, 40, Fault.MANY),
         (2, 3, Fault.FEW),  # both: what is missing goes before what is too much
-        (3, 6, None),
+        (3, 8, None),
         (3, 5, Fault.MANY),
     ],
 )
@@ -39,8 +39,8 @@ def test_a_topic_of_which_nothing_is_judged_is_not_flagged() -> None:
         (0, 40, 2, Fault.FEW),
         (9, 9, 1, None),  # a share of nine says little while others wait
         (9, 9, 0, Fault.MANY),
-        (6, 10, 40, Fault.MANY),
-        (5, 10, 40, None),
+        (4, 10, 40, Fault.MANY),
+        (3, 10, 40, None),
     ],
 )
 def test_a_topic_is_not_flagged_too_early(relevant: int, judged: int, waiting: int, fault: Fault | None) -> None:

@@ -24,11 +24,26 @@ def test_the_report_has_alpha_and_kappa_with_chance_interval_and_words(visit: Vi
     # a, b agree, c does not: observed 2/3. Crowd: 0 twice, 2 once; nist: 0, 1, 2 once each.
     # By chance (2*1 + 0*1 + 1*1)/9 = 1/3, so kappa = (2/3 - 1/3)/(2/3) = 0.5.
     assert "crowd, nist 3 0.667 0.333 0.500" in page
-    assert "moderate · few documents. Of 100 documents these two would grade 33 differently." in page
+    # Of three documents, all of one topic, the analytic interval alone exists, and it contains 0.
+    assert "95 % interval, by topic In words crowd, nist 3 0.667 0.333 0.500 \u2013 analytic: -0.111 to 1.000" in page
+    assert (
+        "not distinguishable from chance · few documents. Of 100 documents these two would grade 33 differently."
+        in page
+    )
     assert "crowd grades 0.33 lower on average." in page
     assert "their limits are conventions" in page
     assert "Krippendorff's alpha (ordinal)" in page
     assert "2 · Highly relevant 100.0 %" in page
+
+
+def test_labels_of_files_draw_no_line_over_time(visit: Visit, judged: str) -> None:
+    ola = visit("ola")
+    for address in (judged, f"{judged}/pair?first=crowd&second=nist"):
+        answer = ola.get(address)
+        assert "Left out are 7 grades that have no time of their own" in words(answer)
+        assert "No document has two grades with a time of their own: there is nothing to draw." in words(answer)
+        assert 'data-chart="line"' not in answer.text
+    assert ola.get(f"{judged}.csv?by=time").text.splitlines() == ['"documents","alpha"']
 
 
 def test_weights_and_topics_are_chosen_in_the_address_and_carried_on(visit: Visit, judged: str) -> None:
@@ -62,6 +77,10 @@ def test_two_judges_in_full_lead_to_the_documents_of_each_cell(visit: Visit, jud
     ola = visit("ola")
     page = ola.get(f"{judged}/pair?first=crowd&second=nist")
     assert "Rows: crowd. Columns: nist." in words(page)
+    assert "95 % interval, by topic \u2013 95 % interval, analytic (documents independent) -0.111 to 1.000" in words(
+        page
+    )
+    assert "There is no interval by topics: it needs shared documents of three topics or more." in words(page)
     cell = f"{judged}/documents?first=crowd&second=nist&one=0&other=1"
     assert cell.replace("&", "&amp;") in page.text
     found = words(ola.get(cell))
@@ -89,18 +108,18 @@ def test_many_judges_are_shown_in_part_and_given_whole(
     monkeypatch.setattr("annotator.web.agreement.MOST_JUDGES_IN_MATRIX", 3)
     with database.transaction() as session:
         labels(session, "lee", "1 0 a 2\n1 0 b 0\n", name="lee.txt")
-        labels(session, "ada", "1 0 d 0\n", name="ada.txt")
+        labels(session, "amy", "1 0 d 0\n", name="amy.txt")
     ola = visit("ola")
     page = words(ola.get(judged))
     assert "These are the 1 pairs with most documents in common, of 4." in page
     assert "Pairs without a document in common: 2." in page
     assert "The 3 judges with most to compare, of 4." in page
-    assert "Only pairs with ada All pairs" in words(ola.get(f"{judged}?judge=ada"))
+    assert "Only pairs with amy All pairs" in words(ola.get(f"{judged}?judge=amy"))
     rows = list(csv.DictReader(ola.get(f"{judged}.csv?by=pair").text.splitlines()))
     assert [(row["first"], row["second"], row["n"]) for row in rows] == [
-        ("ada", "crowd", "0"),
-        ("ada", "lee", "0"),
-        ("ada", "nist", "1"),
+        ("amy", "crowd", "0"),
+        ("amy", "lee", "0"),
+        ("amy", "nist", "1"),
         ("crowd", "lee", "2"),
         ("crowd", "nist", "3"),
         ("lee", "nist", "2"),

@@ -4,6 +4,7 @@ import csv
 from io import StringIO
 
 from build import labels
+from csv_cells import unquoted
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -14,7 +15,7 @@ from annotator.web.context import now
 def test_what_is_done_by_page_stands_in_the_log(visit: Visit, news: str) -> None:
     ola = visit("ola")
     ola.post(f"{news}/members", name="pat", role="judge")
-    ola.post(f"{news}/pool", strategy="depth", depth="1", seed="1", showing="random")
+    ola.post(f"{news}/pool", strategy="depth", depth="1", seed="1", showing="random", confirmed="y")
     ola.get(f"{news}/judgements.csv")
     ola.post(f"{news}/members", name="nobody", role="judge")  # refused, so not done
     answer = ola.get(f"{news}/audit.csv")
@@ -41,7 +42,7 @@ def test_the_log_is_narrowed_by_the_address(visit: Visit, news: str) -> None:
     assert "Nothing was done that fits." in words(ola.get(f"{news}/audit?until=2001-01-01"))
     refused = ola.get(f"{news}/audit?since=yesterday")
     assert refused.status_code == 422
-    assert "“yesterday” is no day" in words(refused)
+    assert "“yesterday” is not a moment" in words(refused)
 
 
 def test_administrators_see_the_whole_site_and_organisers_their_collection(visit: Visit, news: str) -> None:
@@ -74,7 +75,7 @@ def test_the_hours_of_judges_stand_on_a_page_and_in_a_file(visit: Visit, news: s
     assert "jo 2026-03 2 0 0.00 2" in words(ola.get(f"{news}/judges/hours"))
     assert "jo 2026-03-01 2 0 0.00 2" in words(ola.get(f"{news}/judges/hours?by=day&from=2026-03-01&to=2026-03-01"))
     assert "Nobody has judged anything in this time." in words(ola.get(f"{news}/judges/hours?from=2026-03-02"))
-    assert ola.get(f"{news}/judges/hours.csv?by=all").text.splitlines()[1] == "jo,,2,0,0.0,2"
+    assert unquoted(ola.get(f"{news}/judges/hours.csv?by=all").text).splitlines()[1] == "jo,,2,0,0.0,2"
     refused = ola.get(f"{news}/judges/hours?from=today")
     assert refused.status_code == 422
-    assert "“today” is no day." in words(refused)
+    assert "“today” is not a moment" in words(refused)

@@ -5,6 +5,7 @@ import re
 import pytest
 from build import SLUG, document_file, labels
 from clicking import HEADINGS, interleaving_text, log_text, stored_log
+from csv_cells import unquoted
 from sqlalchemy import select
 from visiting import Visit, Visitor, file, words
 from werkzeug.test import TestResponse
@@ -67,7 +68,21 @@ def test_interleaved_lists_are_told_of(visit: Visit, news: str) -> None:
     ola = visit("ola")
     answer = add(ola, news, interleaving_text(), kind="interleaving", bootstraps="y")
     said = words(ola.get(answer.location))
-    assert "alpha beta 30 10 4 +0.2273" in said
+    assert "alpha beta 30 10 4 +0.2273 +0.2273" in said
+    assert "exact binomial test of the wins without ties, one list per user" in said
+    assert "Users prefer alpha." in said
+    # Every user of another log has all eleven lists of a kind, and 4 users are too few to be sure.
+    lists = interleaving_text().splitlines(keepends=True)
+    few = "".join(
+        [lists[0], *(re.sub(r",u(\d+),", lambda user: f",u{int(user[1]) // 11},", line) for line in lists[1:])]
+    )
+    said = words(ola.get(add(ola, news, few, kind="interleaving", name="Few").location))
+    assert "t test over users, as users have several lists" in said
+    assert "No significant preference." in said
+    nobody = "".join([lists[0], *(re.sub(r",u\d+,", ",,", line) for line in lists[1:])])
+    said = words(ola.get(add(ola, news, nobody, kind="interleaving", name="Nobody").location))
+    assert "no result is called significant" in said
+    assert "No significant preference." in said
     assert "lists with a click that counts 44" in said
     for table in ("variants", "pairs", "queries"):
         assert ola.get(f"{news}/clicks/log.csv?name=March&table={table}").status_code == 200
@@ -79,7 +94,7 @@ def test_what_does_not_count_is_told_by_reason_and_is_a_file(visit: Visit, news:
     stray = "2026-03-09T09:00:00Z,u,s,1,alpha,1,1,b,click,\n"
     answer = add(ola, news, log_text() + stray)
     assert "clicks on results that were not shown: 1." in words(ola.get(answer.location))
-    rows = ola.get(f"{news}/clicks/log.csv?name=March&table=dropped").text.splitlines()
+    rows = unquoted(ola.get(f"{news}/clicks/log.csv?name=March&table=dropped").text).splitlines()
     assert rows == ["reason,events", "click without impression,1"]
     # The first click stands there twice, and is on the same result once more a second later.
     lists = interleaving_text()
@@ -89,7 +104,7 @@ def test_what_does_not_count_is_told_by_reason_and_is_a_file(visit: Visit, news:
     said = words(ola.get(other.location))
     assert "Events that do not count: they stand in the log twice: 1." in said
     assert "Clicks that count for no run: again on the same result: 1." in said
-    rows = ola.get(f"{news}/clicks/log.csv?name=Lists&table=dropped").text.splitlines()
+    rows = unquoted(ola.get(f"{news}/clicks/log.csv?name=Lists&table=dropped").text).splitlines()
     assert rows == ["reason,count", "again on the same result,1", "duplicate,1"]
 
 

@@ -118,7 +118,7 @@ def test_a_closed_collection_takes_nothing_until_it_is_open_again(visit: Visit, 
     assert refused.status_code == 409
     assert "The collection “news” is closed: it takes no more changes." in words(refused)
     assert ola.post(f"{news}/reopen").status_code == 303
-    assert ola.post(f"{news}/pool", depth="5").status_code == 303
+    assert ola.post(f"{news}/pool", depth="5", confirmed="y").status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_a_member_is_added_and_removed(visit: Visit, news: str, database: Databa
     ola.post(f"{news}/members", name="gus", role="participant", team="blue")
     assert "gus participant blue" in words(ola.get(f"{news}/members"))
     assert gus.get(news).status_code == 200
-    ola.post(f"{news}/members/remove", name="gus", role="participant")
+    ola.post(f"{news}/members/remove", name="gus", role="participant", confirmed="y")
     assert gus.get(news).status_code == 404
     again = ola.post(f"{news}/members/remove", name="gus", role="participant")
     assert again.status_code == 422

@@ -20,6 +20,9 @@ Message = Mapping[str, Any]
 Headers = Sequence[tuple[bytes, bytes]]
 
 
+HOST = (b"host", b"localhost")
+
+
 def run(work: Coroutine[Any, Any, None]) -> None:
     """Do it in a thread of its own: a browser of other tests keeps an event loop in this one."""
     with ThreadPoolExecutor(1) as thread:
@@ -34,7 +37,7 @@ def scope(path: bytes = b"/", *headers: tuple[bytes, bytes], method: str = "POST
         "scheme": "http",
         "raw_path": path,
         "query_string": b"q=%ED%95%9C&x=%ff",
-        "headers": headers,
+        "headers": headers if any(name == b"host" for name, _ in headers) else (HOST, *headers),
         "server": ("127.0.0.1", "8000"),
         "client": ("192.0.2.7", "4711"),
     }

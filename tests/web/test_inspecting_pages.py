@@ -75,7 +75,7 @@ def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged:
 def test_two_runs_are_shown_with_tests_topics_and_documents(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1"))
     assert "They differ by 0.5000 on average; by the paired t test that may well be chance." in page
-    assert "Paired t -1.0000 0.5000" in page
+    assert "Paired t 1.0000 0.5000" in page
     assert "all 2 ways were tried" in page
     assert "alpha is higher: 0; on which beta is: 1; equal: 1." in page
     assert "Documents of topic 2" in page
@@ -93,7 +93,9 @@ def test_a_clear_difference_is_said_to_be_hardly_chance(visit: Visit, news: str,
         labels(session, "nist", "".join(f"{number} 0 e 1\n{number} 0 b 0\n" for number in "1234"), add_to_pool=True)
     page = words(visit("ola").get(f"{news}/leaderboard/pair?first=bad&second=good&m=RR"))
     assert "good is higher than bad by 0.8750 on average; by the paired t test that is hardly chance." in page
-    assert "Paired t -7.0000 0.0060" in page
+    assert "Paired t 7.0000 0.0060" in page
+    assert "good \u2212 bad, mean over topics 0.8750" in page
+    assert "Topic bad good good \u2212 bad" in page
 
 
 def test_a_difference_without_spread_is_said_to_have_none(visit: Visit, news: str, database: Database) -> None:

@@ -6,6 +6,7 @@ from html import unescape
 import build
 import pytest
 from build import NOW, PASSWORD, SLUG, user
+from csv_cells import unquoted
 from flask import Flask
 from sqlalchemy import select
 from visiting import Visit, Visitor, file, words
@@ -76,6 +77,15 @@ def test_whoever_has_an_account_signs_in_on_the_way_and_takes_part_with_it(visit
     assert roles(database, "nora") == {Role.PARTICIPANT}
     # What was taken is not offered again.
     assert guest.get("/join").status_code == 404
+
+
+def test_pages_that_make_links_show_the_address_that_these_begin_with(visit: Visit) -> None:
+    begins = "Links begin with http://localhost, the address of this page"
+    ola, ada = visit("ola"), visit("ada")
+    assert begins in words(ola.get(f"{N}/invitations"))
+    assert begins in words(ada.get("/people/invitations"))
+    assert begins in words(ada.post("/people/password-link", account="jo"))
+    assert begins not in words(ola.get(f"{N}/members"))
 
 
 def test_a_link_waits_while_somebody_only_looks(visit: Visit, database: Database) -> None:
@@ -149,7 +159,7 @@ def test_many_people_are_invited_by_a_file(visit: Visit, database: Database) -> 
     sent = "name,role,team\nnora,judge,\nomar,participant,green\njo,adjudicator,\n"
     answer = ola.post(f"{N}/invitations/many", file=file("people.csv", sent), days=7)
     assert (answer.status_code, answer.mimetype) == (200, "text/csv")
-    lines = answer.text.splitlines()
+    lines = unquoted(answer.text).splitlines()
     assert lines[0] == "name,role,team,link"
     assert [line.split(",")[:3] for line in lines[1:]] == [
         ["nora", "judge", ""],
@@ -176,15 +186,34 @@ def test_a_file_with_problems_is_refused_with_its_lines_and_nothing_is_made(visi
 
 
 def test_an_organiser_gives_a_member_a_new_password_by_a_link(visit: Visit) -> None:
-    before = visit("jo")
-    link = link_on(visit("ola").post(f"{N}/members/password-link", name="jo"))
+    visitor = visit(None)
+    opened(visitor, invited(visit))
+    visitor.post("/join/account", name="nora", password=PASSWORD, again=PASSWORD)
+    link = link_on(visit("ola").post(f"{N}/members/password-link", name="nora"))
     guest = visit(None)
     opened(guest, link)
     assert guest.post("/join/password", password=NEW_PASSWORD, again=NEW_PASSWORD).status_code == 303
-    assert "“jo” has a new password" in words(guest.get(N))
-    assert before.get("/collections").status_code == 303
-    assert visit(None).post("/sign-in", name="jo", password=PASSWORD).status_code == 422
-    assert visit(None).post("/sign-in", name="jo", password=NEW_PASSWORD).status_code == 303
+    assert "“nora” has a new password" in words(guest.get(N))
+    assert visitor.get("/collections").status_code == 303
+    assert visit(None).post("/sign-in", name="nora", password=PASSWORD).status_code == 422
+    assert visit(None).post("/sign-in", name="nora", password=NEW_PASSWORD).status_code == 303
+
+
+def test_an_organiser_does_not_take_over_an_account_that_they_add(visit: Visit, database: Database) -> None:
+    with database.transaction() as session:
+        user(session, "bob")
+    ola = visit("ola")
+    assert ola.post(f"{N}/members", name="bob", role="judge", team="").status_code == 303
+    refused = ola.post(f"{N}/members/password-link", name="bob")
+    assert refused.status_code == 403
+    assert "“bob” did not join this collection by an invitation or a file of people" in words(refused)
+    assert "key=" not in refused.text
+    assert "/join?key=" in unescape(visit("ada").post("/people/password-link", account="bob").text)
+    # Bob agrees: from then on Ola may help him.
+    bob = visit("bob")
+    opened(bob, invited(visit, role="adjudicator"))
+    assert bob.post("/join/accept").status_code == 303
+    assert link_on(ola.post(f"{N}/members/password-link", name="bob"))
 
 
 def test_an_organiser_does_not_become_an_administrator_by_a_link(visit: Visit, database: Database) -> None:

@@ -1,10 +1,8 @@
 """Whether it matters who judged, and machine judges: what the workflows find, said on pages."""
 
-import io
-
 import pytest
 from build import LIMIT, NOW, SLUG, labels
-from visiting import Visit, words
+from visiting import Visit, import_labels, words
 
 from annotator.files import InputFile
 from annotator.storage import Database
@@ -111,14 +109,13 @@ def test_without_a_machine_the_page_says_where_labels_come_in(visit: Visit, judg
 def test_labels_of_a_machine_are_imported_on_the_page(visit: Visit, judged: str) -> None:
     ola = visit("ola")
     sent = {
-        "file": (io.BytesIO(b"1 0 a 1\n1 0 b 8\n"), "m.txt"),
         "judge": "bot",
         "machine": "y",
         "model": "Judge-7B",
         "prompt": "Say 0\r\nor 1.",
         "labelled_on": "2026-02-01",
     }
-    assert ola.post(f"{judged}/judgements", **sent).status_code == 303
+    assert import_labels(ola, judged, "m.txt", b"1 0 a 1\n1 0 b 8\n", **sent).status_code == 303
     assert "Labels outside the scale, which count as no grade: 1." in words(ola.get(f"{judged}/judgements"))
     page = words(ola.get(f"{judged}/agreement/machines"))
     assert "labelled on: 2026-02-01" in page

@@ -54,6 +54,7 @@ def fill(session: Session, site: str) -> None:
     run(session, f"{SECRETS[0] if site == 'one' else SECRETS[1]}-rest", {"2": DOCNOS})
     pool(session, depth=12, seed=5)
     for judge, name in (("nellie", "a.txt"), ("marmot", "b.txt")):
+        member(session, judge)
         grades = SAID[site] if judge == "nellie" else SAID[site][::-1]
         text = "".join(f"1 0 {docno} {grade}\n" for docno, grade in zip(DOCNOS, grades, strict=False))
         labels(session, judge, text, name=name)

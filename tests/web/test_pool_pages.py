@@ -50,7 +50,9 @@ def test_a_pool_is_built_by_another_strategy(visit: Visit, news: str, database: 
     with database.transaction() as session:
         run(session, "gamma", {"1": ["f", "g"], "2": ["f"]})
     ola = visit("ola")
-    answer = ola.post(f"{news}/pool", strategy="rrf", amount="5", amount_of="per_topic", showing="selection")
+    answer = ola.post(
+        f"{news}/pool", strategy="rrf", amount="5", amount_of="per_topic", showing="selection", confirmed="y"
+    )
     assert answer.status_code == 303
     page = words(ola.get(f"{news}/pool"))
     # Of topic 1 all but c, which alone stands at a third rank.
@@ -180,7 +182,9 @@ def test_whoever_builds_an_adaptive_pool_learns_how_many_documents_are_to_come(
     plan = words(ola.get(f"{pool}/plan?{query}"))
     assert "Of these, chosen as judgements come 2" in plan
     assert "Documents that it has chosen before: 4. They count towards the number." in plan
-    answer = ola.post(pool, strategy="mtf", amount="6", amount_of="budget", start_depth="1", showing="random")
+    sent = {"strategy": "mtf", "amount": "6", "amount_of": "budget", "start_depth": "1", "showing": "random"}
+    assert "Of these, chosen as judgements come 2" in words(ola.post(pool, **sent))
+    answer = ola.post(pool, **sent, confirmed="y")
     page = words(ola.get(answer.location))
     assert "Further documents to be chosen as judgements come: 2." in page
     assert "move-to-front, version 2: 4 of 6 choices made." in page

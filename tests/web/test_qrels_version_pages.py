@@ -4,6 +4,7 @@ import json
 
 import pytest
 from build import SLUG, labels
+from csv_cells import unquoted
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -42,7 +43,7 @@ def test_two_versions_are_compared(visit: Visit, judged: str) -> None:
     assert "alpha 1 1 1.0000 0.5000" in page
     assert "1 b 1 0" in page
     file = ola.get(f"{judged}/qrels/diff.csv?before=1&after=live")
-    assert file.text.splitlines() == ["topic,docno,change,before,after", "1,b,changed,1,0"]
+    assert unquoted(file.text).splitlines() == ["topic,docno,change,before,after", "1,b,changed,1,0"]
     assert "Every grade is the same." in words(ola.get(f"{judged}/qrels/diff?before=1&after=1"))
 
 

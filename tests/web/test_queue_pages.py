@@ -29,7 +29,7 @@ def one_test_question(database: Database) -> None:
 
 def test_the_settings_of_the_queue_are_changed_on_their_page(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
-    answer = ola.post(f"{news}/settings/queue", **SETTINGS)
+    answer = ola.post(f"{news}/settings/queue", **SETTINGS, confirmed="y")
     assert (answer.status_code, answer.location) == (303, f"{news}/settings/queue")
     with database.reading() as session:
         shown = collection.show_collection(session, SLUG)
@@ -184,11 +184,11 @@ def test_near_duplicates_of_a_topic_are_shown(
     assert "No two of the 3 documents" in words(ola.get(f"{news}/pool/near-duplicates?topic=1&at_least=0.95"))
     monkeypatch.setattr(near_duplicates, "MOST_COMPARED", 0)
     page = words(ola.get(f"{news}/pool/near-duplicates?topic=1"))
-    assert "annotator pool near-duplicates news --topic 1 --at-least 0.8" in page
+    assert "annotator pool near-duplicates list news --topic 1 --at-least 0.8" in page
     assert "No two of the" not in page
     monkeypatch.setattr(near_duplicates, "MOST_CHARACTERS", 10)
     page = words(ola.get(f"{news}/pool/near-duplicates?topic=1"))
-    assert "annotator pool near-duplicates news --topic 1" in page
+    assert "annotator pool near-duplicates list news --topic 1" in page
     assert "c Same d 0" in page
 
 

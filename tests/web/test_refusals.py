@@ -1,5 +1,8 @@
 """What happens to requests that cannot be answered, and what every answer carries."""
 
+import hashlib
+from pathlib import Path
+
 import pytest
 from build import SLUG
 from flask import Flask
@@ -9,6 +12,7 @@ from annotator.errors import Sentence
 from annotator.storage import Role
 from annotator.web import language
 from annotator.web.sentences import say
+from annotator.web.static_files import HASH_DIGITS
 
 RUNS = f"/collections/{SLUG}/runs"
 
@@ -106,7 +110,40 @@ def test_static_files_are_kept_for_good_under_the_address_of_their_content(visit
     cached = guest.get(address, buffered=True)
     assert "immutable" in cached.headers["Cache-Control"]
     assert guest.get("/static/style.css?v=000000000000", buffered=True).headers["Cache-Control"] == "no-cache"
-    assert guest.get("/static/none.css").status_code == 404
+    missing = guest.get("/static/none.css")
+    assert (missing.status_code, missing.headers["Cache-Control"]) == (404, "no-store")
+
+
+@pytest.mark.parametrize("slash", ["..%2f", "../", "%2e%2e%2f"])
+def test_a_static_address_tells_nothing_of_other_files(visit: Visit, tmp_path: Path, slash: str) -> None:
+    guest = visit(None)
+    secret = tmp_path / "secret"
+    secret.write_text("the key")
+    content_hash = hashlib.sha256(secret.read_bytes()).hexdigest()[:HASH_DIGITS]
+    for query in ("", f"?v={content_hash}"):
+        answers = [
+            guest.get(f"/static/{slash * 20}{str(path).lstrip('/')}{query}")
+            for path in (secret, tmp_path / "nothing", tmp_path)
+        ]
+        assert {answer.status_code for answer in answers} == {404}
+        assert {answer.headers["Cache-Control"] for answer in answers} == {"no-store"}
+
+
+def test_no_file_outside_the_static_folder_is_read(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("the key")
+    read: list[Path] = []
+    read_bytes = Path.read_bytes
+
+    def remembered(path: Path) -> bytes:
+        read.append(path.resolve())
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", remembered)
+    visit(None).get(f"/static/{'..%2f' * 20}{str(secret).lstrip('/')}")
+    assert secret.resolve() not in read
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,15 @@ import json
 import re
 
 import pytest
-from build import labels, member, news, pool, run, topic_file
+from build import LIMIT, build, labels, member, news, pool, run, stored, topic_file
+from csv_cells import unquoted
 from visiting import Visit, words
 
+from annotator.files import InputFile
 from annotator.storage import Database, Role
+from annotator.storage.pooled_runs import PoolRequest
+from annotator.workflows import runs
+from annotator.workflows.runs import Sender
 
 
 @pytest.fixture
@@ -42,8 +47,8 @@ def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judg
     # Relevant: a. alpha has a b c, beta d b a.
     headings = "P@2 95 % interval Judged@2 RR 95 % interval Judged@10 AP 95 % interval Judged@10 Judged@2"
     assert f"Run Team {headings}" in text
-    assert "1 alpha 0.5000 100 % 1.0000 100 % 1.0000 100 % 1.0000" in text
-    assert "2 beta 0.0000 100 % 0.3333 100 % 0.3333 100 % 1.0000" in text
+    assert "1 alpha 0.5000 100.0 % 1.0000 100.0 % 1.0000 100.0 % 1.0000" in text
+    assert "2 beta 0.0000 100.0 % 0.3333 100.0 % 0.3333 100.0 % 1.0000" in text
     assert "One topic alone is scored" in text
     assert "policy: majority" in text
     assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
@@ -115,8 +120,8 @@ def test_too_little_judged_is_warned_of_beside_the_score_and_above(
     page = visit("ola").get(f"{judged}/leaderboard?m=P@2")
     text = words(page)
     # x is unjudged: one of two; both have the same, and the first by name is the team's best.
-    assert "late ○ not pooled ◆ best of its team red 0.5000 ▼ 50 %" in text
-    assert "later ○ not pooled red 0.5000 ▼ 50 %" in text
+    assert "late ○ not pooled ◆ best of its team red 0.5000 ▼ 50.0 %" in text
+    assert "later ○ not pooled red 0.5000 ▼ 50.0 %" in text
     assert "less than 95 % of what a score looks at is judged: 2 of 4." in text
     assert "marked ○: 2 of 4." in text
     best = words(visit("ola").get(f"{judged}/leaderboard?m=P@2&show=best"))
@@ -193,4 +198,57 @@ def test_a_run_whose_tag_is_a_formula_is_text_in_the_csv(visit: Visit, database:
         pool(session)
         labels(session, "nist", "1 0 a 1\n")
         member(session, "ola", Role.ORGANISER)
-    assert "'=1+1," in visit("ola").get("/collections/news/leaderboard.csv").text
+    assert "'=1+1," in unquoted(visit("ola").get("/collections/news/leaderboard.csv").text)
+
+
+def test_values_of_trec_eval_9_are_asked_for_on_the_page_and_kept_by_its_links(
+    visit: Visit, judged: str, database: Database
+) -> None:
+    # Equal as 32-bit numbers, so that trec_eval 9 takes the later docno first.
+    scores = b"1 Q0 a 1 1.00000002 close\n1 Q0 b 2 1.00000001 close\n"
+    with database.transaction() as session:
+        sent = [InputFile("close.run", scores)]
+        checked = runs.check_runs(session, "news", sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
+        stored(session, checked)
+    ola = visit("ola")
+    page = ola.get(f"{judged}/leaderboard?m=RR&compat=9")
+    assert "close ○ not pooled 1.0000" in words(ola.get(f"{judged}/leaderboard?m=RR"))
+    assert "close ○ not pooled 0.5000" in words(page)
+    assert "Values are those of trec_eval 9" in words(page)
+    assert "trec_eval 9:" not in words(ola.get(f"{judged}/leaderboard?m=RR"))
+    assert '<option value="9" selected>' in page.text
+    links = re.findall(r'href="([^"]*/leaderboard(?:\.csv)?\?[^"]*)"', page.text)
+    assert len(links) > 3
+    assert all("compat=9" in link for link in links)
+    rows = list(csv.DictReader(io.StringIO(ola.get(f"{judged}/leaderboard.csv?m=RR&compat=9").text)))
+    assert {(row["run"], row["RR"], row["trec_eval"]) for row in rows} >= {("close", "0.5", "9")}
+    answer = ola.get(f"{judged}/leaderboard?compat=8")
+    assert answer.status_code == 422
+    assert "The trec_eval to follow is 9 or 10, not “8”." in words(answer)
+
+
+def test_err_shows_the_best_grade_of_the_scale_and_is_sorted_by_either_name(visit: Visit, judged: str) -> None:
+    # One grade of 2 of three: at rank 1 ERR is 3/4, at rank 3 a quarter.
+    for sort in ("ERR@20", "ERR(max=2)@20"):
+        page = words(visit("ola").get(f"{judged}/leaderboard?m=AP&m=ERR@20&sort={sort}"))
+        assert "Every run, best first by ERR(max=2)@20" in page
+        assert "alpha 1.0000 100.0 % 0.7500" in page
+    of_ir_measures = words(visit("ola").get(f"{judged}/leaderboard?m=ERR(max=4)@20"))
+    assert "alpha 0.1875" in of_ir_measures
+    assert "ERR(max=2)@20" in words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=ERR@20"))
+
+
+def test_a_sampled_pool_is_named_on_every_page_of_scores(visit: Visit, database: Database, news: str) -> None:
+    with database.transaction() as session:
+        build(session, PoolRequest("stratified", {"strata": "1-2:0.5"}))
+        labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n")
+    ola = visit("ola")
+    for page in (
+        "leaderboard?m=AP", "leaderboard/run?tag=alpha&m=AP", "leaderboard/topics?m=AP",
+        "leaderboard/pair?first=alpha&second=beta&m=AP", "significance?m=AP", "correlation?m=AP",
+        "quality/leave-out?m=AP",
+    ):  # fmt: skip
+        answer = ola.get(f"{news}/{page}")
+        assert answer.status_code == 200, page
+        assert "The pool is a sample: version 2 drew" in words(answer), page
+    assert "The pool is a sample" not in words(ola.get(f"{news}/leaderboard?m=infAP&m=Judged@10"))

@@ -1,6 +1,7 @@
 """The pages of rounds, the leaderboard of one round, and of documents that changed since they were judged."""
 
 import csv
+import re
 from datetime import timedelta
 from io import StringIO
 
@@ -27,7 +28,7 @@ def test_rounds_are_closed_and_opened_by_page(visit: Visit, judged: str) -> None
     ola = visit("ola")
     assert "This collection has no rounds" in words(ola.get(f"{judged}/rounds"))
     assert "What was judged before the round" not in words(ola.get(f"{judged}/leaderboard"))
-    answer = ola.post(f"{judged}/rounds/close")
+    answer = ola.post(f"{judged}/rounds/close", confirmed="y")
     assert (answer.status_code, answer.location) == (303, f"{judged}/rounds")
     assert "Round 1 is closed; its grades are kept as version 1 of the qrels." in words(ola.get(f"{judged}/rounds"))
     assert ola.post(f"{judged}/rounds/close").status_code == 409
@@ -55,7 +56,7 @@ def test_the_leaderboard_of_a_round_names_what_it_was_scored_against(
     visit: Visit, judged: str, database: Database
 ) -> None:
     ola = visit("ola")
-    ola.post(f"{judged}/rounds/close")
+    ola.post(f"{judged}/rounds/close", confirmed="y")
     ola.post(f"{judged}/rounds/open")
     with database.transaction() as session:
         run(session, "gamma", {"1": ["a", "b", "d", "c"]})
@@ -100,22 +101,22 @@ def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) 
 @pytest.mark.parametrize(
     "page",
     [
-        "significance?round=2",
+        "significance",
         "leaderboard",
         "report.html",
         "correlation?round=2",
-        "quality?round=2",
-        "leaderboard/run?tag=alpha&round=2",
-        "leaderboard/pair?first=alpha&second=beta&round=2",
-        "leaderboard/topic?number=1&round=2",
-        "leaderboard/topics?round=2",
+        "quality",
+        "leaderboard/run?tag=alpha",
+        "leaderboard/pair?first=alpha&second=beta",
+        "leaderboard/topic?number=1",
+        "leaderboard/topics",
     ],
 )
-def test_pages_that_know_no_rounds_say_so_where_there_are_some(visit: Visit, judged: str, page: str) -> None:
+def test_pages_say_that_they_score_every_round_where_there_are_some(visit: Visit, judged: str, page: str) -> None:
     ola = visit("ola")
     sentence = EVERY_ROUND
     assert sentence not in words(ola.get(f"{judged}/{page}"))
-    ola.post(f"{judged}/rounds/close")
+    ola.post(f"{judged}/rounds/close", confirmed="y")
     assert sentence in words(ola.get(f"{judged}/{page}"))
 
 
@@ -131,8 +132,108 @@ def test_what_participants_and_observers_see_of_scores_says_that_there_are_round
         run(session, "reds", {"1": ["b", "a"]}, team="red")
         submissions.release_scores(session, SLUG, at=NOW + DAY, shown=ScoresShown.WHOLE, early=True)
     assert EVERY_ROUND not in words(visit(name).get(f"{judged}/{page}"))
-    ola.post(f"{judged}/rounds/close")
+    ola.post(f"{judged}/rounds/close", confirmed="y")
     assert EVERY_ROUND in words(visit(name).get(f"{judged}/{page}"))
     if page != "report.html":
         (first, *_) = csv.DictReader(StringIO(visit(name).get(f"{judged}/{page}.csv").text))
         assert first["qrels"] == "live, every round, whole"
+
+
+def second_round(visit: Visit, judged: str, database: Database, *, shown: ScoresShown) -> None:
+    """Team red takes part in round 2 only; what it finds beside a and b is judged; the scores are released."""
+    ola = visit("ola")
+    ola.post(f"{judged}/rounds/close", confirmed="y")
+    ola.post(f"{judged}/rounds/open")
+    with database.transaction() as session:
+        run(session, "reds", {"1": ["a", "b", "d", "c"]}, team="red")
+        labels(session, "kim", "1 0 c 1\n1 0 d 0\n", add_to_pool=True)
+        submissions.release_scores(session, SLUG, at=NOW + DAY, shown=shown, early=True)
+
+
+@pytest.mark.parametrize("shown", [ScoresShown.OWN, ScoresShown.BESIDE, ScoresShown.WHOLE])
+def test_participants_see_the_residual_scores_of_the_rounds_of_their_team(
+    visit: Visit, judged: str, database: Database, shown: ScoresShown
+) -> None:
+    second_round(visit, judged, database, shown=shown)
+    pat = visit("pat")
+    page = pat.get(f"{judged}/scores?round=2")
+    assert "on the residual collection: 2 documents of topics" in words(page)
+    assert "0.5000" in words(page)
+    assert page.text.count("round=2") > 3
+    assert "0.7500" in words(pat.get(f"{judged}/scores?round=2&residual=n"))
+    (line,) = csv.DictReader(StringIO(pat.get(f"{judged}/scores.csv?round=2").text))
+    assert (line["run"], line["AP"], line["qrels"]) == ("reds", "0.5", "live, round 2, residual")
+    topics = csv.DictReader(StringIO(pat.get(f"{judged}/scores.csv?round=2&table=topics&m=AP").text))
+    assert [(one["topic"], one["value"]) for one in topics] == [("1", "0.5")]
+    for number in (1, 3):  # a round of other teams, and none
+        refused = pat.get(f"{judged}/scores?round={number}")
+        assert refused.status_code == 404
+        assert f"Your team has no run with released scores in round {number}." in words(refused)
+    assert '<option value="1"' not in page.text
+    assert pat.get(f"{judged}/scores?round=two").status_code == 422
+
+
+def test_the_released_leaderboard_of_a_round_is_for_the_teams_that_took_part(
+    visit: Visit, judged: str, database: Database
+) -> None:
+    second_round(visit, judged, database, shown=ScoresShown.WHOLE)
+    with database.transaction() as session:
+        member(session, "obi", Role.OBSERVER)
+    for name in ("pat", "obi"):
+        board = visit(name).get(f"{judged}/leaderboard?round=2&m=AP")
+        assert "on the residual collection: 2 documents of topics" in words(board)
+        assert "alpha" not in words(board)
+        (line,) = csv.DictReader(StringIO(visit(name).get(f"{judged}/leaderboard.csv?round=2&m=AP").text))
+        assert (line["run"], line["AP"], line["qrels"]) == ("reds", "0.5", "live, round 2, residual")
+    assert visit("pat").get(f"{judged}/leaderboard?round=1").status_code == 404
+    assert visit("pat").get(f"{judged}/leaderboard.csv?round=1").status_code == 404
+    assert "alpha" in words(visit("obi").get(f"{judged}/leaderboard?round=1"))
+
+
+def test_a_round_shows_participants_nothing_that_is_not_released(visit: Visit, judged: str, database: Database) -> None:
+    second_round(visit, judged, database, shown=ScoresShown.BESIDE)
+    pat = visit("pat")
+    assert pat.get(f"{judged}/leaderboard?round=2").status_code == 403
+    with database.transaction() as session:
+        submissions.release_scores(session, SLUG, at=NOW, moment=NOW - DAY, early=True)
+    assert pat.get(f"{judged}/scores.csv?round=2").status_code == 404  # the run came after the release
+    with database.transaction() as session:
+        submissions.take_scores_back(session, SLUG)
+    assert pat.get(f"{judged}/scores.csv?round=2").status_code == 403
+    assert "have not released the scores" in words(pat.get(f"{judged}/scores?round=2"))
+
+
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [
+        ("significance?m=AP", "significance.csv?m=AP&by=runs"),
+        ("quality?m=AP", "quality.csv?by=topics"),
+        ("leaderboard/run?tag=reds&m=AP", "leaderboard/run.csv?tag=reds&m=AP&table=topics"),
+        (
+            "leaderboard/pair?first=reds&second=more&m=AP",
+            "leaderboard/pair.csv?first=reds&second=more&m=AP&table=tests",
+        ),
+        ("leaderboard/topic?number=1&m=AP", "leaderboard/topic.csv?number=1&m=AP&table=runs"),
+        ("leaderboard/topics?m=AP", "leaderboard/topics.csv?m=AP"),
+    ],
+)
+def test_pages_of_results_are_limited_to_a_round(
+    visit: Visit, judged: str, database: Database, page: str, file: str
+) -> None:
+    second_round(visit, judged, database, shown=ScoresShown.OWN)
+    with database.transaction() as session:
+        run(session, "more", {"1": ["c", "d"]})
+    ola = visit("ola")
+    for query, name in {"round=2": "residual", "round=2&residual=n": "whole"}.items():
+        shown = ola.get(f"{judged}/{page}&{query}")
+        assert f"round 2, {name}" in words(shown).split("Only the runs of round 2 are scored")[0]  # the heading
+        assert EVERY_ROUND not in words(shown)
+        assert "alpha" not in words(shown)
+        links = re.findall(r'href="([^"]*(?:leaderboard/|\.csv|significance)[^"]*\?[^"]*)"', shown.text)
+        assert links
+        asked = set(query.split("&"))
+        assert [link for link in links if not asked <= set(link.split("?")[1].split("&amp;"))] == []
+        line = next(csv.DictReader(StringIO(ola.get(f"{judged}/{file}&{query}").text)))
+        assert line["qrels"] == f"live, round 2, {name}"
+    assert ola.get(f"{judged}/{page}&round=9").status_code == 404
+    assert ola.get(f"{judged}/{page}&round=two").status_code == 422

@@ -203,7 +203,7 @@ def test_good_files_are_told_of_beside_bad_ones(visit: Visit, news: str, databas
 def test_what_an_organiser_withdrew_only_organisers_restore(visit: Visit, news: str, database: Database) -> None:
     pat, ola = visit("pat"), visit("ola")
     send(pat, news)
-    ola.post(f"{news}/runs/withdraw?tag=gamma")
+    ola.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y")
     page = pat.get(f"{news}/runs/run?tag=gamma")
     assert "The organisers have withdrawn it. Only they can restore it." in words(page)
     assert "Restore the run" not in page.text
@@ -296,12 +296,12 @@ def test_a_run_is_withdrawn_and_restored(visit: Visit, news: str, database: Data
         ("withdraw", "withdrawn", "The run gamma is withdrawn."),
         ("restore", "in force", "The run gamma is in force again."),
     ):
-        answer = pat.post(f"{news}/runs/{deed}?tag=gamma")
+        answer = pat.post(f"{news}/runs/{deed}?tag=gamma", confirmed="y")
         assert answer.status_code == 303
         assert sentence in words(pat.get(answer.location))
         assert sent(database) == [("gamma", 1, "red", state)]
         assert pat.post(f"{news}/runs/{deed}?tag=gamma").status_code == 409
-    answer = pat.post(f"{news}/runs/withdraw?tag=gamma")
+    answer = pat.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y")
     assert "neither pooled nor scored" in words(pat.get(answer.location))
     assert "gamma" not in words(pat.get(f"{news}/runs"))
     assert "gamma withdrawn on" in words(pat.get(f"{news}/runs?show=all"))
@@ -334,7 +334,7 @@ def test_participants_send_and_change_until_the_deadline_and_organisers_after_it
     assert "Send runs" in words(ola.get(f"{news}/runs"))
     assert send(ola, news, BETTER, replaces="y").status_code == 303
     assert ola.post(f"{news}/runs/run?tag=gamma", **changes).status_code == 303
-    assert ola.post(f"{news}/runs/withdraw?tag=gamma").status_code == 303
+    assert ola.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y").status_code == 303
     assert ola.post(f"{news}/runs/restore?tag=gamma").status_code == 303
 
 
@@ -360,7 +360,7 @@ def test_terms_come_before_runs_and_bind_participants_only(visit: Visit, news: s
     assert send(pat, news).status_code == 303
     set_rules(database, terms="Pay for the task.")
     assert send(pat, news, BETTER).status_code == 403
-    assert pat.post(f"{news}/runs/withdraw?tag=gamma").status_code == 303
+    assert pat.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y").status_code == 303
     assert pat.post(f"{news}/runs/restore?tag=gamma").status_code == 403
     assert send(ola, news, BETTER, replaces="y").status_code == 303
 
@@ -389,6 +389,25 @@ def test_an_organiser_sees_all_runs_by_team_and_who_has_sent_nothing(
     assert "Teams without a run" not in words(visit("pat").get(f"{news}/runs"))
 
 
+def test_an_organiser_is_warned_of_the_same_ranking_and_teams_are_not(
+    visit: Visit, news: str, database: Database
+) -> None:
+    with database.transaction() as session:
+        member(session, "bea", Role.PARTICIPANT, team="blue")
+        run(session, "genuine", {"1": ["a", "b"], "2": ["e"]}, team="red")
+        run(session, "copied", {"1": ["a", "b"], "2": ["e"]}, team="blue")
+    ola = visit("ola")
+    assert "Warning: the same ranking as copied" in words(ola.get(f"{news}/runs"))
+    assert "Warning: the same ranking as genuine" in words(ola.get(f"{news}/runs"))
+    assert "Another team has sent the same ranking" in words(ola.get(f"{news}/runs/run?tag=copied"))
+    for name, own, other in (("pat", "genuine", "copied"), ("bea", "copied", "genuine")):
+        for path in ("runs", "runs?show=all", f"runs/run?tag={own}", f"runs/receipt?tag={own}"):
+            page = visit(name).get(f"{news}/{path}")
+            assert page.status_code == 200
+            assert other not in page.text
+            assert "ranking" not in words(page)
+
+
 def test_a_withdrawn_run_has_no_score(visit: Visit, news: str, database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
@@ -396,5 +415,5 @@ def test_a_withdrawn_run_has_no_score(visit: Visit, news: str, database: Databas
     send(pat, news)
     visit("ola").post(f"{news}/submissions/release", early="y")
     assert "gamma" in words(pat.get(f"{news}/scores"))
-    pat.get(pat.post(f"{news}/runs/withdraw?tag=gamma").location)
+    pat.get(pat.post(f"{news}/runs/withdraw?tag=gamma", confirmed="y").location)
     assert "gamma" not in words(pat.get(f"{news}/scores"))

@@ -12,7 +12,7 @@ from sqlalchemy import text
 from annotator.app import create_app
 from annotator.logs import REQUESTS, JsonLines, TextLines
 from annotator.settings import Settings
-from annotator.storage import Database
+from annotator.storage import Database, schema
 from annotator.storage.schema import newest_version
 from annotator.web.monitoring import METHODS
 from annotator.web.monitoring import REQUESTS as COUNTED
@@ -58,9 +58,23 @@ def test_ready_asks_whether_the_tables_are_of_this_version(database: Database) -
     try:
         ready = client.get("/ready")
         assert (ready.status_code, "annotator database upgrade" in ready.text) == (503, True)
+        with database.transaction() as session:
+            session.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        newer = client.get("/ready")
+        assert (newer.status_code, "newer version" in newer.text, "upgrade" in newer.text) == (503, True, False)
     finally:
         with database.transaction() as session:
             session.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest_version()})
+
+
+def test_ready_tries_to_write(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schema, "SECONDS_TO_WRITE", 0.01)
+    client = pages(sqlite_database).test_client()
+    with sqlite_database.transaction() as other:
+        other.connection()
+        ready = client.get("/ready")
+    assert (ready.status_code, "nothing can be written" in ready.text) == (503, True)
+    assert client.get("/ready").status_code == 200
 
 
 def test_methods_that_nobody_knows_are_counted_as_one(database: Database) -> None:

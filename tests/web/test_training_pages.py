@@ -88,7 +88,7 @@ def test_a_file_with_problems_is_refused_on_the_page_with_every_line(visit: Visi
     assert refused.status_code == 422
     page = words(refused)
     assert "t.tsv:1 The grade 9 is not in the scale" in page
-    assert "t.tsv:2 The line has 1 fields between tabs" in page
+    assert "t.tsv:2 The line has one field between tabs" in page
 
 
 def test_a_training_that_was_answered_is_cleared_only_when_that_is_said(visit: Visit, news: str) -> None:

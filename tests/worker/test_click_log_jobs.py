@@ -1,10 +1,16 @@
 """A large click log is studied by the worker, and its page leads on to what was found."""
 
+from datetime import datetime
+
+import pytest
 from clicking import interleaving_text, log_text
+from sqlalchemy.orm import Session
 from visiting import file, words
 from worker.at_work import N, Visit, job_of, state, work
 
+from annotator.evaluation.online import log_stream
 from annotator.storage import Database, JobState
+from annotator.workflows import jobs
 from annotator.workflows.click_logs import LogKind, list_logs
 
 
@@ -16,6 +22,28 @@ def test_a_log_is_studied_by_the_worker(visit: Visit, news: Database) -> None:
     done = ola.get(page)
     assert (done.status_code, done.location) == (303, f"{N}/clicks/log?name=March")
     assert "Import of a click log" in words(ola.get(f"{N}/jobs"))
+
+
+def test_whoever_waits_is_told_the_percentage_of_a_large_log(
+    visit: Visit, news: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, int]] = []
+    note = jobs.note_progress
+
+    def noted(session: Session, taken: jobs.TakenJob, *, now: datetime, done: int, steps: int) -> None:
+        told.append((done, steps))
+        note(session, taken, now=now, done=done, steps=steps)
+
+    monkeypatch.setattr(jobs, "note_progress", noted)
+    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 4_096)
+    said = {"name": "March", "kind": "comparison", "days": "7", "share": "0.5"}
+    page = job_of(visit("ola").post(f"{N}/clicks", files=[file("log.csv", log_text())], **said))
+    work(news)
+    assert visit("ola").get(page).status_code == 303
+    done = [one for one, _ in told]
+    assert len(done) == -(-len(log_text()) // 4_096)
+    assert (done[0], done[-1], done == sorted(set(done))) == (100 * 4_096 // len(log_text()), 99, True)
+    assert {steps for _, steps in told} == {100}
 
 
 def test_files_of_one_log_and_their_lists_reach_the_worker(visit: Visit, news: Database) -> None:

@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from gzip import compress
 
 import pytest
 from build import SLUG
 from calling import NEWS, Program, token_of
 from flask import Flask
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 from worker.at_work import GOOD, runs_called, state, work
 
 from annotator.api import jobs_asked
-from annotator.storage import Database, Job, JobState, Role, Run
+from annotator.storage import Database, Job, JobState, Role, Run, User
 from annotator.storage.audit import AuditEvent
-from annotator.web.later import is_heavy
 from annotator.workflows import jobs, members, tokens
 from annotator.workflows.tokens import Scope
 
@@ -96,6 +95,7 @@ def test_a_job_is_told_to_whoever_asked_for_it_while_they_may_do_as_much(program
     work(news)
     with news.transaction() as session:
         members.add_member(session, SLUG, "ola", Role.JUDGE, added_at=datetime.now(UTC))
+        members.add_member(session, SLUG, "jo", Role.ORGANISER, added_at=datetime.now(UTC))
         members.remove_member(session, SLUG, "ola", Role.ORGANISER)
     assert ola.get(job).status_code == 404
 
@@ -112,18 +112,25 @@ def test_a_fault_in_a_job_is_told_as_one(program: Programs, news: Database, monk
     assert (found["state"], found["status"], found["problem"]["status"]) == ("failed", 500, 500)
 
 
-@pytest.mark.parametrize(
-    ("content", "most", "heavy"),
-    [
-        (b"x" * 100, 100, False),
-        (b"x" * 101, 100, True),
-        (compress(b"x" * 5_000), 5_000, False),
-        (compress(b"x" * 5_001), 5_000, True),  # its end says what it becomes
-        (compress(b"") * 40, 100, True),  # it does not say what several parts become
-    ],
-)
-def test_a_packed_file_weighs_what_it_becomes(content: bytes, most: int, *, heavy: bool) -> None:
-    assert is_heavy(content, most) == heavy
+def test_those_who_ask_take_turns(news: Database) -> None:
+    moment = datetime.now(UTC)
+
+    def ask(session: Session, name: str) -> int:
+        by = session.scalars(select(User.id).where(User.name == name)).one()
+        return jobs.ask_job(session, SLUG, kind="k", parameters={"target": "/"}, by_id=by, at=moment)
+
+    with news.transaction() as session:
+        asked_by = {ask(session, name): name for name in ("ola", "ola", "ola", "pat", "pat")}
+        last = max(asked_by)
+        assert jobs.show_job(session, SLUG, last).before == 3  # one of their own, two of the other's
+    order = []
+    for number in range(len(asked_by)):
+        with news.transaction() as session:
+            taken = jobs.take_job(session, now=moment + timedelta(seconds=number))
+            assert taken is not None
+            order.append(asked_by[taken.id])
+            jobs.confirm_job(session, taken, now=moment + timedelta(seconds=number))
+    assert order == ["ola", "pat", "ola", "pat", "ola"]
 
 
 @pytest.mark.parametrize(("ago", "told"), [(timedelta(0), ("running", None)), (timedelta(hours=1), ("done", True))])

@@ -15,6 +15,7 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, settings_of, sta
 
 from annotator.errors import BusyError, ConflictError
 from annotator.storage import Database, Job, JobState, User
+from annotator.storage.job_parts import file_of_job
 from annotator.storage.jobs import SILENCE
 from annotator.worker.answering import Answering
 from annotator.workflows import jobs
@@ -98,7 +99,10 @@ def test_a_job_that_ends_its_workers_fails_in_the_end(
     assert "Something went wrong here." in words(ola.get(page))
     assert "gives up job" in caplog.text
     with news.reading() as session:
-        (result, kept) = session.execute(select(Job.result, Job.input)).one()
+        result, kept = (
+            session.scalars(select(Job.result)).one(),
+            file_of_job(session, session.scalars(select(Job.id)).one()),
+        )
     assert (result, kept) == ({"reason": "given up"}, GOOD)
 
 
@@ -199,3 +203,19 @@ def test_what_came_of_jobs_is_forgotten_after_a_week(visit: Visit, news: Databas
         with news.transaction() as session:
             jobs.forget_answers(session, now=now)
         assert len(state(news)) == left
+
+
+@pytest.mark.parametrize(("ago", "state"), [(timedelta(0), "running"), (timedelta(hours=1), "done")])
+def test_a_page_waits_until_it_can_lead_on_unless_the_worker_was_lost(
+    visit: Visit, news: Database, ago: timedelta, state: str
+) -> None:
+    ola = visit("ola")
+    page = job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
+    with news.transaction() as session:
+        taken = jobs.take_job(session, now=datetime.now(UTC))
+        assert taken is not None
+        jobs.confirm_job(session, taken, now=datetime.now(UTC) - ago)
+    found = ola.get(f"{page}.json").json
+    assert found is not None
+    assert found["state"] == state
+    assert ("It is done." in words(ola.get(page))) == (state == "done")

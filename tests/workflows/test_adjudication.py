@@ -26,6 +26,7 @@ from annotator.storage import (
     User,
     UserKind,
 )
+from annotator.storage.collection import find_collection
 from annotator.storage.drawing import Queue
 from annotator.storage.judge_queue import due_again
 from annotator.storage.judging import LEASE, Decision, lend
@@ -271,7 +272,7 @@ def test_a_decision_is_no_judgement_that_the_item_wants(session: Session) -> Non
     assert item_of(session, docno).taken == before
     decide(session, ada, docno)
     assert item_of(session, docno).taken == before
-    [row] = session.execute(item_progress()).all()
+    [row] = session.execute(item_progress(find_collection(session, SLUG).id)).all()
     assert (row.missing, row.is_complete) == (1, False)
     task = judging.next_task(session, SLUG, "1", jo, now=NOW)
     assert task is not None

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 from build import NOW, SLUG, build, labels, member, pooled_news, run
 from clicking import log_text, stored_log
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.settings import sqlite_url
 from annotator.storage import (
+    Assignment,
     Base,
     Collection,
     Database,
@@ -44,7 +45,7 @@ from annotator.storage import (
 from annotator.storage.bundles import LEFT_OUT, TABLES, part_of
 from annotator.storage.checking import examine
 from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows import agreement, guidelines, leaderboard, qrels, qrels_versions, rounds, search
+from annotator.workflows import agreement, guidelines, leaderboard, qrels, qrels_versions, rounds, search, submissions
 from annotator.workflows.archive_export import QRELS, Archiving, write_archive
 from annotator.workflows.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collection import CollectionChange, change_collection, show_collection
@@ -100,6 +101,7 @@ def fill(session: Session) -> None:
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
     version = qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=ola, made_at=NOW)
     rounds.close_round(session, SLUG, version=version, at=NOW)
+    submissions.release_scores(session, SLUG, at=NOW, qrels=str(version), early=True)
     stored_log(session, log_text(users=4))
     topic, document = one(session, Topic.id), one(session, Document.id)
     item = one(session, PoolItem.id)
@@ -150,11 +152,8 @@ def archive(database: Database, slug: str = SLUG, archiving: Archiving = ARCHIVI
 
 
 def stored(database: Database, content: bytes, slug: str | None = None) -> ImportedCollection:
-    with (
-        open_archive("news.zip", io.BytesIO(content), limit=LIMIT) as bundle,
-        database.transaction() as session,
-    ):
-        return import_archive(session, bundle, slug=slug, at=NOW)
+    with open_archive("news.zip", io.BytesIO(content), limit=LIMIT) as bundle:
+        return import_archive(database, bundle, slug=slug, at=NOW)
 
 
 def parts(content: bytes) -> dict[str, bytes]:
@@ -250,6 +249,25 @@ def rewritten(content: bytes, change: Callable[[dict[str, bytes]], None], *, man
         for name, part in changed.items():
             bundle.writestr(name, part)
     return stream.getvalue()
+
+
+def test_an_archive_brings_the_hashes_of_the_texts_shown_and_older_ones_have_none(
+    filled: Database, elsewhere: Database
+) -> None:
+    with filled.transaction() as session:
+        session.execute(update(Assignment).values(text_hash=f"{0:064}"))
+        count = len(session.scalars(select(Assignment.id)).all())
+    content = archive(filled)
+
+    def as_written_before(parts: dict[str, bytes]) -> None:
+        rows = map(json.loads, parts["assignments.jsonl"].splitlines())
+        older = ({name: value for name, value in row.items() if name != "text_hash"} for row in rows)
+        parts["assignments.jsonl"] = "".join(json.dumps(row) + "\n" for row in older).encode()
+
+    for slug, sent, text_hash in (("same", content, f"{0:064}"), ("old", rewritten(content, as_written_before), None)):
+        stored(elsewhere, sent, slug)
+        with elsewhere.transaction() as session:
+            assert session.scalars(select(Assignment.text_hash)).all().count(text_hash) == count
 
 
 def replaced(part: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], None]:

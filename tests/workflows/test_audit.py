@@ -6,12 +6,15 @@ from datetime import timedelta
 
 import pytest
 from build import NOW, SLUG, news, user
+from csv_cells import unquoted
 from sqlalchemy import Executable, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
-from annotator.storage import AuditEvent, Database
+from annotator.evaluation.scale import parse_scale
+from annotator.storage import AuditEvent, Database, JudgingMode
 from annotator.storage.audit import Actor, Door, record_in
 from annotator.workflows.audit import Deed, DeedsWanted, csv_pieces, deeds_before, deeds_csv, list_deeds, page_of_deeds
+from annotator.workflows.submissions import Deadline
 
 OLA = Actor(Door.PAGE, "ola", None)
 ROOT = Actor(Door.COMMAND, "root")
@@ -74,11 +77,53 @@ def test_what_is_rolled_back_was_not_done(database: Database) -> None:
 
 
 def test_details_are_kept_as_json_long_text_cut_and_nothing_said_of_what_was_not_given(database: Database) -> None:
+    given = {
+        "title": "News",
+        "scale": parse_scale("0=No,1=Yes"),
+        "relevant_from": 1,
+        "consensus_policy": "judge:joana",
+        "judges_search": False,
+        "judging_mode": JudgingMode.OWNED,
+        "deadline": NOW,
+        "terms": "",
+        "most_documents": None,
+    }
     with database.transaction() as session:
-        record_in(session, OLA, "x.y", None, at=NOW, details={"terms": "x" * 300, "until": NOW, "title": None, "n": 3})
+        record_in(session, OLA, "collections.set", None, at=NOW, details=given)
+        record_in(session, OLA, "runs.edit", None, at=NOW, details={"team": "x" * 300})
     with database.reading() as session:
-        (deed,) = list_deeds(session, None, DeedsWanted())
-    assert deed.details == {"terms": "x" * 200 + "…", "until": "2026-03-01 09:00:00+00:00", "n": 3}
+        edited, changed = list_deeds(session, None, DeedsWanted())
+    assert edited.details == {"team": "x" * 200 + "…"}
+    assert changed.details == {
+        "title": "…",
+        "scale": [{"value": 0, "name": "No"}, {"value": 1, "name": "Yes"}],
+        "relevant_from": 1,
+        "consensus_policy": "judge:…",
+        "judges_search": False,
+        "judging_mode": "owned",
+        "deadline": "2026-03-01T09:00:00+00:00",
+        "terms": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("action", "details", "told"),
+    [
+        ("pool.burn", {}, "pool.burn is not declared"),
+        ("tokens.add", {"of": "joana"}, "no detail of"),
+        ("pool.build", {"added": "3"}, "in place of a number"),
+        ("pool.build", {"added": True}, "in place of a number"),
+        ("collections.set", {"deadline": Deadline(NOW)}, "Deadline in place of a text"),
+        ("collections.set", {"scale": ["0=No"]}, "not of its kind"),
+        ("topics.assign", {"topics": [1]}, "in place of a text"),
+        ("costs.set", {"facts": 5}, "not of its kind"),
+    ],
+)
+def test_what_is_not_declared_gets_into_no_line(
+    database: Database, action: str, details: dict[str, object], told: str
+) -> None:
+    with pytest.raises(TypeError, match=told), database.transaction() as session:
+        record_in(session, OLA, action, None, at=NOW, details=details)
 
 
 def test_the_csv_in_pieces_is_the_csv_though_something_is_done_meanwhile(logged: Database) -> None:
@@ -88,7 +133,7 @@ def test_the_csv_in_pieces_is_the_csv_though_something_is_done_meanwhile(logged:
         asked.append(before)
         with logged.transaction() as session:
             found = deeds_before(session, None, DeedsWanted(), before, most=3)
-            record_in(session, OLA, "x.y", None, at=NOW)
+            record_in(session, OLA, "users.add", None, at=NOW)
         return found
 
     with logged.reading() as session:
@@ -102,7 +147,7 @@ def test_the_csv_has_a_line_a_deed_and_no_formula(logged: Database) -> None:
     with logged.transaction() as session:
         record_in(session, Actor(Door.API, "=cmd"), "runs.import", SLUG, at=NOW, details={"sha256": "ab"})
     with logged.reading() as session:
-        lines = deeds_csv(list_deeds(session, SLUG, DeedsWanted(by="=cmd"))).splitlines()
+        lines = unquoted(deeds_csv(list_deeds(session, SLUG, DeedsWanted(by="=cmd")))).splitlines()
     assert lines == [
         "id,at,name,door,collection,action,subject,details",
         '5,2026-03-01T09:00:00+00:00,\'=cmd,api,news,runs.import,,"{""sha256"": ""ab""}"',
@@ -123,7 +168,7 @@ def test_the_csv_has_a_line_a_deed_and_no_formula(logged: Database) -> None:
 )
 def test_the_database_itself_refuses_to_take_a_line_out_or_change_it(logged: Database, statement: Executable) -> None:
     with logged.transaction() as session:
-        record_in(session, ROOT, "x.y", None, at=NOW, details={"a": 1})
+        record_in(session, ROOT, "pool.build", None, at=NOW, details={"added": 1})
     with pytest.raises(DBAPIError, match="only ever added to"), logged.transaction() as session:
         session.execute(statement)
     with logged.reading() as session:

@@ -1,11 +1,13 @@
 """Documents whose text changed since they were judged: who is told, what is judged anew, what the scores then say."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels, member, news, pool, pooled_news, run, topic_file
+from csv_cells import unquoted
 from meeting import one_after_the_other
-from sqlalchemy import select, update
+from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
@@ -13,8 +15,17 @@ from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.accounts import find_user
 from annotator.storage.checking import examine_collection
-from annotator.storage.judging import CannotJudge, Decision
-from annotator.workflows import changed_documents, documents, judging, leaderboard, qrels, qrels_versions, rounds
+from annotator.storage.judging import Assignment, CannotJudge, Decision
+from annotator.workflows import (
+    changed_documents,
+    documents,
+    judging,
+    leaderboard,
+    put_off,
+    qrels,
+    qrels_versions,
+    rounds,
+)
 from annotator.workflows.leaderboard import GradesFrom, LiveScores
 from annotator.workflows.recording import Act, record_acts
 
@@ -64,7 +75,7 @@ def test_a_judged_document_with_another_text_is_listed_with_who_said_what(sessio
     labels(session, "kim", "1 0 a 1\n", name="kim")
     rewrite(session, "a", "c")
     assert listed(session) == [("a", [("1", "jo", 2), ("1", "kim", 1), ("2", "jo", 1)])]
-    text = changed_documents.changed_csv(changed_documents.changed_documents(session, SLUG))
+    text = unquoted(changed_documents.changed_csv(changed_documents.changed_documents(session, SLUG)))
     assert text.splitlines()[0] == ",".join(changed_documents.HEADINGS)
     assert text.splitlines()[1].startswith("1,a,2026-03-02T09:00:00+00:00,jo,2,,2026-03-01")
 
@@ -133,7 +144,123 @@ def test_what_was_drawn_before_the_change_and_judged_soon_after_is_listed(
     judge = member(session, "jo")
     docno = say(session, judge, 1, drawn=NOW + drawn, at=NOW + judged)
     rewrite(session, docno)
+    assert len(listed(session)) == 1  # as the assignment records
+    forget_hashes(session)
     assert len(listed(session)) == listed_count
+
+
+def forget_hashes(session: Session) -> None:
+    """As assignments are that were drawn before their texts were recorded."""
+    session.execute(update(Assignment).values(text_hash=None))
+
+
+def test_an_assignment_records_the_text_that_was_shown(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    assignment = session.get_one(Assignment, task.assignment_id)
+    item = session.get_one(PoolItem, assignment.pool_item_id)
+    document = session.get_one(Document, item.document_id)
+    assert assignment.text_hash == document.text_hash is not None
+    rewrite(session, document.docno, at=NOW + timedelta(minutes=1))
+    session.expire_all()
+    assert assignment.text_hash != document.text_hash
+    # Shown again while it is in hand, it has the new text, and what is judged then is of the new text.
+    again = judging.next_task(session, SLUG, "1", judge, now=NOW + timedelta(minutes=2))
+    assert again is not None
+    assert again.assignment_id == task.assignment_id
+    session.expire_all()
+    assert assignment.text_hash == document.text_hash
+    act = Act("one", task.assignment_id, Decision(1))
+    record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(minutes=3))
+    assert listed(session) == []
+
+
+def test_drawing_notes_the_text_in_the_statement_that_draws(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    statements: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        statements.append(statement)
+
+    connection = session.connection()
+    event.listen(connection, "before_cursor_execute", note)
+    try:
+        for _ in range(2):  # drawn, and shown again with the same text
+            assert judging.next_task(session, SLUG, "1", judge, now=NOW) is not None
+    finally:
+        event.remove(connection, "before_cursor_execute", note)
+    [drawn] = [statement for statement in statements if statement.startswith("INSERT INTO assignment")]
+    assert "text_hash" in drawn
+    assert not [statement for statement in statements if "SET text_hash" in statement]
+
+
+def test_what_was_judged_of_the_old_text_long_after_the_change_is_listed(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    rewrite(session, task.docno, at=NOW + timedelta(minutes=1))
+    act = Act("one", task.assignment_id, Decision(1))
+    record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(hours=5))
+    assert listed(session) == [(task.docno, [("1", "jo", 1)])]
+    forget_hashes(session)
+    assert listed(session) == []  # the moments alone do not tell it
+
+
+def test_a_text_that_came_back_leaves_its_judgements(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    rewrite(session, *"abcd", text="the first text", at=NOW)
+    docno = say(session, judge, 1, drawn=NOW + timedelta(minutes=1), at=NOW + timedelta(minutes=2))
+    rewrite(session, docno)
+    assert len(listed(session)) == 1
+    rewrite(session, docno, text="the first text", at=CHANGED + DAY)
+    assert listed(session) == []
+
+
+def test_a_change_of_mind_a_lease_after_the_change_is_of_the_new_text(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    record_acts(session, SLUG, judge, [Act("one", task.assignment_id, Decision(1))], received_at=NOW)
+    rewrite(session, task.docno)
+    for client_id, after, count in (("two", timedelta(minutes=10), 1), ("three", timedelta(hours=1), 0)):
+        again = Act(client_id, task.assignment_id, Decision(2))
+        record_acts(session, SLUG, judge, [again], received_at=CHANGED + after)
+        assert len(listed(session)) == count
+
+
+def test_what_was_put_off_is_judged_by_the_text_it_has_when_it_is_taken_up(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    record_acts(session, SLUG, judge, [Act("later", task.assignment_id, None)], received_at=NOW)
+    rewrite(session, task.docno, at=NOW + timedelta(minutes=1))
+    taken_up = put_off.take_up(session, SLUG, task.assignment_id, judge, now=NOW + timedelta(minutes=2))
+    act = Act("grade", taken_up, Decision(1))
+    record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(minutes=3))
+    assert listed(session) == []
+
+
+def test_what_was_judged_before_the_change_and_came_after_the_judge_drew_it_again_is_listed(session: Session) -> None:
+    pooled_news(session)
+    judge = member(session, "jo")
+    task = judging.next_task(session, SLUG, "1", judge, now=NOW)
+    assert task is not None
+    judging.return_assignments(session, judge)
+    rewrite(session, "a", "b", "c", "d")
+    drawn_at = CHANGED + timedelta(hours=1)
+    again = judging.next_task(session, SLUG, "1", judge, now=drawn_at)
+    assert again is not None
+    assert task.docno in {one.docno for one in again.documents}
+    act = Act("offline", task.assignment_id, Decision(1), ago=7200)
+    record_acts(session, SLUG, judge, [act], received_at=drawn_at + timedelta(minutes=1))
+    assert listed(session) == [(task.docno, [("1", "jo", 1)])]
 
 
 def test_what_is_drawn_after_the_change_is_not_listed(session: Session) -> None:
@@ -224,15 +351,20 @@ def test_an_import_waits_for_who_draws_the_old_text_while_it_is_stored(postgres_
     with postgres_database.transaction() as session:
         pooled_news(session)
         judge = member(session, "jo")
-    one_after_the_other(
-        postgres_database,
-        lambda session: judging.next_task(session, SLUG, "1", judge, now=CHANGED + timedelta(seconds=10)),
-        lambda session: rewrite(session, "a", "b", "c", "d"),
-    )
+    drawn: list[judging.JudgingTask | None] = []
+
+    def draws(session: Session) -> None:
+        drawn.append(judging.next_task(session, SLUG, "1", judge, now=CHANGED + timedelta(seconds=10)))
+
+    one_after_the_other(postgres_database, draws, lambda session: rewrite(session, "a", "b", "c", "d"))
+    [task] = drawn
+    assert task is not None
     with postgres_database.transaction() as session:
-        # What is in hand by now comes first.
-        docno = say(session, judge, 1, drawn=CHANGED, at=CHANGED + timedelta(seconds=20))
-        assert listed(session) == [(docno, [("1", "jo", 1)])]
+        act = Act("one", task.assignment_id, Decision(1))
+        record_acts(session, SLUG, judge, [act], received_at=CHANGED + timedelta(seconds=20))
+        assert listed(session) == [(task.docno, [("1", "jo", 1)])]
+        forget_hashes(session)
+        assert listed(session) == [(task.docno, [("1", "jo", 1)])]
 
 
 def test_who_draws_while_an_import_is_stored_waits_and_gets_the_new_text(postgres_database: Database) -> None:
@@ -304,3 +436,25 @@ def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Sess
     rounds.open_round(session, SLUG, at=CHANGED + DAY)
     # b, judged in round 1, and a and c, in round 2: the old grade of a is in version 1 and the new one in version 2.
     assert [one.judged_before for one in rounds.list_rounds(session, SLUG)] == [0, 1, 3]
+
+
+def test_a_version_is_scored_without_what_was_known_when_it_was_kept(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
+    for number in (1, 2):
+        made = qrels.export_qrels(session, SLUG, made_at=NOW)
+        qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+        if number == 1:
+            rounds.close_round(session, SLUG, version=1, at=NOW)
+            rounds.open_round(session, SLUG, at=NOW)
+            run(session, "gamma", {"1": ["b", "a", "c"]})
+            labels(session, "kim", "1 0 c 1\n", name="kim")
+
+    def relevant(grades: GradesFrom) -> float:
+        return leaderboard.build_leaderboard(session, SLUG, ["NumRel"], grades=grades).rows[0].values[0]
+
+    now = GradesFrom(version=2, round=2, residual=True)
+    assert (relevant(now), relevant(replace(now, as_kept=True))) == (1, 1)  # c alone
+    rewrite(session, "a")
+    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    assert (relevant(now), relevant(replace(now, as_kept=True))) == (2, 1)  # a counts again, but not for what is kept

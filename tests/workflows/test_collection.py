@@ -20,7 +20,7 @@ def test_a_collection_keeps_its_scale_in_order(session: Session) -> None:
         "Web",
         1,
         1,
-        "adjudicated-else-majority",
+        "adjudicated-else-majority-first",
     )
     assert [(grade.value, grade.name, grade.description) for grade in shown.scale] == [
         (0, "Bad", ""),

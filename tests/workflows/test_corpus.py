@@ -5,7 +5,7 @@ from build import LIMIT, NOW, SLUG, document_file, news, pool, pooled_news, run,
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.errors import FileRefusedError, InvalidValueError
+from annotator.errors import ConflictError, FileRefusedError, InvalidValueError
 from annotator.files import InputFile
 from annotator.storage import Document
 from annotator.workflows import documents, guidelines, topics
@@ -47,6 +47,15 @@ def test_a_topic_in_two_files_is_refused_with_both_names() -> None:
     assert [str(problem) for problem in refusal.value.problems] == ["two.tsv:2: Topic 7 is already in one.tsv."]
 
 
+def test_a_collection_has_no_more_topics_than_it_may_have(session: Session) -> None:
+    news(session)
+    read = topics.read_topics([InputFile("t.tsv", b"1\tcats\n2\tdogs\n")], unpacked_limit=LIMIT)
+    topics.import_topics(session, SLUG, read[:1], most=1)
+    with pytest.raises(ConflictError, match="would have 2 topics, and at most 1 are possible"):
+        topics.import_topics(session, SLUG, read, most=1)
+    assert [row.number for row in topics.list_topics(session, SLUG)] == ["1"]
+
+
 def test_a_document_named_by_a_run_is_filled_by_its_text(session: Session) -> None:
     news(session)
     topic_file(session)
@@ -66,6 +75,7 @@ def test_pooled_documents_without_text_are_listed_with_their_topics(session: Ses
     pool(session, depth=1)
     document_file(session, ["unpooled"])
     assert documents.missing_documents(session, SLUG) == [MissingDocument("x", ("2", "10"))]
+    assert documents.count_missing_documents(session, SLUG) == 1
     document_file(session, ["x"])
     assert documents.missing_documents(session, SLUG) == []
 

@@ -63,7 +63,7 @@ def found(session: Session, wanted: Wanted = ALL) -> list[tuple[str, str, int]]:
 
 def one(session: Session, docno: str) -> Disagreement:
     """The disagreement on a document of topic 1."""
-    return next(row for row in list_disagreements(session, SLUG, Wanted(topic="1")) if row.docno == docno)
+    return next(row for row in list_disagreements(session, SLUG, Wanted(topics=("1",))) if row.docno == docno)
 
 
 def item(session: Session, docno: str) -> PoolItem:
@@ -126,7 +126,7 @@ def test_what_the_collection_counts_as_relevant_is_the_line(judged: Session) -> 
 
 
 def test_the_whole_is_counted_whatever_is_wanted(judged: Session) -> None:
-    page = page_of_disagreements(judged, SLUG, Wanted(topic="2"))
+    page = page_of_disagreements(judged, SLUG, Wanted(topics=("2",)))
     survey = page.survey
     assert (survey.compared, survey.differing, survey.across, survey.undecided) == (5, 4, 3, 4)
     assert survey.topics == (("1", 3), ("2", 1))
@@ -136,13 +136,14 @@ def test_the_whole_is_counted_whatever_is_wanted(judged: Session) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(topic="2"), [("2", "a", 1)]),
+        (Wanted(topics=("2",)), [("2", "a", 1)]),
+        (Wanted(topics=("1", "2"), only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
         (Wanted(least_distance=2), [("1", "a", 2)]),
         (Wanted(only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
         (Wanted(judges=("lee",)), [("1", "d", 1)]),
         (Wanted(judges=("jo", "lee")), [("1", "d", 1)]),
         (Wanted(judges=("kim", "lee")), []),  # of d both say 1, whatever jo says
-        (Wanted(topic="1", judges=("jo", "kim"), only_across=True), [("1", "a", 2), ("1", "d", 1)]),
+        (Wanted(topics=("1",), judges=("jo", "kim"), only_across=True), [("1", "a", 2), ("1", "d", 1)]),
     ],
 )
 def test_they_are_narrowed_by_topic_judges_and_how_far_apart(
@@ -208,7 +209,7 @@ def test_dropped_topics_do_not_count(judged: Session) -> None:
     judged.execute(update(Topic).where(Topic.number == "1").values(state=TopicState.DROPPED))
     assert found(judged) == [("2", "a", 1)]
     with pytest.raises(NotFoundError, match="1"):
-        found(judged, Wanted(topic="1"))
+        found(judged, Wanted(topics=("1",)))
 
 
 def test_what_was_only_carried_over_is_not_listed_and_is_marked_beside_own_words(judged: Session) -> None:
@@ -247,7 +248,7 @@ def test_a_document_without_text_says_so(judged: Session) -> None:
 @pytest.mark.parametrize(
     ("wanted", "kind"),
     [
-        (Wanted(topic="9"), NotFoundError),
+        (Wanted(topics=("9",)), NotFoundError),
         (Wanted(judges=("nobody",)), NotFoundError),
         (Wanted(judges=("jo", "nobody")), NotFoundError),
         (Wanted(judges=("jo", "jo")), InvalidValueError),

@@ -94,6 +94,21 @@ def test_a_machine_and_who_was_forgotten_before_are_refused(database: Database) 
                 forget_user(session, name)
 
 
+def test_the_last_organiser_of_a_collection_is_not_forgotten(database: Database) -> None:
+    with database.transaction() as session:
+        news(session)
+        news(session, "other")
+        member(session, "ola", Role.ORGANISER)
+        member(session, "ola", Role.ORGANISER, slug="other")
+        member(session, "kim", Role.ORGANISER)
+    with database.transaction() as session, pytest.raises(AnnotatorError, match="would organise “other”"):
+        forget_user(session, "ola")
+    with database.transaction() as session:
+        assert find_user(session, "ola").password_hash is not None
+        member(session, "kim", Role.ORGANISER, slug="other")
+        assert forget_user(session, "ola").startswith("forgotten-")
+
+
 def test_somebody_who_chose_such_a_name_before_is_in_nobodys_way(database: Database) -> None:
     with database.transaction() as session:
         joana, kim = user(session, "joana"), user(session, "kim")

@@ -171,20 +171,20 @@ def test_who_found_a_document_by_searching_is_named(judged: Session) -> None:
     assert inspect_topic(judged, SLUG, "2").searchers == {}
 
 
-def test_two_runs_are_compared_the_first_less_the_second(judged: Session) -> None:
+def test_two_runs_are_compared_the_second_less_the_first(judged: Session) -> None:
     look = inspect_pair(judged, SLUG, "alpha", "beta", measures=["P@1", "AP"]).look
     p1, ap = look.by_measure
     assert (p1.measure, p1.first, p1.second, ap.measure) == ("P@1", 0.5, 1.0, "AP")
-    assert [(one.topic, one.difference) for one in p1.differences.topics] == [("1", 0), ("2", -1)]
-    # Differences 0 and -1: their mean is -1/2 with a standard error of 1/2, so that t is -1 with one degree of
+    assert [(one.topic, one.difference) for one in p1.differences.topics] == [("2", 1), ("1", 0)]
+    # Differences 0 and 1: their mean is 1/2 with a standard error of 1/2, so that t is 1 with one degree of
     # freedom, of which the two-sided p is 1/2; each of the two flips is as large.
-    assert p1.tests.t.difference.value == -0.5
-    assert p1.tests.t.statistic.value == pytest.approx(-1)
+    assert p1.tests.t.difference.value == 0.5
+    assert p1.tests.t.statistic.value == pytest.approx(1)
     assert p1.tests.t.p.value == pytest.approx(0.5)
     assert (p1.tests.randomisation.p.value, p1.tests.randomisation.is_exact) == (1, True)
-    assert (p1.tests.signs.better, p1.tests.signs.worse) == (0, 1)
+    assert (p1.tests.signs.better, p1.tests.signs.worse) == (1, 0)
     turned = inspect_pair(judged, SLUG, "beta", "alpha", measures=["P@1"]).look.by_measure[0]
-    assert (turned.tests.t.difference.value, turned.tests.signs.better) == (0.5, 1)
+    assert (turned.tests.t.difference.value, turned.tests.signs.better) == (-0.5, 0)
 
 
 def test_documents_that_one_run_has_high_are_those_of_the_topic_with_the_widest_difference(judged: Session) -> None:

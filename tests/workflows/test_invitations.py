@@ -170,9 +170,19 @@ def test_a_link_is_withdrawn_in_its_own_collection_only(session: Session) -> Non
 # New passwords
 
 
+def joined(session: Session, name: str = "jo", slug: str = SLUG) -> int:
+    """An account that accepted an invitation to judge."""
+    secret = invitations.invite(session, slug, A_JUDGE, made_by_id=None, at=NOW)
+    session.flush()
+    id_ = user(session, name)
+    invitations.accept_as(session, secret, id_, at=NOW)
+    session.flush()
+    return id_
+
+
 def test_a_link_to_a_new_password_ends_sessions_tokens_and_earlier_links(session: Session) -> None:
     news(session)
-    jo = member(session, "jo")
+    jo = joined(session)
     tokens.make_token(session, "jo", TokenRequest("script", [Scope.READ]), at=NOW)
     first = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     session.flush()
@@ -195,7 +205,7 @@ def test_a_link_to_a_new_password_ends_sessions_tokens_and_earlier_links(session
 
 def test_a_link_to_a_new_password_lasts_two_days(session: Session) -> None:
     news(session)
-    member(session, "jo")
+    joined(session)
     secret = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     session.flush()
     assert invitations.open_invitation(session, secret, now=NOW + timedelta(hours=47)).account == "jo"
@@ -207,7 +217,7 @@ def test_links_of_one_kind_do_not_serve_as_the_other(session: Session) -> None:
     secret = invited(session)
     with pytest.raises(NotFoundError, match="no link to a new password"):
         invitations.accept_password(session, secret, HASH, at=NOW)
-    jo = member(session, "jo")
+    jo = joined(session)
     link = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     session.flush()
     with pytest.raises(NotFoundError, match="is no invitation"):
@@ -217,14 +227,37 @@ def test_links_of_one_kind_do_not_serve_as_the_other(session: Session) -> None:
 
 
 def administrator(session: Session) -> None:
-    user(session, "jo", administrator=True)
-    member(session, "jo")
+    joined(session)
+    find_user(session, "jo").administrator = True
 
 
 def member_elsewhere(session: Session) -> None:
     news(session, "other")
-    member(session, "jo")
+    joined(session)
     member(session, "jo", slug="other")
+
+
+def member_without_being_asked(session: Session) -> None:
+    member(session, "jo")
+
+
+def invited_elsewhere(session: Session) -> None:
+    news(session, "other")
+    id_ = joined(session, slug="other")
+    session.flush()
+    members.remove_member(session, "other", "jo", Role.JUDGE)
+    assert member(session, "jo") == id_
+
+
+def judge_of_imported_labels(session: Session) -> None:
+    accounts.add_user(session, "jo", password_hash=None, added_at=NOW)
+    member(session, "jo")
+
+
+def invited_to_an_account(session: Session) -> None:
+    secret = invited(session, InvitationRequest(), slug=None)
+    invitations.accept_with_new_account(session, secret, "jo", HASH, at=NOW)
+    member(session, "jo")
 
 
 def no_member(session: Session) -> None:
@@ -233,7 +266,15 @@ def no_member(session: Session) -> None:
 
 @pytest.mark.parametrize(
     ("arrange", "refusal"),
-    [(administrator, NotAllowedError), (member_elsewhere, NotAllowedError), (no_member, NotFoundError)],
+    [
+        (administrator, NotAllowedError),
+        (member_elsewhere, NotAllowedError),
+        (member_without_being_asked, NotAllowedError),
+        (invited_elsewhere, NotAllowedError),
+        (judge_of_imported_labels, NotAllowedError),
+        (invited_to_an_account, NotAllowedError),
+        (no_member, NotFoundError),
+    ],
 )
 def test_an_organiser_gives_no_password_to_an_account_that_opens_more_than_they_do(
     session: Session, arrange: Callable[[Session], None], refusal: type[AnnotatorError]
@@ -247,10 +288,26 @@ def test_an_organiser_gives_no_password_to_an_account_that_opens_more_than_they_
     assert invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
 
 
+def test_an_organiser_gives_new_passwords_to_people_of_their_file(session: Session) -> None:
+    news(session)
+    people = many_members.read_people(InputFile("people.csv", b"name,role,team\njo,judge,\n"), unpacked_limit=LIMIT)
+    [added] = many_members.add_people(session, SLUG, people, made_by_id=None, at=NOW)
+    session.flush()
+    assert added.secret is not None
+    # Before the first password is chosen, since that link may be lost, and after it.
+    later = NOW + timedelta(hours=1)
+    first = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=later)
+    session.flush()
+    invitations.accept_password(session, first, HASH, at=later)
+    second = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=later)
+    session.flush()
+    assert invitations.accept_password(session, second, ANOTHER_HASH, at=later).name == "jo"
+
+
 def test_an_organisers_link_ends_when_the_account_may_open_more(session: Session) -> None:
     news(session)
     news(session, "other")
-    member(session, "jo")
+    joined(session)
     secret = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     members.add_member(session, "other", "jo", Role.ORGANISER, added_at=NOW)
     session.flush()

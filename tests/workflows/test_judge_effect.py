@@ -46,7 +46,7 @@ def test_other_policies_are_compared_with_the_collections_own(session: Session) 
     assert effect.own_policy == "majority"
     by_name = {one.policy: one for one in effect.policies}
     # Nobody owns a topic and nobody adjudicates, so that these would be missing or the same.
-    assert by_name.keys() == {"median", "lowest", "highest", "any-relevant", "all-relevant"}
+    assert by_name.keys() == {"majority-first", "median", "lowest", "highest", "any-relevant", "all-relevant"}
     assert by_name["lowest"].differing == 0
     assert by_name["highest"].differing == 2
     # By the lowest grade alpha has nothing and beta e; by the highest alpha has a, and beta d and e.
@@ -134,8 +134,8 @@ def test_the_steps_of_the_work_are_told(session: Session) -> None:
         told.append(steps)
 
     judge_effect(session, SLUG, P1, watch=watch)
-    # One pair, five policies, two orders of two judges and the drawing.
-    assert told == [9, *[1] * 9, 9]
+    # One pair, six policies, two orders of two judges and the drawing.
+    assert told == [10, *[1] * 10, 10]
 
 
 @pytest.mark.parametrize(
@@ -184,6 +184,7 @@ def test_who_judges_elsewhere_is_no_judge_here(session: Session) -> None:
     news(session, "other")
     topic_file(session, slug="other")
     run(session, "gamma", {"1": ["a"]}, slug="other")
+    member(session, "lee", slug="other")
     labels(session, "lee", "1 0 a 1\n", slug="other", add_to_pool=True)
     assert judge_effect(session, SLUG).judges == ("jo", "kim")
     assert judge_effect(session, "other").tags == ("gamma",)

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 from build import SLUG, labels, member, pooled_news
+from csv_cells import unquoted
 from sqlalchemy import select, update
 
 from annotator.storage import Database, Judgement, User, UserKind
@@ -57,7 +58,7 @@ def test_hours_are_added_up_by_judge_and_period(
 
 def test_the_csv_says_what_has_no_time(judged: Database) -> None:
     with judged.reading() as session:
-        lines = hours_csv(judge_hours(session, SLUG, HoursWanted(by=Period.ALL))).splitlines()
+        lines = unquoted(hours_csv(judge_hours(session, SLUG, HoursWanted(by=Period.ALL)))).splitlines()
     assert lines == [
         "judge,period,judgements,adjudications,hours,without_time",
         "jo,,3,0,1.5,0",

@@ -15,6 +15,7 @@ from annotator.storage import (
     Assignment,
     AssignmentState,
     CannotJudge,
+    Document,
     Judgement,
     PoolItem,
     Purpose,
@@ -250,3 +251,30 @@ def test_as_a_table_every_row_fits_its_headings(session: Session) -> None:
     assert (rows[0]["relevant"], rows[0]["agreement"], rows[0]["documents_shared"]) == (0.75, 0.5, 2)
     assert (rows[0]["answered"], rows[0]["right"], rows[0]["median_seconds"]) == (0, None, None)
     assert (rows[2]["agreement"], rows[2]["kappa_again"]) == (None, None)
+
+
+def test_who_rushes_through_everything_is_found_with_nobody_to_compare_with(session: Session) -> None:
+    queue(session, 12)
+    for item in items(session):
+        say(session, "anna", item, 0, 0.4)
+    assert quality(session, "anna").streaks == ()  # the texts of these are too short to say anything
+    session.execute(update(Document).values(body="A text of sixty characters takes a second even at a glance. " * 5))
+    [streak] = quality(session, "anna").streaks
+    assert (streak.documents, streak.median_seconds) == (12, 0.4)
+    for item in items(session):
+        say(session, "ben", item, 0, 2.5)
+    assert quality(session, "ben").streaks == ()
+
+
+def test_labels_of_a_file_do_not_drift(session: Session) -> None:
+    queue(session, 20)
+    for place, item in enumerate(items(session)):
+        say(session, "jo", item, place // 10).client_id = f"file-1-1-abc-{place}"
+        say(session, "kim", item, place % 2)  # as a browser without scripts, which sends no seconds
+    jo = quality(session, "jo").work
+    assert jo is not None
+    assert (jo.drift.lenience, jo.drift.agreement, jo.drift.untimed, jo.stretches) == (None, None, 20, ())
+    kim = quality(session, "kim").work
+    assert kim is not None
+    assert kim.drift.untimed == 0
+    assert kim.drift.lenience is not None

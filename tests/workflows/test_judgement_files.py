@@ -1,16 +1,20 @@
 """Labels in, judgements out: one judge's word by file, each kept with its history."""
 
 import json
+from collections.abc import Callable
 
 import pytest
-from build import LIMIT, NOW, SLUG, labels, member, pool, pooled_news, run
+from build import LIMIT, NOW, SLUG, labels, member, news, pool, pooled_news, run, topic_file, user
+from csv_cells import unquoted
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import FileRefusedError
+from annotator.errors import ConflictError, FileRefusedError
 from annotator.files import InputFile
-from annotator.storage import Assignment, Contribution, Judgement, PoolItem, User
+from annotator.storage import Assignment, Contribution, Judgement, PoolItem, Role, User
+from annotator.storage.accounts import find_user
 from annotator.storage.judging import Decision
+from annotator.storage.machines import MachineFacts, make_machine
 from annotator.workflows import accounts, judgement_export, judgement_import, judging, pools, recording
 from annotator.workflows.judgement_import import JudgementImport
 
@@ -29,6 +33,41 @@ def test_labels_come_in_as_one_judges_grades(session: Session) -> None:
     )
     assert [tuple(row) for row in stored] == [("nist", 2), ("nist", 0), ("nist", 1)]
     assert accounts.sign_in(session, "nist", "") is None
+
+
+def person_without_role(session: Session) -> None:
+    user(session, "rita")
+
+
+def member_of_another_collection(session: Session) -> None:
+    """Somebody of whose first password only a link was made."""
+    news(session, "other")
+    accounts.add_user(session, "rita", password_hash=None, added_at=NOW)
+    member(session, "rita", slug="other")
+
+
+@pytest.mark.parametrize("arrange", [person_without_role, member_of_another_collection])
+def test_labels_do_not_come_in_under_the_name_of_a_person_who_is_no_member(
+    session: Session, arrange: Callable[[Session], None]
+) -> None:
+    pooled_news(session)
+    arrange(session)
+    with pytest.raises(ConflictError, match="“rita” is the account of a person who is no member of this collection"):
+        labels(session, "rita", "1 0 a 2\n")
+    assert session.scalar(select(func.count()).select_from(Judgement)) == 0
+    member(session, "rita", Role.PARTICIPANT, team="red")
+    assert labels(session, "rita", "1 0 a 2\n").added == 1
+
+
+def test_judges_that_only_files_know_label_several_collections(session: Session) -> None:
+    pooled_news(session)
+    labels(session, "nist", "1 0 a 2\n")
+    news(session, "other")
+    topic_file(session, slug="other")
+    assert labels(session, "nist", "1 0 a 2\n", slug="other", add_to_pool=True).added == 1
+    user(session, "gpt")
+    make_machine(session, find_user(session, "gpt"), MachineFacts())
+    assert labels(session, "gpt", "1 0 a 2\n").added == 1
 
 
 def test_the_same_file_again_changes_nothing(session: Session) -> None:
@@ -137,7 +176,7 @@ def test_a_note_never_runs_as_a_formula_in_a_spreadsheet(session: Session) -> No
     recording.record_judgement(
         session, SLUG, task.assignment_id, jo, Decision(1, note='=HYPERLINK("x")'), client_id="c", judged_at=NOW
     )
-    text = judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG))
+    text = unquoted(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG)))
     header, line = text.splitlines()
     assert header.startswith("topic,docno,judge,grade,cannot_judge,note,seconds,judged_at")
     assert '"\'=HYPERLINK(""x"")"' in line

@@ -29,10 +29,10 @@ def two_teams(session: Session, *, judged: str = "1 0 a 1\n1 0 b 1\n1 0 c 1\n1 0
 def test_who_found_what_is_counted_by_team(session: Session) -> None:
     two_teams(session)
     report = leave_out_report(session, SLUG, P2)
-    # Source, judged, relevant, of these its alone, share of the three relevant ones.
+    # Source, pooled, judged, relevant, of these its alone, share of the three relevant ones.
     assert report.table(Part.SOURCES)[1] == [
-        ["red", 3, 2, 2, 1, pytest.approx(1 / 3)],
-        ["blue", 2, 2, 1, 1, pytest.approx(1 / 3)],
+        ["red", True, 3, 2, 2, 1, pytest.approx(1 / 3)],
+        ["blue", True, 2, 2, 1, 1, pytest.approx(1 / 3)],
     ]
     assert report.found.relevant_by_sources == (0, 2, 1)
 
@@ -49,6 +49,30 @@ def test_a_run_loses_what_only_its_team_found(session: Session) -> None:
     [result] = report.results
     assert result.shares.mean.value == pytest.approx((0.5 + 0 + 0.5) / 3)
     assert [row[1:4] for row in report.table(Part.WITHOUT)[1]] == [["red", 2, 1], ["blue", 1, 1]]
+
+
+def test_only_runs_that_were_pooled_themselves_count_as_having_contributed(session: Session) -> None:
+    two_teams(session)
+    # Sent later: a run of a pooled team, and a team of which nothing is pooled.
+    run(session, "red-3", {"1": ["c", "d"]}, team="red")
+    run(session, "green", {"1": ["a", "c"]}, team="green")
+    for request in (P2, LeaveOutRequest(("P@2",), By.RUN)):
+        report = leave_out_report(session, SLUG, request)
+        [result] = report.results
+        assert {run.tag: run.fed for run in result.runs} == {
+            "red-1": True,
+            "red-2": True,
+            "blue": True,
+            "red-3": False,
+            "green": False,
+        }
+        fed = [run.relative_change.value for run in result.runs if run.fed]
+        assert result.shares.mean.value == pytest.approx(sum(abs(change or 0) for change in fed) / 3)
+    pooled = {one.source: one.pooled for one in leave_out_report(session, SLUG, P2).found.sources}
+    assert pooled == {"red": True, "blue": True, "green": False}
+    as_if = leave_out_report(session, SLUG, LeaveOutRequest(("P@2",), depth=2))
+    assert all(run.fed for run in as_if.results[0].runs)
+    assert all(one.pooled for one in as_if.found.sources)
 
 
 def test_each_run_can_be_left_out_by_itself(session: Session) -> None:

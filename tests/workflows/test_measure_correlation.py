@@ -2,6 +2,7 @@
 
 import pytest
 from build import NOW, SLUG, labels, news, pooled_news, run, topic_file
+from csv_cells import unquoted
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -30,7 +31,7 @@ def test_two_measures_rank_the_runs(session: Session) -> None:
     ]
     # Three pairs: x-w agree, x-y is tied in the second, w-y in the first: 1 / sqrt(2 * 2).
     assert found.tau.value == pytest.approx(0.5)
-    assert correlation_csv(found).splitlines()[1] == "x,1.0,0.5,1,1,P@1,live,majority,3,R@2,live,majority,3"
+    assert unquoted(correlation_csv(found)).splitlines()[1] == "x,1.0,0.5,1,1,P@1,live,majority,3,R@2,live,majority,3"
 
 
 def test_two_states_of_the_qrels_are_compared(session: Session) -> None:

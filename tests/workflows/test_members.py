@@ -1,13 +1,19 @@
 """Members: roles by collection, teams of participants, and what leaving gives back."""
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
+from threading import Barrier
+
 import pytest
 from build import NOW, SLUG, member, news, pooled_news, run, topic_file, user
+from meeting import one_after_the_other
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Role, Run
-from annotator.workflows import judging, members
+from annotator.storage import Database, Role, Run
+from annotator.workflows import accounts, forgetting, judging, members
 from annotator.workflows.members import TeamRow
 
 
@@ -88,3 +94,66 @@ def test_teams_that_have_no_run_in_force_are_named_with_their_people(session: Se
     session.execute(update(Run).where(Run.tag == "beta").values(withdrawn_at=NOW))
     members.remove_member(session, SLUG, "tam", Role.PARTICIPANT)
     assert members.teams_without_runs(session, SLUG) == [TeamRow("blue", ("quin", "rae")), TeamRow("green", ("sky",))]
+
+
+def test_the_last_organiser_stays(session: Session) -> None:
+    news(session)
+    member(session, "ola", Role.ORGANISER)
+    member(session, "ola")
+    with pytest.raises(ConflictError, match="Without “ola” nobody who can sign in would organise “news”"):
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    members.remove_member(session, SLUG, "ola", Role.JUDGE)
+    # Whoever has not chosen a password yet cannot organise either.
+    accounts.add_user(session, "kim", password_hash=None, added_at=NOW)
+    member(session, "kim", Role.ORGANISER)
+    with pytest.raises(ConflictError, match="make somebody else an organiser first"):
+        members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    member(session, "lee", Role.ORGANISER)
+    members.remove_member(session, SLUG, "kim", Role.ORGANISER)
+    members.remove_member(session, SLUG, "ola", Role.ORGANISER)
+    with pytest.raises(ConflictError, match="“lee”"):
+        members.remove_member(session, SLUG, "lee", Role.ORGANISER)
+
+
+def leaves(name: str) -> Callable[[Session], object]:
+    return lambda session: members.remove_member(session, SLUG, name, Role.ORGANISER)
+
+
+def is_forgotten(name: str) -> Callable[[Session], object]:
+    return lambda session: forgetting.forget_user(session, name)
+
+
+@pytest.mark.parametrize(("first", "second"), list(product([leaves, is_forgotten], repeat=2)))
+def test_of_two_last_organisers_who_leave_at_once_one_stays(
+    postgres_database: Database,
+    first: Callable[[str], Callable[[Session], object]],
+    second: Callable[[str], Callable[[Session], object]],
+) -> None:
+    with postgres_database.transaction() as session:
+        news(session)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "kim", Role.ORGANISER)
+    with pytest.raises(ConflictError, match="“kim”"):
+        one_after_the_other(postgres_database, first("ola"), second("kim"))
+    with postgres_database.reading() as session:
+        assert [row.name for row in members.list_members(session, SLUG)] == ["kim"]
+
+
+def test_of_two_last_organisers_who_leave_at_once_one_stays_on_sqlite(sqlite_database: Database) -> None:
+    with sqlite_database.transaction() as session:
+        news(session)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "kim", Role.ORGANISER)
+    both = Barrier(2)
+
+    def leave(name: str) -> bool:
+        both.wait()
+        try:
+            with sqlite_database.transaction() as session:
+                members.remove_member(session, SLUG, name, Role.ORGANISER)
+        except ConflictError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(2) as threads:
+        assert sorted(threads.map(leave, ["ola", "kim"])) == [False, True]

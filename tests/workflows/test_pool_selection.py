@@ -104,6 +104,40 @@ def test_when_a_document_is_judged_its_choice_lags_behind_by_no_more_than_eight_
     assert max(lags) == 8
 
 
+@pytest.mark.parametrize("strategy", ["mtf", "maxmean-ns"])
+def test_choices_with_random_ties_can_be_replayed_and_hang_on_the_seed(database: Database, strategy: str) -> None:
+    said: dict[str, str | int] = {"budget": 15, "start_depth": 0, "ties": "random"}
+    jo, _ = adaptive_news(database, strategy, said)
+    AdaptiveJudge(database, jo).work(most=12)
+    assert differences(database) == ()
+    orders = set()
+    for seed in range(5):
+        with database.transaction() as session:
+            session.scalars(select(Pool)).one().seed = seed
+        orders.add(tuple(one.docno_replayed for one in differences(database)))
+    assert len(orders) > 1
+
+
+def test_a_pool_by_hedge_of_before_weights_were_rounded_is_replayed_as_it_was_built(database: Database) -> None:
+    jo, _ = adaptive_news(database, "hedge", {"budget": 15, "start_depth": 0})
+    with database.transaction() as session:
+        pool = session.scalars(select(Pool)).one()
+        assert pool.parameters["decimals"] == 9
+        pool.parameters = {name: value for name, value in pool.parameters.items() if name != "decimals"}
+    AdaptiveJudge(database, jo).work()
+    assert differences(database) == ()
+
+
+def test_another_seed_begins_anew_where_ties_are_random(database: Database) -> None:
+    said: dict[str, str | int] = {"budget": 5, "start_depth": 0}
+    adaptive_news(database, "maxmean-ns", said)
+    with database.transaction() as session:
+        assert build(session, PoolRequest("maxmean-ns", said)).version == 1
+        assert build(session, PoolRequest("maxmean-ns", said), seed=7).version == 2
+        assert build(session, PoolRequest("maxmean-ns", {**said, "ties": "rrf"})).version == 3
+        assert build(session, PoolRequest("maxmean-ns", {**said, "ties": "rrf"}), seed=8).version == 3
+
+
 @pytest.mark.parametrize("strategy", ["mtf", "maxmean", "maxmean-ns"])
 def test_several_judges_a_change_of_mind_and_what_others_pool_can_be_replayed(
     database: Database, strategy: str, monkeypatch: pytest.MonkeyPatch

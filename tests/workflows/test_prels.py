@@ -43,6 +43,7 @@ def columns(prels: bytes) -> list[list[str]]:
 def test_every_document_of_the_strata_has_a_line_and_only_those_drawn_a_grade(session: Session) -> None:
     sampled_news(session)
     label_all(session)
+    labels(session, "nist", "2 0 e1 1\n", name="one of the second topic")
     export = export_prels(session, SLUG, made_at=NOW)
     lines = columns(export.prels)
     assert [(topic, docno) for topic, _, docno, *_ in lines] == [
@@ -55,7 +56,7 @@ def test_every_document_of_the_strata_has_a_line_and_only_those_drawn_a_grade(se
         assert iteration == "0"
         assert stratum == ("1" if topic == "2" or number < 10 else "2")
         expected = str(1 - number % 2) if docno in sample else "-1"
-        assert grade == ("-1" if topic == "2" else expected)
+        assert grade == ({"e1": "1", "e2": "-1"}[docno] if topic == "2" else expected)
 
 
 def test_the_manifest_says_how_the_sample_was_drawn_and_what_is_missing(session: Session) -> None:
@@ -68,14 +69,18 @@ def test_the_manifest_says_how_the_sample_was_drawn_and_what_is_missing(session:
         {"stratum": 1, "rate": 1.0, "documents": 12, "drawn": 12},
         {"stratum": 2, "rate": 0.2, "documents": 30, "drawn": 6},
     ]
-    # Of the 18 drawn, d00 and the two of topic 2 have no grade; one that was not drawn has one.
-    assert manifest["counts"] == {"lines": 42, "drawn": 18, "drawn_without_grade": 3, "graded_without_draw": 1}
+    # Of the 16 drawn of topic 1, d00 has no grade; one that was not drawn has one. Nothing of topic 2 has.
+    assert manifest["counts"] == {
+        "lines": 40, "drawn": 16, "drawn_without_grade": 1, "graded_without_draw": 1,
+        "topics_without_grade": 1, "topics_not_sampled": 0,
+    }  # fmt: skip
     assert (manifest["pool_version"], manifest["seed"], manifest["columns"]) == (
         1, 5, ["topic", "iteration", "docno", "stratum", "grade"],
     )  # fmt: skip
     assert [str(warning).split(".")[0] for warning in export.warnings] == [
-        "Documents that were drawn and have no grade: 3",
+        "Documents that were drawn and have no grade: 1",
         "Documents that have a grade and were not drawn: 1",
+        "Topics of the sample without a grade, left out: 1",
     ]
 
 
@@ -139,8 +144,8 @@ def test_of_several_samples_the_newest_counts_unless_another_is_named(session: S
     label_all(session)
     build(session, PoolRequest("depth", {"depth": 3}))
     build(session, PoolRequest("stratified", {"strata": "1-2:1"}))
-    assert len(columns(export_prels(session, SLUG, made_at=NOW).prels)) == 4
-    assert len(columns(export_prels(session, SLUG, version=1, made_at=NOW).prels)) == 42
+    assert len(columns(export_prels(session, SLUG, made_at=NOW).prels)) == 2
+    assert len(columns(export_prels(session, SLUG, version=1, made_at=NOW).prels)) == 40
 
 
 def test_a_dropped_topic_has_no_line(session: Session) -> None:
@@ -175,3 +180,17 @@ def test_without_a_sample_or_a_grade_there_is_nothing_to_export(session: Session
     build(session, PoolRequest("stratified", {"strata": "1-4:0.5"}))
     with pytest.raises(ConflictError, match="Nothing of the sample has a grade yet"):
         export_prels(session, SLUG, made_at=NOW)
+
+
+def test_a_topic_that_was_not_sampled_has_all_its_grades_as_one_stratum(session: Session) -> None:
+    sampled_news(session)
+    label_all(session)
+    topic_file(session, "1\tfirst topic\n2\tsecond topic\n3\tthird topic\n")
+    labels(session, "nist", "3 0 f1 2\n3 0 f2 0\n", add_to_pool=True, name="third")
+    export = export_prels(session, SLUG, made_at=NOW)
+    assert [line for line in columns(export.prels) if line[0] == "3"] == [
+        ["3", "0", "f1", "1", "2"],
+        ["3", "0", "f2", "1", "0"],
+    ]
+    assert json.loads(export.manifest)["counts"]["topics_not_sampled"] == 1
+    assert str(export.warnings[-1]).startswith("Topics that the sample does not have: 1.")

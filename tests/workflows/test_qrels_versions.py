@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from beginning import beginning
 from build import NOW, SLUG, document_file, labels, member, news, pool, pooled_news, run, topic_file
+from csv_cells import unquoted
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
@@ -84,6 +85,28 @@ def test_a_collection_may_go_by_the_owner_of_each_topic_or_by_one_judge(disputed
     assert exported(disputed)[0] == "a2 b0 c1 d2"
     with pytest.raises(NotFoundError, match="no user “lee”"):
         change_collection(disputed, SLUG, CollectionChange(consensus_policy="judge:lee"))
+
+
+def test_what_the_owner_did_not_grade_has_the_majoritys_grade_and_kept_versions_stay(disputed: Session) -> None:
+    kim = disputed.scalars(select(User.id).where(User.name == "kim")).one()
+    disputed.execute(update(Topic).values(owner_id=kim))
+    change_collection(disputed, SLUG, CollectionChange(consensus_policy="adjudicated-else-owner"))
+    made = qrels.export_qrels(disputed, SLUG, made_at=NOW)
+    assert [str(warning) for warning in made.warnings] == [
+        "Documents that are judged, but by nobody whom the policy hears: 1. They have no line.",
+        "A policy “owner, else majority” gives them the grade that most judges gave.",
+    ]
+    keep_qrels(disputed, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
+    before = export_version(disputed, SLUG, 1)
+    change_collection(disputed, SLUG, CollectionChange(consensus_policy="adjudicated-else-owner-else-majority"))
+    lines, counts = exported(disputed)
+    assert (lines, counts["not_heard"]) == ("a2 b1 c1 d1", 0)
+    assert qrels.export_qrels(disputed, SLUG, made_at=NOW).warnings == ()
+    # What was kept says by which policy it was settled, and has the lines it had.
+    assert export_version(disputed, SLUG, 1) == before
+    kept = json.loads(before.manifest)
+    assert kept["consensus"] == "The adjudicators' latest grade; where there is none, that of the topic's owner."
+    assert b"1 0 c " not in before.qrels
 
 
 def test_what_is_in_dispute_is_counted_and_kept_out_as_the_collection_chooses(disputed: Session) -> None:
@@ -224,7 +247,7 @@ def test_two_versions_differ_by_grades_and_by_what_these_do_to_the_runs(disputed
     change_collection(disputed, SLUG, CollectionChange(leaves_out_disputed=True))
     diff = diff_qrels(disputed, SLUG, "1", "live", "P@1")
     # From a2 b0 c1 d1 to a0 c1 d1, since b is in dispute; and e1 of topic 2, which was -1.
-    assert changes_csv(diff).splitlines() == [
+    assert unquoted(changes_csv(diff)).splitlines() == [
         "topic,docno,change,before,after",
         "1,a,changed,2,0",
         "1,b,removed,0,",

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.storage import Assignment, AssignmentState, JudgingMode, PoolItem, Purpose
+from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose
 from annotator.workflows import assigning, collection, qrels, queue_settings, test_questions
 from annotator.workflows.collection import CollectionChange, change_collection
 from annotator.workflows.judging import next_task
@@ -81,10 +81,10 @@ def test_overlap_and_common_documents_are_marked_and_counted(session: Session) -
     member(session, "kim")
     change_queue(session, SLUG, QueueChange(overlap_share=30, common_items=2))
     # Of 20, two are for everyone, and 30 % of 20 are overlap: 20 + 6 judgements.
-    assert queue_cost(session, SLUG) == QueueCost(20, 26, 6, 2, 0, 0, judges=2)
+    assert queue_cost(session, SLUG) == QueueCost(20, 26, 6, 2, 0, 0, judges=2, reshow_share=0)
     assert wanted(session) == {1: 14, 2: 6}
     change_queue(session, SLUG, QueueChange(overlap_share=0, common_items=0))
-    assert queue_cost(session, SLUG) == QueueCost(20, 20, 0, 0, 0, 0, judges=2)
+    assert queue_cost(session, SLUG) == QueueCost(20, 20, 0, 0, 0, 0, judges=2, reshow_share=0)
 
 
 def test_a_pool_is_settled_anew_only_when_what_its_items_are_for_changes(
@@ -190,3 +190,37 @@ def test_a_test_question_is_drawn_as_one(session: Session) -> None:
     assert next_task(session, SLUG, "1", jo, now=NOW) is not None
     purposes = session.scalars(select(Assignment.purpose).order_by(Assignment.purpose)).all()
     assert purposes == [Purpose.FIRST] * 3 + [Purpose.TEST]
+
+
+def test_the_default_policy_follows_the_mode_and_a_chosen_one_stays(session: Session) -> None:
+    news(session)
+    shown = session.scalars(select(Collection)).one()
+
+    def owned() -> str | None:
+        return change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED))
+
+    def shared() -> str | None:
+        return change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.SHARED))
+
+    shown.consensus_policy = "adjudicated-else-majority-first"
+    assert owned() == shown.consensus_policy == "adjudicated-else-owner-else-majority"
+    assert owned() is None
+    assert change_queue(session, SLUG, QueueChange(overlap_share=10)) is None
+    assert shared() == shown.consensus_policy == "adjudicated-else-majority-first"
+    # What a collection had before defaults changed, and what an organiser chose.
+    for policy in ("adjudicated-else-majority", "median"):
+        shown.consensus_policy = policy
+        assert owned() is None
+        assert shared() is None
+        assert shown.consensus_policy == policy
+
+
+def test_the_earlier_default_of_owned_topics_stays_until_the_work_is_shared(session: Session) -> None:
+    news(session)
+    shown = session.scalars(select(Collection)).one()
+    shown.judging_mode, shown.consensus_policy = JudgingMode.OWNED, "adjudicated-else-owner"
+    assert change_queue(session, SLUG, QueueChange(overlap_share=10)) is None
+    assert change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED)) is None
+    assert shown.consensus_policy == "adjudicated-else-owner"
+    policy = change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.SHARED))
+    assert policy == shown.consensus_policy == "adjudicated-else-majority-first"

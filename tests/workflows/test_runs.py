@@ -475,3 +475,16 @@ def test_each_file_is_told_of_when_some_are_bad(two_topics: Session) -> None:
     assert [problem.file for problem in both.problems.by_file()] == ["bad.run"]
     none = runs.check_each_run(two_topics, SLUG, [bad], sender=RED, unpacked_limit=LIMIT)
     assert (none.runs, none.problems.total) == ([], 1)
+
+
+def test_docnos_of_any_number_of_documents_are_found_and_unknown_ids_have_none(session: Session) -> None:
+    names = {f"doc-{number}" for number in range(1_201)}
+    news(session)
+    collection = session.scalars(select(Collection)).one()
+    session.add_all(Document(collection_id=collection.id, docno=name) for name in sorted(names))
+    session.flush()
+    expected = {document.id: document.docno for document in session.scalars(select(Document))}
+    assert set(expected.values()) == names
+    assert docnos_of(session, [*expected, max(expected) + 1]) == expected
+    assert docnos_of(session, list(expected)[:1]) == dict(list(expected.items())[:1])
+    assert docnos_of(session, []) == {}

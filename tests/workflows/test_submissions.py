@@ -52,14 +52,14 @@ def accept(session: Session, user_id: int, at: datetime = NOW) -> None:
     ],
 )
 def test_a_deadline_is_read_in_its_zone(text: str, moment: datetime | None) -> None:
-    assert submissions.read_deadline(text) == Deadline(moment)
+    assert submissions.read_deadline(text) == Deadline(moment, "" if moment is None else text.strip())
 
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("tomorrow", "“tomorrow” is not a moment such as"),
-        ("2026-05-01", "not a moment"),
+        ("2026-05-01", "is a day: give the deadline a time"),
         ("2026-02-30 10:00", "not a moment"),
         ("2026-05-01 24:01", "not a moment"),
         ("0001-01-01 00:00 +09:00", "not a moment"),
@@ -81,7 +81,7 @@ def test_what_is_no_deadline_says_why(text: str, sentence: str) -> None:
 
 @pytest.mark.parametrize("at", [MIDNIGHT, datetime(987, 1, 2, 3, 4, tzinfo=UTC), None])
 def test_a_deadline_is_written_as_it_is_read(at: datetime | None) -> None:
-    assert submissions.read_deadline(submissions.write_deadline(at)) == Deadline(at)
+    assert submissions.read_deadline(submissions.write_deadline(at)).at == at
 
 
 def test_runs_are_taken_before_the_deadline_and_no_longer(session: Session, pat: int) -> None:
@@ -256,3 +256,15 @@ def test_who_left_the_team_neither_sends_nor_changes_its_runs(session: Session, 
         check(session, SLUG, pat, team="blue", at=NOW)
         with pytest.raises(NotAllowedError, match="You are not in the team red any more"):
             check(session, SLUG, pat, team="red", at=NOW)
+
+
+def test_a_deadline_is_kept_as_it_was_written(session: Session) -> None:
+    news(session)
+    written = "2026-05-01 23:59 AoE"
+    submissions.change_submissions(session, SLUG, SubmissionChange(submissions.read_deadline(written)))
+    shown = collection.show_collection(session, SLUG)
+    assert submissions.write_deadline(shown.submissions_until, shown.submissions_until_written) == written
+    in_words = submissions.deadline_in_words(shown.submissions_until, shown.submissions_until_written)
+    assert in_words == "2026-05-01 23:59 AoE (2026-05-02 11:59 UTC)"
+    submissions.change_submissions(session, SLUG, SubmissionChange(Deadline(None)))
+    assert collection.show_collection(session, SLUG).submissions_until_written == ""

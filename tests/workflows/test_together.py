@@ -1,12 +1,16 @@
 """Clicks beside judgements, from what is stored: variants, pairs, the queries that differ, and the pool."""
 
+import json
+
 import pytest
 from build import NOW, SLUG, document_file, labels, news, pool, pooled_news, run, topic_file
-from clicking import interleaving_text, log_text, stored_log
+from clicking import interleaving_text, log_text, stored_log, studied
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.online.interleaving_result import from_json, to_json
+from annotator.evaluation.online.log_evidence import evidence_of_interleaving
 from annotator.evaluation.online.together import Says, Verdict
 from annotator.evaluation.online.together_report import Standing
 from annotator.storage import Collection, CollectionState, Contribution, Pool, Showing, Topic, TopicState
@@ -52,6 +56,30 @@ def test_variants_stand_with_the_means_of_their_runs(judged: Session) -> None:
         ("March", "beta", 1.0, 40, 0.25, None),
     ]
     assert (report.measure, report.state.grades, report.logs, report.asked) == ("P@1", 4, ("Lists", "March"), "Lists")
+
+
+def test_the_documents_of_an_interleaving_have_their_clicks(judged: Session) -> None:
+    # Users of lists also click what neither run has at its top.
+    text = interleaving_text().replace(",1,1,a,", ",1,1,elsewhere,")
+    stored_log(judged, text, "Lists", LogKind.INTERLEAVING)
+    [query] = together_report(judged, SLUG, P1).queries
+    clicks = {one.docno: (one.clicks, one.ranks) for one in query.documents}
+    # 30 lists were won by alpha, whose picks were clicked, 10 by beta, and on 4 both picks were.
+    assert clicks["elsewhere"] == (34, (None, None))
+    assert clicks["d"][0] == 14
+
+
+def test_results_that_earlier_versions_stored_have_no_clicks_of_documents(judged: Session) -> None:
+    found = studied(judged, interleaving_text(), "Lists", LogKind.INTERLEAVING).findings
+    assert found.interleaving is not None
+    stored = to_json(found.interleaving)
+    assert from_json(json.loads(json.dumps(stored))) == found.interleaving
+    assert found.interleaving.queries[0].clicked == (("a", 34), ("d", 14))
+    for query in stored["queries"]:
+        del query["clicked"]
+    earlier = from_json(stored)
+    assert [one.clicked for one in earlier.queries] == [()]
+    assert evidence_of_interleaving(earlier).queries[0].clicks == {}
 
 
 @pytest.mark.parametrize(("better", "expected"), [("alpha", Verdict.AGREE), ("beta", Verdict.OPPOSE)])

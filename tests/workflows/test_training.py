@@ -173,7 +173,7 @@ def test_every_problem_of_a_file_is_told_with_its_line_and_nothing_is_stored(ses
         "t.tsv:5: The document notext has no text here yet.",
         "t.tsv:6: The grade 7 is not in the scale of the collection, which has 0, 1, 2.",
         "t.tsv:7: Document a of topic 1 is in the training already.",
-        "t.tsv:8: The line has 1 fields between tabs; it has topic, docno, grade and, if you like, explanation.",
+        "t.tsv:8: The line has one field between tabs; it has topic, docno, grade and, if you like, explanation.",
     ]
     assert len(training.show_training(session, SLUG).rows) == 3
 

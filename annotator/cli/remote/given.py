@@ -7,17 +7,22 @@ from importlib import import_module
 import click
 
 GIVEN = "annotator.cli.site"
-# The module and the name of each noun's command.
-NOUNS: Mapping[str, tuple[str, str]] = {
-    "collections": ("results", "collections"),
-    "runs": ("runs", "command"),
-    "documents": ("documents", "command"),
-    "judge": ("judge", "command"),
-    "leaderboard": ("results", "leaderboard"),
-    "qrels": ("results", "qrels"),
+# The module, the name of each noun's command, and what the list of commands says of it.
+NOUNS: Mapping[str, tuple[str, str, str]] = {
+    "collections": ("results", "collections", "The collections of which you are a member."),
+    "guidelines": ("judge", "guidelines", "What judges go by: show it, accept it."),
+    "documents": ("documents", "command", "Documents: import texts."),
+    "runs": ("runs", "command", "Runs: check, import, list, export, withdraw."),
+    "judge": ("judge", "command", "Judge on a site, as a program: draw documents, grade them."),
+    "qrels": ("results", "qrels", "Qrels: export the settled grades."),
+    "leaderboard": ("results", "leaderboard", "Every run scored, or your team's."),
+    "costs": ("costs", "command", "What each system costs, beside how well it does."),
+    "clicks": ("clicks", "command", "Click logs: check them, compare variants of a search, add them to a collection."),
 }
+# There is nothing like it for a database of one's own.
+ONLY_ON_SITE = frozenset({"judge"})
 # These work on files alone, whatever else there is.
-ANYWHERE = frozenset({"evaluate", "interleave", "measures"})
+ANYWHERE = frozenset({"check", "compare", "evaluate", "interleave", "measures"})
 
 
 @dataclass(frozen=True)
@@ -32,8 +37,9 @@ def command_on_site(name: str) -> click.Command:
     """The command of a noun that works on a site; `UsageError` for what works on a database of one's own."""
     if name not in NOUNS:
         raise click.UsageError(
-            f"With --site, or ANNOTATOR_SITE, there is {', '.join(NOUNS)}. “{name}” works on a database of one's own."
+            f"With --site, or ANNOTATOR_SITE, there is {', '.join(sorted({*NOUNS, *ANYWHERE}))}. “{name}” works on a "
+            "database of one's own."
         )
-    module, attribute = NOUNS[name]
+    module, attribute, _ = NOUNS[name]
     command: click.Command = getattr(import_module(f"annotator.cli.remote.{module}"), attribute)
     return command

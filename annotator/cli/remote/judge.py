@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.input_files import read_text
 from annotator.cli.remote.site import Site, SiteError, on_site
-from annotator.cli.tables import show_table
 from annotator.errors import InvalidValueError, Problems
 
 AT_ONCE = 100
@@ -17,38 +17,27 @@ AT_ONCE = 100
 
 @click.group
 def command() -> None:
-    """Judge on a site: the guidelines, what waits, the next documents, grades."""
+    """Judge on a site, as a program: list the topics that wait, draw documents, grade them.
+
+    `annotator guidelines` on a site shows the guidelines and accepts them.
+    """
 
 
-@command.command("work")
+@command.command("list")
 @click.argument("slug")
+@format_option()
 @on_site
-def work(site: Site, slug: str) -> None:
+def list_topics(site: Site, slug: str, format_: str) -> None:
     """List the topics that have documents for you."""
     names = ("number", "judged", "waiting", "put_off", "title")
-    show_table(
+    show_rows(
+        format_,
         [name.upper().replace("_", " ") for name in names],
         [[row[name] for name in names] for row in site.get(f"/collections/{slug}/judging")],
     )
 
 
-@command.command("guidelines")
-@click.argument("slug")
-@click.option("--accept", type=click.IntRange(1), metavar="N", help="You have read version N and go by it.")
-@on_site
-def guidelines(site: Site, slug: str, accept: int | None) -> None:
-    """Print what judges are to go by, and its version; nothing is drawn before the newest is accepted."""
-    path = f"/collections/{slug}/guidelines"
-    if accept is not None:
-        site.post(f"{path}/acceptance", {"number": accept})
-        click.echo(f"Accepted version {accept} of the guidelines.", err=True)
-        return
-    found = site.get(path)
-    click.echo(found["text"].encode())
-    click.echo(f"Version {found['number']} of the guidelines.", err=True)
-
-
-@command.command("next")
+@command.command("draw")
 @click.argument("slug")
 @click.argument("topic")
 @on_site
@@ -74,16 +63,41 @@ def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str) -> 
     _store(site, slug, [{"assignment": assignment, "grade": grade, "note": note}])
 
 
-@command.command("grade-all")
+@command.command("import")
 @click.argument("slug")
 @click.argument("file", type=FILE)
 @on_site
-def grade_all(site: Site, slug: str, file: str) -> None:
+def import_grades(site: Site, slug: str, file: str) -> None:
     """Grade documents from JSON lines, such as {"assignment": 7, "grade": 1}; sent again, they are stored once.
 
     A line may also have "cannot_judge" for a grade, "note", "seconds" and "evidence", and an "id" of its own.
     """
     _store(site, slug, _lines(file, read_text(file)))
+
+
+@click.group
+def guidelines() -> None:
+    """What judges of a collection on a site go by."""
+
+
+@guidelines.command("show")
+@click.argument("slug")
+@on_site
+def show_guidelines(site: Site, slug: str) -> None:
+    """Print the guidelines and their version; nothing is drawn before the newest is accepted."""
+    found = site.get(f"/collections/{slug}/guidelines")
+    click.echo(found["text"].encode())
+    click.echo(f"Version {found['number']} of the guidelines.", err=True)
+
+
+@guidelines.command("accept")
+@click.argument("slug")
+@click.argument("version", type=click.IntRange(1))
+@on_site
+def accept_guidelines(site: Site, slug: str, version: int) -> None:
+    """Accept a version of the guidelines, which you have read."""
+    site.post(f"/collections/{slug}/guidelines/acceptance", {"number": version})
+    click.echo(f"Accepted version {version} of the guidelines.", err=True)
 
 
 def _lines(name: str, text: str) -> list[dict[str, Any]]:

@@ -5,11 +5,19 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.formats import format_option, show_rows
 from annotator.cli.output_files import write_or_print
 from annotator.cli.remote.site import Site, on_site
+from annotator.cli.scoring_options import (
+    AS_MINUS_ONE,
+    is_residual,
+    measures_option,
+    residual_option,
+    round_option,
+    sort_option,
+    unjudged_option,
+)
 from annotator.cli.tables import show_json, show_table
-
-format_option = click.option("--format", "format_", default="table", type=click.Choice(["table", "csv", "json"]))
 
 
 @click.group
@@ -19,21 +27,32 @@ def leaderboard() -> None:
 
 @leaderboard.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10; repeatable.")
-@format_option
+@measures_option
+@sort_option
+@click.option("--own", is_flag=True, help="Only your team's runs, by the measures that are usual.")
+@round_option
+@residual_option
+@format_option()
 @on_site
-def show(site: Site, slug: str, measures: Sequence[str], format_: str) -> None:
+def show(
+    site: Site,
+    slug: str,
+    measures: Sequence[str],
+    sort: str | None,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+    own: bool,
+) -> None:
     """Show every run scored, best first; to participants once it is released."""
-    _show(site, f"/collections/{slug}/leaderboard", format_, m=list(measures))
-
-
-@leaderboard.command("own")
-@click.argument("slug")
-@format_option
-@on_site
-def own(site: Site, slug: str, format_: str) -> None:
-    """Show the scores of your team's runs, once they are released."""
-    _show(site, f"/collections/{slug}/scores", format_)
+    if own and (measures or sort):
+        raise click.UsageError("--own goes without --measure and --sort.")
+    path = "scores" if own else "leaderboard"
+    of_round: dict[str, object] = {}
+    if is_residual(round_number, residual=residual) or round_number is not None:
+        of_round = {"round": round_number, "residual": residual is not False}
+    _show(site, f"/collections/{slug}/{path}", format_, m=list(measures), sort=sort, **of_round)
 
 
 @click.group
@@ -45,11 +64,13 @@ def qrels() -> None:
 @click.argument("slug")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="A kept version, byte for byte.")
-@click.option("--unjudged", is_flag=True, help="Write -1 for what is pooled and unjudged.")
+@unjudged_option
 @on_site
-def export(site: Site, slug: str, output: str | None, version: int | None, *, unjudged: bool) -> None:
+def export(site: Site, slug: str, output: str | None, version: int | None, unjudged: str) -> None:
     """Export TREC qrels of what is judged."""
-    write_or_print(output, site.content(f"/collections/{slug}/qrels", version=version, unjudged=unjudged))
+    write_or_print(
+        output, site.content(f"/collections/{slug}/qrels", version=version, unjudged=unjudged == AS_MINUS_ONE)
+    )
 
 
 @click.group
@@ -58,11 +79,13 @@ def collections() -> None:
 
 
 @collections.command("list")
+@format_option()
 @on_site
-def show_all(site: Site) -> None:
+def show_all(site: Site, format_: str) -> None:
     """List the collections that you are a member of, with your roles."""
     rows = site.every("/collections")
-    show_table(
+    show_rows(
+        format_,
         ["SLUG", "STATE", "ROLES", "TITLE"],
         [[row["slug"], "closed" if row["closed"] else "open", " ".join(row["roles"]), row["title"]] for row in rows],
     )

@@ -1,17 +1,21 @@
 """`annotator --site URL runs`: check and send runs, list them, withdraw them."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
 from annotator.cli.argument_text import FILE
+from annotator.cli.confirming import confirm, is_asked, yes_at_terminal
+from annotator.cli.formats import JSON, TABLE, Table, format_option, show_rows, show_tables
 from annotator.cli.input_files import read_files
 from annotator.cli.output_files import write_or_print
 from annotator.cli.progress import watched
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.cli.tables import show_table
+from annotator.cli.tables import Row, show_table
 from annotator.errors import FileRefusedError, Problems
 
+CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
 tag_option = click.option("--tag-from-file", is_flag=True, help="Take the tag from the file's name.")
 replace_option = click.option("--replace", is_flag=True, help="Correct runs of the same tags; older files are kept.")
@@ -19,7 +23,7 @@ replace_option = click.option("--replace", is_flag=True, help="Correct runs of t
 
 @click.group
 def command() -> None:
-    """Runs on a site: check, upload, list, give back, withdraw."""
+    """Runs on a site: check, import, list, export, withdraw."""
 
 
 @command.command("check")
@@ -27,13 +31,27 @@ def command() -> None:
 @run_files
 @tag_option
 @replace_option
+@format_option()
 @on_site
-def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool) -> None:
-    """Say everything that is wrong or strange about files of runs; the site stores nothing."""
-    _check(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str) -> None:
+    """List everything that is wrong or strange about files of runs; the site stores nothing."""
+    checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    if format_ == JSON:
+        warnings = [[name, warning] for name, one in checked for warning in one["warnings"]]
+        wrong = [[one.file, one.line, str(one.sentence)] for one in problems.by_file()]
+        show_tables(
+            format_,
+            Table("runs", CHECKED, _rows(checked)),
+            Table("warnings", ["FILE", "WARNING"], warnings),
+            Table("problems", ["FILE", "LINE", "PROBLEM"], wrong),
+        )
+    elif checked or format_ != TABLE:
+        show_rows(format_, CHECKED, _rows(checked))
+    _show_warnings(checked)
+    problems.report_if_any()
 
 
-@command.command("upload")
+@command.command("import")
 @click.argument("slug")
 @run_files
 @tag_option
@@ -43,7 +61,7 @@ def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, r
 @click.option("--type", "run_type", type=click.Choice(["automatic", "manual"]), help="Whether a person had a hand.")
 @click.option("--priority", type=click.IntRange(1), metavar="N", help="1 is to be pooled first of the team's.")
 @on_site
-def upload(
+def import_files(
     site: Site,
     slug: str,
     files: Sequence[str],
@@ -56,7 +74,9 @@ def upload(
     priority: int | None,
 ) -> None:
     """Check all files, and when nothing is wrong with any of them send them, one after the other."""
-    _check(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
+    _show_warnings(checked)
+    problems.refuse_if_any()
     receipts = [
         site.send(
             f"/collections/{slug}/runs",
@@ -74,29 +94,40 @@ def upload(
         ["TAG", "VERSION", "SENT", "SHA-256"],
         [[one["tag"], one["version"], one["uploaded_at"], one["checksum"]] for one in receipts],
     )
-    click.echo(f"Runs uploaded: {len(receipts)}.", err=True)
+    click.echo(f"Runs imported: {len(receipts)}.", err=True)
 
 
 @command.command("list")
 @click.argument("slug")
 @click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@format_option()
 @on_site
-def show_all(site: Site, slug: str, *, every: bool) -> None:
+def show_all(site: Site, slug: str, format_: str, *, every: bool) -> None:
     """List the runs in force that you may see."""
     rows = site.every(f"/collections/{slug}/runs", every=every)
     names = ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority", "warnings", "uploaded_at")
     headings = [name.upper().replace("UPLOADED_AT", "SENT") for name in names]
-    show_table(
-        [*headings, "DESCRIPTION"], [[*(row[name] or None for name in names), row["description"]] for row in rows]
+    show_rows(
+        format_,
+        [*headings, "DESCRIPTION"],
+        [[*(row[name] or None for name in names), row["description"]] for row in rows],
     )
 
 
 @command.command("withdraw")
 @click.argument("slug")
 @click.argument("tag")
+@yes_at_terminal
 @on_site
-def withdraw(site: Site, slug: str, tag: str) -> None:
-    """Neither pool nor score a run any more; what it gave to the pool stays there."""
+def withdraw(site: Site, slug: str, tag: str, *, yes: bool) -> None:
+    """Neither pool nor score a run any more; what it gave to the pool stays there. At a terminal it asks first."""
+    if is_asked(yes=yes):
+        run = site.get(f"/collections/{slug}/runs/{in_path(tag)}")
+        confirm(
+            f"This withdraws the run {tag}, version {run['version']}: {run['topics']} topics, {run['retrieved']} "
+            "retrieved. It is neither pooled nor scored any more.",
+            yes=False,
+        )
     site.delete(f"/collections/{slug}/runs/{in_path(tag)}")
     click.echo(f"Withdrew the run {tag}.", err=True)
 
@@ -112,8 +143,10 @@ def export(site: Site, slug: str, tag: str, version: int | None, output: str | N
     write_or_print(output, site.content(f"/collections/{slug}/run-files/{in_path(tag)}", version=version))
 
 
-def _check(site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, replaces: bool) -> None:
-    """Show what every file would become; `FileRefusedError` with all that is wrong with any of them."""
+def _checked(
+    site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, replaces: bool
+) -> tuple[list[tuple[str, dict[str, Any]]], Problems]:
+    """What every file would become, by its name, and what is wrong with any of them."""
     problems, checked = Problems(), []
     with watched(read_files(paths)) as files:
         for file in files:
@@ -123,15 +156,17 @@ def _check(site: Site, slug: str, paths: Sequence[str], *, tag_from_file: bool, 
                 )
             except FileRefusedError as refusal:
                 for one in refusal.problems:
-                    problems.add(one.file, one.line, one.sentence.template, **one.sentence.values)
+                    problems.add_problem(one)
             else:
                 checked.append((file.name, found))
-    if checked:
-        show_table(
-            ["TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE"],
-            [[one["tag"], one["topics"], one["retrieved"], len(one["warnings"]), name] for name, one in checked],
-        )
+    return checked, problems
+
+
+def _rows(checked: Sequence[tuple[str, dict[str, Any]]]) -> list[Row]:
+    return [[one["tag"], one["topics"], one["retrieved"], len(one["warnings"]), name] for name, one in checked]
+
+
+def _show_warnings(checked: Sequence[tuple[str, dict[str, Any]]]) -> None:
     for name, one in checked:
         for warning in one["warnings"]:
             click.echo(f"{name}: warning: {warning}", err=True)
-    problems.refuse_if_any()

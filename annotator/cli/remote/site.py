@@ -1,6 +1,6 @@
 """A site elsewhere: its address and a token, and what it refuses told as commands tell it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from time import sleep as pause
 from typing import Any, Concatenate, ParamSpec
@@ -12,11 +12,12 @@ import httpx
 from annotator.cli.argument_text import refuse_what_is_no_text
 from annotator.cli.progress import job_shown
 from annotator.cli.remote.given import GIVEN, SiteGiven
-from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problems, Sentence
+from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problem, Problems, Sentence
 from annotator.files import InputFile
 
 ROOT = "/api/v1"
 PROBLEM = "application/problem+json"
+OCTETS = "application/octet-stream"
 ACCEPTED = 202
 DONE = "done"
 FINISHED = (DONE, "failed", "cancelled")
@@ -56,12 +57,22 @@ class Site:
         """Send JSON; the answer, as JSON."""
         return self._call("POST", path, {}, json=body).json()
 
+    def patch(self, path: str, body: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
+        """Send JSON with what is to change; the answer, as JSON."""
+        return self._call("PATCH", path, {}, json=body).json()
+
     def send(self, path: str, file: InputFile, **query: object) -> Any:  # noqa: ANN401 - JSON
         """Send a file as it is; the answer, as JSON, for which a job is waited for when the file is large."""
-        headers = {"Content-Type": "application/octet-stream"}
+        headers = {"Content-Type": OCTETS}
         named = {"name": file.name, **query}
         answer = self._call("POST", path, named, content=file.content, headers=headers)
         return self._finished(answer, file.name) if answer.status_code == ACCEPTED else answer.json()
+
+    def send_form(self, path: str, files: Sequence[tuple[str, InputFile]], **query: object) -> Any:  # noqa: ANN401 - JSON
+        """Send files as the parts of a form; the answer, as JSON, for which a job is waited for when they are large."""
+        parts = [(part, (file.name, file.content, OCTETS)) for part, file in files]
+        answer = self._call("POST", path, query, files=parts)
+        return self._finished(answer, files[0][1].name) if answer.status_code == ACCEPTED else answer.json()
 
     def delete(self, path: str) -> Any:  # noqa: ANN401 - JSON
         """Take something away; the answer, as JSON."""
@@ -112,7 +123,7 @@ def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Opt
     def with_site(*args: Options.args, **options: Options.kwargs) -> None:
         context = click.get_current_context()
         refuse_what_is_no_text(context)
-        command(Site(context.with_resource(_client(context.meta[GIVEN]))), *args, **options)
+        command(Site(context.with_resource(_client(_given(context)))), *args, **options)
 
     return with_site
 
@@ -120,6 +131,13 @@ def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Opt
 def in_path(text: str) -> str:
     """A tag or docno as it stands in an address, where a slash of its own is no border."""
     return quote(text, safe="")
+
+
+def _given(context: click.Context) -> SiteGiven:
+    given = context.meta.get(GIVEN)
+    if not isinstance(given, SiteGiven):
+        raise click.UsageError("This works on a site: give --site URL, or set ANNOTATOR_SITE.")
+    return given
 
 
 def _client(given: SiteGiven) -> httpx.Client:
@@ -160,7 +178,9 @@ def _refused(told: Mapping[str, Any]) -> AnnotatorError:
         return SiteError(NO_LINE, said=_said(told))
     problems = Problems()
     for one in told["problems"]:
-        problems.add(one["file"], one["line"], NO_LINE, said=one["detail"])
+        sentence = Sentence(one["detail"].replace("%", "%%"))
+        further = tuple(one["lines"][1:])
+        problems.add_problem(Problem(one["file"], one["line"], sentence, one["count"], further))
     return FileRefusedError(problems, Sentence(NO_LINE, {"said": told["detail"]}))
 
 

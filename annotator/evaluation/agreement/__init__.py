@@ -6,7 +6,6 @@ value says why (`Undefined`); it is never 0, 1 or NaN.
 """
 
 from annotator.evaluation.agreement.bands import BANDS_ARE_CONVENTIONS, Band, band
-from annotator.evaluation.agreement.bootstrap import BootstrapInterval, alpha_interval, kappa_interval
 from annotator.evaluation.agreement.chance import (
     coefficients,
     cohen_chance,
@@ -15,7 +14,7 @@ from annotator.evaluation.agreement.chance import (
     uniform_chance,
 )
 from annotator.evaluation.agreement.columns import Columns, code_columns, documents_in_common, same_grade_of_any_two
-from annotator.evaluation.agreement.confusion import binary_confusions, confusion_matrix
+from annotator.evaluation.agreement.confusion import binary_confusions, confusion_matrix, confusions_by_place
 from annotator.evaluation.agreement.kappa import (
     cohen_kappa,
     kappa_of_confusion,
@@ -39,13 +38,13 @@ from annotator.evaluation.agreement.report import (
     AgreementOfTopic,
     AgreementOnGrade,
     Moment,
+    OverTime,
     agreement_of_all,
     agreement_of_judges,
     agreement_of_pairs,
     agreement_of_topics,
     agreement_on_grades,
     interval_of_all,
-    interval_of_pair,
     running_alpha,
     running_kappa,
 )
@@ -58,24 +57,32 @@ from annotator.evaluation.agreement.shares import (
     positive_agreement,
     same_grade,
 )
+from annotator.evaluation.agreement.topic_intervals import (
+    TWO_INTERVALS,
+    TopicInterval,
+    alpha_interval,
+    kappa_interval,
+)
 from annotator.evaluation.agreement.upheld import Upheld, count_upheld, upheld
 from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
 
 __all__ = [
     "BANDS_ARE_CONVENTIONS",
+    "TWO_INTERVALS",
     "AgreementOfAll",
     "AgreementOfJudge",
     "AgreementOfPair",
     "AgreementOfTopic",
     "AgreementOnGrade",
     "Band",
-    "BootstrapInterval",
     "Coefficient",
     "Columns",
     "Kappa",
     "Labels",
     "Level",
     "Moment",
+    "OverTime",
+    "TopicInterval",
     "Undefined",
     "Upheld",
     "Weighting",
@@ -95,6 +102,7 @@ __all__ = [
     "cohen_chance",
     "cohen_kappa",
     "confusion_matrix",
+    "confusions_by_place",
     "conger_kappa",
     "count_upheld",
     "documents_in_common",
@@ -104,7 +112,6 @@ __all__ = [
     "gwet_ac",
     "gwet_chance",
     "interval_of_all",
-    "interval_of_pair",
     "kappa_interval",
     "kappa_of_confusion",
     "kappa_of_grades",

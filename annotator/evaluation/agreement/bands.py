@@ -20,14 +20,17 @@ class Band(SentenceEnum):
     MODERATE = Sentence("moderate")
     SUBSTANTIAL = Sentence("substantial")
     ALMOST_PERFECT = Sentence("almost perfect")
+    CHANCE = Sentence("not distinguishable from chance")
 
 
-def band(value: float) -> Band:
+def band(value: float, interval: tuple[float, float] | None = None) -> Band:
     """Name a kappa as Landis and Koch do (Biometrics 1977): up to 0.20 slight, up to 0.40 fair and so on.
 
     The limits are their own and, they say, arbitrary. A kappa below 0 is poor. What differs from a limit by no more
-    than an error of calculation meets it.
+    than an error of calculation meets it. A kappa whose `interval` contains 0 may be chance, whatever its size.
     """
+    if interval is not None and interval[0] <= 0 <= interval[1]:
+        return Band.CHANCE
     value = round(value, EXACT_DECIMALS)
     if value < 0:
         return Band.POOR

@@ -14,9 +14,11 @@ from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.shares import same_grade
 from annotator.evaluation.figures import Figure
 
-# An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, and the grades given.
+# An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, the grades given, and
+# 1 where the judgement has a time of its own, 0 where it has only the order of a file.
 # An array holds whole numbers of 64 bits (`array("q")`), which NumPy takes as they are.
-Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]", "array[int]"]
+Columns = tuple["array[int]", "array[int]", "array[int]", "array[int]", "array[int]", "array[int]"]
+COLUMNS = 6
 JUDGE, ITEM, TOPIC, GRADE = 1, 2, 3, 4
 
 
@@ -35,7 +37,7 @@ def code_columns(
     by_name = sorted(np.unique(together[JUDGE]).tolist(), key=judges.__getitem__)
     judge = _places(together[JUDGE], by_name)
     order = np.lexsort((judge, together[ITEM]))
-    ids, _, items, topic_ids, given = together[:, order]
+    ids, _, items, topic_ids, given, own_time = together[:, order]
     begins = np.append(True, items[1:] != items[:-1])[: items.size]
     moment = np.empty(ids.size, np.intp)
     moment[np.argsort(ids)] = np.arange(ids.size)
@@ -46,6 +48,7 @@ def code_columns(
         topic=_places(topic_ids, known),
         grade=places_in_scale(given, grades),
         moment=moment,
+        own_time=own_time == 1,
         judges=tuple(judges[id_] for id_ in by_name),
         topics=tuple(topics[id_] for id_ in known),
         grades=grades,
@@ -69,7 +72,7 @@ def counting_entries(
     pieces: Iterable[tuple[AbstractSet[int], Columns]], judges: Mapping[int, str], topics: Mapping[int, str]
 ) -> NDArray[np.int64]:
     """The entries of these judges and topics, (columns, entries); what is given is as in `code_columns`."""
-    counting = [np.zeros((5, 0), np.int64)]
+    counting = [np.zeros((COLUMNS, 0), np.int64)]
     for whose, columns in pieces:
         table = np.array([np.asarray(column) for column in columns], np.int64)
         counts = np.isin(table[JUDGE], list(whose & judges.keys())) & np.isin(table[TOPIC], list(topics))

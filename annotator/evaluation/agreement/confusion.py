@@ -15,14 +15,27 @@ def confusion_matrix(
 
     Raises `InvalidValueError` for a grade outside the scale or judges with different numbers of documents.
     """
+    confusion: NDArray[np.int64] = confusions_by_place(first, second, np.zeros(first.size, np.intp), 1, grades)[0]
+    return confusion
+
+
+def confusions_by_place(
+    first: NDArray[np.integer],
+    second: NDArray[np.integer],
+    place: NDArray[np.intp],
+    places: int,
+    grades: Sequence[int],
+) -> NDArray[np.int64]:
+    """Do as `confusion_matrix` of the documents of each place, such as a topic: (places, grades, grades)."""
     if first.size != second.size:
         raise InvalidValueError(
             "Two judges can be compared only on the same documents; the first has %(first)d and the second %(second)d.",
             first=first.size,
             second=second.size,
         )
-    cells = places_in_scale(first, grades) * len(grades) + places_in_scale(second, grades)
-    return np.bincount(cells, minlength=len(grades) ** 2).reshape(len(grades), len(grades))
+    size = len(grades)
+    cells = (place * size + places_in_scale(first, grades)) * size + places_in_scale(second, grades)
+    return np.bincount(cells, minlength=places * size**2).reshape(places, size, size)
 
 
 def places_in_scale(given: NDArray[np.integer], grades: Sequence[int]) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
 """The judgements that are compared, as numbers: who gave which document of which topic which grade."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -26,7 +26,8 @@ class Labels:
     judge: NDArray[np.intp]  # place in `judges`
     topic: NDArray[np.intp]  # place in `topics`
     grade: NDArray[np.intp]  # place in `grades`
-    moment: NDArray[np.intp]  # place in the order in which the judgements were given
+    moment: NDArray[np.intp]  # place in the order in which the judgements were stored
+    own_time: NDArray[np.bool_]  # whether `moment` is that of the judge, and no order of a file
     judges: tuple[str, ...]  # by name
     topics: tuple[str, ...]  # as they first came
     grades: tuple[int, ...]  # the whole scale in order, used or not
@@ -39,27 +40,22 @@ class Labels:
     @cached_property
     def pair_confusions(self) -> NDArray[np.int64]:
         """The confusion matrix of every two judges, (pairs, grades, grades), in the order of `combinations`."""
-        judges, size = len(self.judges), len(self.grades)
-        cells = judges * (judges - 1) // 2 * size**2
-        confusions = np.zeros(cells, np.int64)
-        start, distance = np.arange(self.item.size), 1
-        # Two judgements of an item stand `distance` entries apart; where none is that far, none is farther.
-        while (start := start[: np.searchsorted(start, self.item.size - distance)]).size:
-            start = start[self.item[start] == self.item[start + distance]]
-            pair = _place_of_pair(self.judge[start], self.judge[start + distance], judges)
-            met = (pair * size + self.grade[start]) * size + self.grade[start + distance]
-            confusions += np.bincount(met, minlength=cells)
-            distance += 1
-        return confusions.reshape(-1, size, size)
+        return pair_confusions_of(self.item, self.judge, self.grade, len(self.judges), len(self.grades))
 
 
 def code_labels(
-    items: Sequence[int], topics: Sequence[str], judges: Sequence[str], given: Sequence[int], grades: Sequence[int]
+    items: Sequence[int],
+    topics: Sequence[str],
+    judges: Sequence[str],
+    given: Sequence[int],
+    grades: Sequence[int],
+    *,
+    own_time: Sequence[bool] | None = None,
 ) -> Labels:
     """Turn columns, one entry a judgement and the earliest first, into numbers; `grades` is the scale in order.
 
-    Of several judgements of one item by one judge the last counts. Raises `InvalidValueError` for grades outside the
-    scale.
+    Of several judgements of one item by one judge the last counts. Without `own_time` every judgement has a time of its
+    own. Raises `InvalidValueError` for grades outside the scale.
     """
     _, item = np.unique(np.array(items, np.int64), return_inverse=True)
     judge_names = tuple(sorted(set(judges)))
@@ -70,7 +66,22 @@ def code_labels(
     last = np.append((sorted_item[1:] != sorted_item[:-1]) | (sorted_judge[1:] != sorted_judge[:-1]), True)
     order = order[last[: order.size]]
     item, judge, topic, grade = (column[order] for column in columns)
-    return Labels(item, judge, topic, grade, order, judge_names, topic_names, tuple(grades))
+    has_own_time = np.ones(len(items), np.bool_) if own_time is None else np.array(own_time, np.bool_)
+    return Labels(item, judge, topic, grade, order, has_own_time[order], judge_names, topic_names, tuple(grades))
+
+
+def with_own_time(labels: Labels) -> Labels:
+    """Leave out what has only the order of a file. Items that lose all their entries stay, as items nobody graded."""
+    kept = labels.own_time
+    return replace(
+        labels,
+        item=labels.item[kept],
+        judge=labels.judge[kept],
+        topic=labels.topic[kept],
+        grade=labels.grade[kept],
+        moment=labels.moment[kept],
+        own_time=kept[kept],
+    )
 
 
 def grade_counts(labels: Labels) -> NDArray[np.int64]:
@@ -78,6 +89,23 @@ def grade_counts(labels: Labels) -> NDArray[np.int64]:
     size = len(labels.grades)
     cells = labels.item * size + labels.grade
     return np.bincount(cells, minlength=labels.items * size).reshape(labels.items, size)
+
+
+def pair_confusions_of(
+    item: NDArray[np.intp], judge: NDArray[np.intp], grade: NDArray[np.intp], judges: int, grades: int
+) -> NDArray[np.int64]:
+    """Count the grades of every two judges of the same items, (pairs, grades, grades); entries are as in `Labels`."""
+    cells = judges * (judges - 1) // 2 * grades**2
+    confusions = np.zeros(cells, np.int64)
+    start, distance = np.arange(item.size), 1
+    # Two judgements of an item stand `distance` entries apart; where none is that far, none is farther.
+    while (start := start[: np.searchsorted(start, item.size - distance)]).size:
+        start = start[item[start] == item[start + distance]]
+        pair = _place_of_pair(judge[start], judge[start + distance], judges)
+        met = (pair * grades + grade[start]) * grades + grade[start + distance]
+        confusions += np.bincount(met, minlength=cells)
+        distance += 1
+    return confusions.reshape(-1, grades, grades)
 
 
 def kinds_of(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.bootstrap import BootstrapInterval, alpha_interval, kappa_interval
+from annotator.evaluation.agreement.bands import Band, band
 from annotator.evaluation.agreement.chance import (
     coefficients,
     cohen_chance,
@@ -21,7 +21,7 @@ from annotator.evaluation.agreement.krippendorff import (
     alphas_of_coincidences,
     coincidences_by_place,
 )
-from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items
+from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items, with_own_time
 from annotator.evaluation.agreement.many_judges import (
     conger_kappa,
     fleiss_kappa,
@@ -37,6 +37,7 @@ from annotator.evaluation.agreement.shares import (
     positive_agreement,
     same_grade,
 )
+from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_intervals
 from annotator.evaluation.agreement.weights import Weighting
 from annotator.evaluation.figures import Figure, SentenceEnum
 
@@ -79,6 +80,13 @@ class AgreementOfPair:
     negative: Figure
     overlap: Figure
     difference: Figure  # mean of the first judge's grade less the second's: below 0 the first is the stricter
+    by_topics: TopicInterval  # of kappa; `kappa.interval` is the analytic one, which takes documents as independent
+
+    @property
+    def band(self) -> Band | None:
+        """The word for the kappa; the interval by topics decides whether it may be chance, if there is one."""
+        value = self.kappa.value
+        return None if value is None else band(value, self.by_topics.interval or self.kappa.interval)
 
 
 @dataclass(frozen=True)
@@ -124,6 +132,14 @@ class Moment:
     value: float | None
 
 
+@dataclass(frozen=True)
+class OverTime:
+    """A value as judging went on; no moments at all when two judges have nothing with a time of its own in common."""
+
+    moments: tuple[Moment, ...]
+    left_out: int  # grades without a time of their own, as those of a file
+
+
 def agreement_of_all(labels: Labels, first_relevant: int, weighting: Weighting = Weighting.NONE) -> AgreementOfAll:
     """Measure all judges together; `first_relevant` is the place in the scale of the least relevant grade."""
     counts, weights = grade_counts(labels), weighting.of(len(labels.grades))
@@ -166,6 +182,7 @@ def agreement_of_pairs(
         negative_agreement(confusions, first_relevant),
         overlap(confusions, first_relevant),
         mean_difference(confusions, labels.grades),
+        kappa_intervals(labels, weights, places),
         strict=True,
     )
     return [AgreementOfPair(*names, *figures) for names, *figures in columns]
@@ -224,24 +241,19 @@ def agreement_on_grades(labels: Labels) -> list[AgreementOnGrade]:
     ]
 
 
-def interval_of_all(labels: Labels, level: Level = Level.ORDINAL, *, seed: int) -> BootstrapInterval:
-    """Bootstrap alpha of all judges by topic."""
-    return alpha_interval(grade_counts(labels), topic_of_items(labels), labels.grades, level, seed=seed)
-
-
-def interval_of_pair(
-    labels: Labels, first: str, second: str, weighting: Weighting = Weighting.NONE, *, seed: int
-) -> BootstrapInterval:
-    """Bootstrap kappa of two judges, by name, by topic."""
-    one, other = _shared_by(labels, first, second)
-    topics, weights = labels.topic[one], weighting.of(len(labels.grades))
-    return kappa_interval(labels.grade[one], labels.grade[other], topics, weights, seed=seed)
+def interval_of_all(labels: Labels, level: Level = Level.ORDINAL) -> TopicInterval:
+    """Compute the interval by topics of alpha of all judges."""
+    coincidences = coincidences_by_place(grade_counts(labels), topic_of_items(labels), len(labels.topics))
+    return alpha_interval(coincidences, labels.grades, level)
 
 
 def running_kappa(
     labels: Labels, first: str, second: str, weighting: Weighting = Weighting.NONE, points: int = MOST_POINTS
-) -> list[Moment]:
-    """Kappa of two judges, by name, over the documents both had graded by then."""
+) -> OverTime:
+    """Kappa of two judges, by name, over the documents both had graded by then; without labels of files."""
+    of_two = np.isin(labels.judge, [labels.judges.index(name) for name in (first, second)])
+    left_out = int(np.count_nonzero(of_two & ~labels.own_time))
+    labels = with_own_time(labels)
     one, other = _shared_by(labels, first, second)
     size = len(labels.grades)
     in_time = np.argsort(np.maximum(labels.moment[one], labels.moment[other]))
@@ -250,11 +262,13 @@ def running_kappa(
     met = np.bincount(segment * size**2 + cells, minlength=ends.size * size**2)
     confusions = met.reshape(ends.size, size, size).cumsum(axis=0)
     kappas = kappas_of_confusions(confusions, weighting.of(size))
-    return [Moment(kappa.n, kappa.value) for kappa in kappas]
+    return OverTime(tuple(Moment(kappa.n, kappa.value) for kappa in kappas), left_out)
 
 
-def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MOST_POINTS) -> list[Moment]:
-    """Alpha of all judges over the documents that had all their present grades by then."""
+def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MOST_POINTS) -> OverTime:
+    """Alpha of all judges over the documents that had all their present grades by then; without labels of files."""
+    left_out = int(np.count_nonzero(~labels.own_time))
+    labels = with_own_time(labels)
     counts, finished = grade_counts(labels), np.zeros(labels.items, np.intp)
     np.maximum.at(finished, labels.item, labels.moment)
     in_time = np.argsort(finished)
@@ -262,7 +276,8 @@ def running_alpha(labels: Labels, level: Level = Level.ORDINAL, points: int = MO
     segment, ends = _segments(len(counts), points)
     coincidences = coincidences_by_place(counts, segment, ends.size).cumsum(axis=0)
     alphas = alphas_of_coincidences(coincidences, labels.grades, level)
-    return [Moment(items, alpha.value) for items, alpha in zip(ends.tolist(), alphas, strict=True)]
+    moments = (Moment(items, alpha.value) for items, alpha in zip(ends.tolist(), alphas, strict=True))
+    return OverTime(tuple(moments), left_out)
 
 
 def _nothing_to_compare(labels: Labels) -> Undefined | None:

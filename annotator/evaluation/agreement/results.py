@@ -37,7 +37,14 @@ class Undefined(SentenceEnum):
         "There is no interval: the judges agree always or never, or one of them gave a single grade, and from that "
         "no spread can be estimated."
     )
-    NO_RESAMPLE = Sentence("There is no interval: in too few of the resamples does the value exist.")
+    FEW_TOPICS = Sentence("There is no interval by topics: it needs shared documents of three topics or more.")
+    HANGS_ON_A_TOPIC = Sentence(
+        "There is no interval by topics: without one of the topics the value itself is not defined."
+    )
+    TOPICS_ALIKE = Sentence(
+        "There is no interval by topics: leaving out any one of them changes nothing, and from that no spread can be "
+        "estimated."
+    )
 
 
 @dataclass(frozen=True)
@@ -68,5 +75,5 @@ class Kappa:
     reason: Undefined | None
     standard_error: float | None = None
     standard_error_by_chance: float | None = None  # when kappa is truly 0: what a test against chance divides by
-    interval: tuple[float, float] | None = None  # 95 %, kept within -1 and 1
+    interval: tuple[float, float] | None = None  # 95 %, kept within -1 and 1; documents taken as independent
     interval_reason: Undefined | None = None

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from annotator.evaluation.agreement.bands import band
-from annotator.evaluation.agreement.bootstrap import BootstrapInterval
 from annotator.evaluation.agreement.krippendorff import Level
 from annotator.evaluation.agreement.report import (
     AgreementOfAll,
@@ -12,7 +11,9 @@ from annotator.evaluation.agreement.report import (
     AgreementOfPair,
     AgreementOfTopic,
     AgreementOnGrade,
+    Moment,
 )
+from annotator.evaluation.agreement.topic_intervals import TopicInterval
 from annotator.evaluation.figures import Figure
 
 Cell = str | int | float | None
@@ -25,7 +26,7 @@ class Table(NamedTuple):
     rows: list[list[Cell]]
 
 
-def table_of_all(together: AgreementOfAll, interval: BootstrapInterval) -> Table:
+def table_of_all(together: AgreementOfAll, interval: TopicInterval) -> Table:
     """One statistic a row; `interval` is that of the ordinal alpha."""
     low, high = interval.interval or (None, None)
     alphas = {f"alpha, {level}": together.alpha[level] for level in Level if level is not Level.RATIO}
@@ -48,18 +49,24 @@ def table_of_all(together: AgreementOfAll, interval: BootstrapInterval) -> Table
 
 
 def table_of_pairs(pairs: Sequence[AgreementOfPair]) -> Table:
-    """One pair of judges a row; `low` and `high` bound kappa with 95 % confidence."""
+    """One pair of judges a row.
+
+    `low` and `high` bound kappa with 95 % confidence by topics; `analytic_low` and `analytic_high` take documents as
+    independent.
+    """
     headings = (
-        *("first", "second", "n", "kappa", "low", "high", "observed", "expected", "band"),
-        *("same", "difference", "overlap", "reason"),
+        *("first", "second", "n", "kappa", "low", "high", "analytic_low", "analytic_high"),
+        *("observed", "expected", "band", "same", "difference", "overlap", "reason"),
     )
     rows: list[list[Cell]] = []
     for pair in pairs:
         kappa = pair.kappa
-        low, high = kappa.interval or (None, None)
-        reason = str(kappa.reason.sentence) if kappa.reason else None
+        intervals = (*(pair.by_topics.interval or (None, None)), *(kappa.interval or (None, None)))
+        word = pair.band and str(pair.band.sentence)
+        missing = kappa.reason or pair.by_topics.reason
+        reason = str(missing.sentence) if missing else None
         figures = (pair.same.value, pair.difference.value, pair.overlap.value)
-        kappas = (kappa.n, kappa.value, low, high, kappa.observed, kappa.expected, _band(kappa.value))
+        kappas = (kappa.n, kappa.value, *intervals, kappa.observed, kappa.expected, word)
         rows.append([pair.first, pair.second, *kappas, *figures, reason])
     return Table(headings, rows)
 
@@ -89,6 +96,11 @@ def table_of_grades(grades: Sequence[AgreementOnGrade]) -> Table:
     """One grade a row: how often the others gave it, too."""
     rows: list[list[Cell]] = [[one.grade, one.same.value, _reason(one.same)] for one in grades]
     return Table(("grade", "same", "reason"), rows)
+
+
+def table_of_moments(moments: Sequence[Moment]) -> Table:
+    """One moment a row: the ordinal alpha after so many documents."""
+    return Table(("documents", "alpha"), [[one.items, one.value] for one in moments])
 
 
 def _reason(figure: Figure) -> str | None:

@@ -13,7 +13,7 @@ from annotator.evaluation.significance import FLIPS, TwoRuns, compare_two_runs
 
 @dataclass(frozen=True)
 class PairByMeasure:
-    """Two runs by one measure; every difference is the first's value less the second's, in the tests as well."""
+    """Two runs by one measure; every difference is the second's value less the first's."""
 
     measure: str
     better: Better
@@ -54,8 +54,7 @@ def pair_by_measure(
         better=asked.definition.better,
         first=scores.over_topics(first)[measure],
         second=scores.over_topics(second)[measure],
-        # The tests take the first of their two for the baseline, and subtract it.
-        tests=compare_two_runs(other, one, seed=seed, flips=flips),
+        tests=compare_two_runs(one, other, seed=seed, flips=flips),
         differences=topic_differences(scores.topics, one, other),
     )
 

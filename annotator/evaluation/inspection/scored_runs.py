@@ -8,13 +8,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.errors import NotFoundError
+from annotator.errors import NotFoundError, Sentence
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scores, score_runs
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels_format import format_qrels
 from annotator.evaluation.rankings import decode_documents
+from annotator.evaluation.reusability.round_scope import RoundScope
+from annotator.evaluation.samples import Samples
 from annotator.evaluation.settling import Rules, Voice, settle_voices
 
 JUDGED = parse_measure("Judged@10")  # no score is shown without it
@@ -60,6 +62,12 @@ class GradesState:
     topics: int
     topics_left_out: int  # accepted, without a grade
     fingerprint: str  # the first digits of the SHA-256 of the grades as a qrels file
+    round: str | None = None  # as `RoundScope.name`, where the runs of one round are scored
+
+    @property
+    def named(self) -> str:
+        """How tables and files name the grades."""
+        return self.source if self.round is None else f"{self.source}, {self.round}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +84,7 @@ class ScoredRuns:
     rankings: tuple[Mapping[int, NDArray[np.int32]], ...]
     qrels: Mapping[int, Mapping[int, int]]
     scores: Scores
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -155,16 +164,23 @@ def state_of(
     relevant_from: int,
     *,
     fingerprint: str | None = None,
+    scope: RoundScope | None = None,
 ) -> GradesState:
-    """Say of some grades what they are, with the given fingerprint, of the file they were kept as, or their own."""
+    """Describe some grades, with the given fingerprint, of the file they were kept as, or else their own.
+
+    Grades that are left for a round have their own, too.
+    """
     lines = [
         (names.topics[topic], names.docnos[document], grade)
         for topic, grades in qrels.items()
         for document, grade in grades.items()
     ]
+    if scope is not None and scope.changes_grades:
+        fingerprint = None
     digits = (fingerprint or hashlib.sha256(format_qrels(lines)).hexdigest())[:FINGERPRINT_DIGITS]
     left_out = len(names.topics) - len(qrels)
-    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, digits)
+    of_round = None if scope is None else scope.name
+    return GradesState(source, policy, relevant_from, len(lines), len(qrels), left_out, digits, of_round)
 
 
 def score_inspected(
@@ -174,8 +190,9 @@ def score_inspected(
     numbers: Mapping[int, str],
     measures: Sequence[Measure],
     best_grade: int,
+    samples: Samples,
 ) -> ScoredRuns:
-    """Score runs by grades, {topic id: {document id: grade}}, of which there is one at least."""
+    """Score runs by grades, {topic id: {document id: grade}}, of which there is one at least, and by their samples."""
     rankings = tuple({topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs)
     return ScoredRuns(
         state=state,
@@ -184,5 +201,5 @@ def score_inspected(
         teams=tuple(run.team or run.tag for run in runs),
         rankings=rankings,
         qrels=qrels,
-        scores=score_runs(rankings, qrels, numbers, [*measures, JUDGED], state.relevant_from, best_grade),
+        scores=score_runs(rankings, qrels, numbers, [*measures, JUDGED], state.relevant_from, best_grade, samples),
     )

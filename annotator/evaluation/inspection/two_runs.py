@@ -19,13 +19,13 @@ class TopicDifference:
 
     @property
     def difference(self) -> float:
-        """The first less the second."""
-        return self.first - self.second
+        """The second less the first."""
+        return self.second - self.first
 
 
 @dataclass(frozen=True)
 class TopicDifferences:
-    """The topics from where the first run's value is the furthest above the second's to where it is the furthest below.
+    """The topics from where the second run's value is the furthest above the first's to where it is the furthest below.
 
     Equal differences stand in the order in which the topics were given.
     """
@@ -35,7 +35,7 @@ class TopicDifferences:
     @property
     def first_higher(self) -> int:
         """Of how many topics the first run has the greater value."""
-        return sum(one.difference > 0 for one in self.topics)
+        return sum(one.difference < 0 for one in self.topics)
 
     @property
     def equal(self) -> int:
@@ -45,7 +45,7 @@ class TopicDifferences:
     @property
     def second_higher(self) -> int:
         """Of how many the second has the greater."""
-        return sum(one.difference < 0 for one in self.topics)
+        return sum(one.difference > 0 for one in self.topics)
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class MovedDocument:
     grade: int | None  # None when it is unjudged
     first_rank: int | None  # from 1; None when the run does not have it
     second_rank: int | None
-    gap: int  # ranks between them; where a run does not have it, it is taken to come right after its last document
+    gap: int  # the second rank less the first; a run that lacks the document has it right after its last
 
     @property
     def first_has_it_higher(self) -> bool:

@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 
 from annotator.errors import Problems
-from annotator.evaluation.file_kinds import note_no_run
 from annotator.evaluation.matching.columns import match_columns
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.lists import match_parsed
@@ -70,9 +69,7 @@ def match_with_care(
 ) -> MatchedRun | None:
     """Do as `match_run`, but read the whole file first."""
     text = read_text(problems, name, source, UNPACKED_LIMIT)
-    if text is None or note_no_run(name, text, problems):
-        return None
-    run = parse_run(name, text, problems)
+    run = None if text is None else parse_run(name, text, problems)
     return None if run is None else match_parsed(index, run, single_precision=single_precision)
 
 

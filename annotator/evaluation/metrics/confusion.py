@@ -47,8 +47,9 @@ def accuracy(judged: JudgedRankings, setting: Setting) -> Values:
 
     docs says how many documents the corpus has; the sum of true positives and true negatives is divided by it. From 0
     to 1; when nothing was retrieved, the share of documents that are not relevant, which is why a run that retrieves
-    nothing looks good by it. Unjudged documents count as not relevant. ir_measures: Accuracy. Manning, Raghavan and
-    Schütze, Introduction to Information Retrieval, 2008.
+    nothing looks good by it. Unjudged documents count as not relevant. The Accuracy of ir_measures is another measure:
+    how likely a relevant document of the ranking stands above one that is not. Manning, Raghavan and Schütze,
+    Introduction to Information Retrieval, 2008.
     """
     right = true_positives(judged, setting) + true_negatives(judged, setting)
     return right / _corpus(judged, setting)

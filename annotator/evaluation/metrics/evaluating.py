@@ -1,12 +1,13 @@
 """From qrels and runs, as files or as values, to the scores of every run: what the command line and programs call."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.joining import judge_matched
+from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.lenient import Notice
 from annotator.evaluation.metrics.inputs import QrelsInput, RunsInput, matched, qrels_table
 from annotator.evaluation.metrics.measures import Measure
@@ -14,6 +15,8 @@ from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import Scores, score
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.qrels_table import QrelsTable
+
+DIVIDE = frozenset({"IPrec", "11ptAvg"})  # by how many documents are left of a list
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,8 @@ class Evaluation:
     never_judged: tuple[str, ...]  # topics of the qrels without a grade of 0 or more
     without_documents: tuple[str, ...]  # of these, topics of the qrels without any document, as values may have them
     notices: tuple[Notice, ...] = ()  # what was read leniently
+    # Of each run, if some measure divides by what is left: topics of which it returned no judged document.
+    nothing_left: tuple[tuple[str, ...], ...] = ()
 
     @property
     def warnings(self) -> tuple[Sentence, ...]:
@@ -54,7 +59,17 @@ class Evaluation:
             for run, count in zip(self.runs, self.other_topics, strict=True)
             if count
         ]
-        return (*never_judged, *without_documents, *left_out)
+        not_a_number = [
+            Sentence(
+                "Of these topics run %(run)s returned documents and no judged one, so that nothing is left without the "
+                "unjudged ones (-J): %(topics)s. trec_eval divides by zero there and prints NaN for iprec_at_recall "
+                "and 11pt_avg; here they are 0.",
+                {"run": run, "topics": ", ".join(topics)},
+            )
+            for run, topics in zip(self.runs, self.nothing_left, strict=False)
+            if topics
+        ]
+        return (*never_judged, *without_documents, *left_out, *not_a_number)
 
 
 def evaluate(
@@ -74,7 +89,8 @@ def evaluate(
     are one or several, named as `parse_measures` reads them. `workers` processes share the reading of many or large
     files. `lenient` takes from files what trec_eval takes; it reads one file after the other in this process, each of
     them whole into memory, whatever `workers` says. Raises `FileRefusedError` for files with problems, up to
-    `MAX_PROBLEMS` of each listed, and `InvalidValueError` for wrong values and unknown measures.
+    `MAX_PROBLEMS` of each listed, and `InvalidValueError` for wrong values and unknown measures. A measure that depends
+    on the best grade of the scale and states none gets that of the qrels in its brackets, as in ERR(max=2).
     """
     asked = _parsed(measures)
     version = _compat(compat)
@@ -91,13 +107,16 @@ def evaluate(
     if not matches:
         raise InvalidValueError("There is no run to score.")
     judged = judge_matched(table, matches)
+    on_scale = tuple(dict.fromkeys(measure.on_scale(int(table.grades.max(initial=0))) for measure in asked))
+    divides = any(one.name in DIVIDE and dict(one.parameters).get("judged_only", judged_only) for one in on_scale)
     return Evaluation(
         runs=tuple(run.tag for run in matches),
-        scores=score(judged, table.topics, asked, relevant_from, judged_only=judged_only, compat=version),
+        scores=score(judged, table.topics, on_scale, relevant_from, judged_only=judged_only, compat=version),
         other_topics=tuple(run.other_topics for run in matches),
         never_judged=_never_judged(table),
         without_documents=tuple(table.topics[topic] for topic in np.flatnonzero(np.diff(table.first) == 0).tolist()),
         notices=tuple(notices),
+        nothing_left=_nothing_left(judged, table.topics) if divides else (),
     )
 
 
@@ -148,6 +167,12 @@ def _is_whole(number: object) -> bool:
 def _never_judged(table: QrelsTable) -> tuple[str, ...]:
     judged = np.concatenate(([0], np.cumsum(table.grades >= 0)))[table.first]
     return tuple(table.topics[topic] for topic in np.flatnonzero(np.diff(judged) == 0).tolist())
+
+
+def _nothing_left(judged: JudgedRankings, topics: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Of each run the topics of which it returned documents, none of them judged."""
+    empty = ((judged.retrieved > 0) & (np.diff(judged.first_row) == 0)).reshape(-1, len(topics))
+    return tuple(tuple(topics[place] for place in np.flatnonzero(of_run).tolist()) for of_run in empty)
 
 
 def _refusal(problems: Problems) -> FileRefusedError:

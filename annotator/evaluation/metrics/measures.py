@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from math import inf
 
@@ -11,7 +11,7 @@ from annotator.evaluation.metrics import confusion, gain_levels, graded, incompl
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import LINEAR
 from annotator.evaluation.metrics.means import geometric_means, means, totals
-from annotator.evaluation.metrics.parameters import PARAMETERS, Value, show
+from annotator.evaluation.metrics.parameters import LARGEST_SCALE, PARAMETERS, Value, show
 from annotator.evaluation.metrics.setting import Compat, Setting, Values
 
 
@@ -49,11 +49,18 @@ class Definition:
     over_topics: Callable[[Values], Values] = means
     better: Better = Better.MORE
     bounds: tuple[float, float] = (0.0, 1.0)  # the least and greatest value of a topic, and of a mean; not of counts
+    is_coverage: bool = False  # it says how much is judged, which is no merit of a run
+    estimates: bool = False  # from the documents that were drawn from a pool, where it is a sample
 
     @property
     def is_count(self) -> bool:
         """Whether values are whole numbers that are summed over topics."""
         return self.over_topics is totals
+
+    @property
+    def is_merit(self) -> bool:
+        """Whether a run can be better than another by it: neither counts nor the share of judged documents tell."""
+        return not self.is_count and not self.is_coverage
 
 
 @dataclass(frozen=True)
@@ -105,6 +112,18 @@ class Measure:
             fields["level" if self.definition.cutoff is Cutoff.LEVEL else "cutoff"] = self.cutoff
         return self.definition.function(lists, Setting(**fields))  # type: ignore[arg-type]  # names are those of Setting
 
+    def on_scale(self, best_grade: int) -> "Measure":
+        """The same with the best grade of a scale in its brackets, if it depends on one and states none.
+
+        So what is computed never depends on a grade that its name does not show.
+        """
+        said = dict(self.parameters)
+        depends = "max" in self.definition.takes and (self.name != "RBP" or "gain" in said)
+        if not depends or "max" in said or not 1 <= best_grade <= LARGEST_SCALE:
+            return self
+        said["max"] = best_grade
+        return replace(self, parameters=tuple((name, said[name]) for name in PARAMETERS if name in said))
+
     def over_topics(self, values: Values) -> Values:
         """Summarise along the last axis, one entry a topic in the order of the topic numbers' bytes.
 
@@ -133,15 +152,17 @@ MEASURES = {
     "11ptAvg": Definition(interpolated.eleven_point_average),
     "Bpref": Definition(incomplete.bpref),
     "GMBpref": Definition(incomplete.geometric_bpref, over_topics=geometric_means),
-    "infAP": Definition(incomplete.inferred_average_precision),
-    "xinfAP": Definition(sampled.stratified_average_precision, takes={**BINARY, "prior": None}),
-    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO),
+    "infAP": Definition(incomplete.inferred_average_precision, estimates=True),
+    "xinfAP": Definition(sampled.stratified_average_precision, takes={**BINARY, "prior": None}, estimates=True),
+    "infNDCG": Definition(sampled.stratified_ndcg, Cutoff.POSSIBLE, takes=GRADED, bounds=FROM_ZERO, estimates=True),
     "ERR": Definition(users.expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "nERR": Definition(users.normalised_expected_reciprocal_rank, Cutoff.POSSIBLE, takes={"max": None}),
     "RBP": Definition(
         users.rank_biased_precision, Cutoff.POSSIBLE, takes={**BINARY, "p": 0.8, "gain": None, "max": None}
     ),
-    "RBPResidual": Definition(users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}, better=Better.LESS),
+    "RBPResidual": Definition(
+        users.rank_biased_residual, Cutoff.POSSIBLE, takes={"p": 0.8}, better=Better.LESS, is_coverage=True
+    ),
     "Q": Definition(users.q_measure, Cutoff.POSSIBLE, takes={**BINARY, "beta": 1.0, "gain": LINEAR}),
     "SetP": Definition(sets.set_precision),
     "SetR": Definition(sets.set_recall),
@@ -153,8 +174,8 @@ MEASURES = {
     "FP": Definition(confusion.false_positives, over_topics=totals, better=Better.LESS),
     "FN": Definition(confusion.false_negatives, over_topics=totals, better=Better.LESS),
     "TN": Definition(confusion.true_negatives, takes={**BINARY, "docs": None}, needs=("docs",), over_topics=totals),
-    "Judged": Definition(incomplete.judged_share, Cutoff.NEEDED, takes={}),
-    "Unjudged": Definition(incomplete.unjudged_share, Cutoff.NEEDED, takes={}, better=Better.LESS),
+    "Judged": Definition(incomplete.judged_share, Cutoff.NEEDED, takes={}, is_coverage=True),
+    "Unjudged": Definition(incomplete.unjudged_share, Cutoff.NEEDED, takes={}, better=Better.LESS, is_coverage=True),
     "NumQ": Definition(sets.topic_count, takes={}, over_topics=totals, better=Better.NEITHER),
     "NumRet": Definition(sets.retrieved_count, takes={}, over_topics=totals, better=Better.NEITHER),
     "NumRel": Definition(sets.relevant_count, over_topics=totals, better=Better.NEITHER),

@@ -45,6 +45,11 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
     return tuple(dict.fromkeys(measure for name in names for measure in _of_trec_eval(name) or [parse_measure(name)]))
 
 
+def measures_on_scale(texts: Iterable[str], best_grade: int) -> tuple[Measure, ...]:
+    """Read names as `parse_measures` does; what depends on the best grade of the scale has it in its brackets."""
+    return tuple(dict.fromkeys(measure.on_scale(best_grade) for measure in parse_measures(texts)))
+
+
 def split_names(text: str) -> list[str]:
     """Part names at commas, as in `nDCG@10,AP`; not at those in brackets or between parameters, as in `P.5,10`."""
     names: list[str] = []

@@ -136,8 +136,8 @@ PARAMETERS: Mapping[str, Parameter] = {
         _scale,
         Sentence("The max of %(name)s must be a whole number from 1 to 1000, not “%(written)s”."),
         Sentence(
-            "max, such as max=4: the best grade of the scale; unless given, that of the collection or, from files "
-            "alone, the best grade in the qrels."
+            "max, such as max=4 (for ERR what ir_measures takes): the best grade of the scale; unless given, that of "
+            "the collection or, from files alone, the best grade in the qrels."
         ),
     ),
     "docs": Parameter(

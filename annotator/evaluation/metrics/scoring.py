@@ -7,10 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.joining import judge_rankings
 from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.batches import JudgedBatch, judge_batch
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
+from annotator.evaluation.samples import NO_SAMPLES, Samples
 
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 
@@ -61,20 +62,22 @@ def score(
     judged_only: bool = False,
     compat: Compat = Compat.TREC_EVAL_10,
     best_grade: int | None = None,
+    sampled: JudgedRankings | None = None,
 ) -> Scores:
     """Score a batch that has a ranking for each run and each topic, topics within runs.
 
     `topics` are their numbers in the order of their bytes, in which the means are summed; `best_grade` is that of the
-    scale. Raises `InvalidValueError`
-    when there is no topic.
+    scale. `sampled` is the same batch for the measures that estimate from a sample, if the pool is one. Raises
+    `InvalidValueError` when there is no topic.
     """
+    batch = JudgedBatch(judged, judged if sampled is None else sampled)
     runs = judged.retrieved.size // max(len(topics), 1)
     # Shape: measures, runs, topics.
     values = np.empty((len(measures), runs, len(topics)))
     means = np.empty((len(measures), runs))
     for place, measure in enumerate(measures):
         of_rankings = measure.values(
-            judged, relevant_from, judged_only=judged_only, compat=compat, best_grade=best_grade
+            batch.of(measure), relevant_from, judged_only=judged_only, compat=compat, best_grade=best_grade
         )
         values[place] = of_rankings.reshape(runs, len(topics))
         means[place] = measure.over_topics(values[place])
@@ -97,12 +100,21 @@ def score_runs(
     measures: Sequence[Measure],
     relevant_from: int,
     best_grade: int | None = None,
+    samples: Samples = NO_SAMPLES,
 ) -> Scores:
     """Score runs, each {topic key: document numbers best first}, over all topics of the qrels as trec_eval -c does.
 
-    `numbers` gives the topics' numbers. A run without a list for a topic scores there as one that retrieved nothing.
-    Raises `InvalidValueError` when the qrels have no topic.
+    `numbers` gives the topics' numbers, `samples` what was drawn of their pools. A run without a list for a topic
+    scores there as one that retrieved nothing. Raises `InvalidValueError` when the qrels have no topic.
     """
     topics = sorted(qrels, key=lambda topic: numbers[topic].encode())
-    judged = judge_rankings([(topic, run.get(topic, NOTHING_RETRIEVED)) for run in runs for topic in topics], qrels)
-    return score(judged, [numbers[topic] for topic in topics], measures, relevant_from, best_grade=best_grade)
+    rankings = [(topic, run.get(topic, NOTHING_RETRIEVED)) for run in runs for topic in topics]
+    batch = judge_batch(rankings, qrels, samples, measures)
+    return score(
+        batch.settled,
+        [numbers[topic] for topic in topics],
+        measures,
+        relevant_from,
+        best_grade=best_grade,
+        sampled=batch.sampled,
+    )

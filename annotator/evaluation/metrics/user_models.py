@@ -15,11 +15,12 @@ def expected_reciprocal_rank(judged: JudgedRankings, setting: Setting) -> Values
     """Expected reciprocal rank: the expected value of 1/rank, for the rank at which a reader going down the list stops.
 
     A reader who has come to a document of grade g stops there with probability (2^g - 1) / 2^max; a document at rank
-    i adds that probability, times the probability to come so far, divided by i. max is the best grade of the scale;
-    say it (max=4), for otherwise it is the best grade that the qrels have, and values from other qrels do not
-    compare. A grade above max is refused. From 0 to below 1; 0 when nothing was retrieved or nothing is relevant.
-    Unjudged documents count as not relevant. gdeval: err, which is ERR(max=4), as is ir_measures: ERR. Chapelle,
-    Metzler, Zhang and Grinspan, CIKM 2009.
+    i adds that probability, times the probability to come so far, divided by i. max is the best grade of the scale:
+    unless it is given, that of the collection or, from files alone, the best grade that the qrels have; either way the
+    name of the column shows it, since values with another max do not compare. ERR(max=4)@20 is the ERR@20 of
+    ir_measures and of gdeval, whose maximum is always 4. A grade above max is refused. From 0 to below 1; 0 when
+    nothing was retrieved or nothing is relevant. Unjudged documents count as not relevant. Chapelle, Metzler, Zhang
+    and Grinspan, CIKM 2009.
     """
     rows = judged.at_least(1)
     stop = _stop_probability(rows.grade, _best_grade(judged, setting))

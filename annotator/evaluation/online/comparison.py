@@ -1,6 +1,6 @@
 """Two variants of a click log compared: everything that a page or a table says of them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -44,7 +44,7 @@ MICROSECONDS_OF_DAY = 86_400_000_000
 class ComparisonWanted:
     """How a log is to be compared; `variants` None are the two there are.
 
-    `difference` is what would be worth finding in CTR@1, None for a twentieth of the first variant's. Rows of queries
+    `difference` is what would be worth finding in CTR@1, None for a twentieth of the mean of both. Rows of queries
     for which `is_wanted` are kept however seldom they were asked.
     """
 
@@ -129,6 +129,8 @@ def compare_clicks(log: ClickLog, wanted: ComparisonWanted = USUAL_WANTED) -> Cl
         raise InvalidValueError("Nobody was shown a result in either variant, so there is nothing to compare.")
     counted = {measure: count_entries(measure, Source(own, views, wanted.return_days)) for measure in ClickMeasure}
     resampling = Resampling(wanted.seed, names) if wanted.bootstraps else None
+    rows = measure_rows(counted, resampling, has_clicks=bool(views.clicks.any()))
+    enough = _enough(own, counted, rows, wanted.difference, has_users=_has_users(views))
     queries = clicks_by_query(own, views, wanted.is_wanted)
     begins, ends = _span(own)
     return ClickComparison(
@@ -142,8 +144,8 @@ def compare_clicks(log: ClickLog, wanted: ComparisonWanted = USUAL_WANTED) -> Cl
         dropped=_by_reason(log.dropped) | _by_reason(views.outside),
         return_days=wanted.return_days,
         seed=wanted.seed if wanted.bootstraps else None,
-        checks=(*_checks(own, views, wanted.expected), bots, _enough(own, views, counted, wanted.difference)),
-        measures=measure_rows(counted, resampling, has_clicks=bool(views.clicks.any())),
+        checks=(*_checks(own, views, wanted.expected), bots, enough),
+        measures=rows,
         days=_days(counted, names),
         positions=clicks_by_position(views, names),
         queries=queries.rows,
@@ -192,17 +194,27 @@ def _checks(log: ClickLog, views: PageViews, expected: Expected) -> tuple[Check,
     )
 
 
+def main_measure(rows: Sequence[MeasureRow]) -> ClickMeasure:
+    """What the conclusion is drawn by: CTR@1, or where the log has no positions the CTR of the first page."""
+    top = next(row for row in rows if row.measure is ClickMeasure.TOP_CTR)
+    return ClickMeasure.FIRST_PAGE_CTR if top.first is None and top.second is None else ClickMeasure.TOP_CTR
+
+
 def _enough(
-    log: ClickLog, views: PageViews, counted: Mapping[ClickMeasure, Counted | Undefined], wanted: float | None
+    log: ClickLog,
+    counted: Mapping[ClickMeasure, Counted | Undefined],
+    rows: Sequence[MeasureRow],
+    wanted: float | None,
+    *,
+    has_users: bool,
 ) -> Check:
-    """By CTR@1, or where the log does not say that by the CTR of the first page."""
+    """By the measure of the conclusion, which this check must not contradict."""
     days = float(np.ptp(log.times)) / MICROSECONDS_OF_DAY if log.has_times else None
-    has_users = _has_users(views)
-    for measure in (ClickMeasure.TOP_CTR, ClickMeasure.FIRST_PAGE_CTR):
-        one = counted[measure]
-        if isinstance(one, Counted):
-            return check_enough(users_needed(measure, one, wanted, days), has_users=has_users)
-    return check_enough(None, has_users=has_users)
+    measure = main_measure(rows)
+    one = counted[measure]
+    is_significant = next(row for row in rows if row.measure is measure).is_significant
+    found = users_needed(measure, one, wanted, days) if isinstance(one, Counted) else None
+    return check_enough(found, has_users=has_users, is_significant=is_significant)
 
 
 def _counts(log: ClickLog, views: PageViews, code: int) -> VariantCounts:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
+from annotator.evaluation.figures import SECOND_MINUS_FIRST
 from annotator.evaluation.graded_runs import Cell
 from annotator.evaluation.online.comparison import ClickComparison
 from annotator.evaluation.online.position_bias import PositionClicks
@@ -27,7 +28,19 @@ HEADINGS: Mapping[Part, tuple[str, ...]] = {
     Part.CHECKS: ("check", "state", "finding"),
     Part.VARIANTS: ("variant", "users", "sessions", "events", "pages", "results", "clicks", "conversions"),
     Part.MEASURES: (
-        *("measure", "first", "second", "difference", "low", "high", "z", "p", "p_holm", "method"),
+        *(
+            "measure",
+            "first",
+            "second",
+            SECOND_MINUS_FIRST,
+            "relative_to_first",
+            "low",
+            "high",
+            "z",
+            "p",
+            "p_holm",
+            "method",
+        ),
         *("units_first", "units_second", "entries_first", "entries_second", "reason"),
     ),
     Part.DAYS: ("measure", "variant", "day", "value", "low", "high", "entries"),
@@ -65,7 +78,7 @@ def _measures(comparison: ClickComparison) -> Iterator[list[Cell]]:
         tested = (one.low, one.high, one.z, one.p, one.p_corrected, None if one.method is None else one.method.value)
         counts = (one.first_units, one.second_units, one.first_entries, one.second_entries)
         reason = None if one.reason is None else str(one.reason.sentence)
-        yield [one.measure.value, one.first, one.second, one.difference, *tested, *counts, reason]
+        yield [one.measure.value, one.first, one.second, one.difference, one.relative, *tested, *counts, reason]
 
 
 def _days(comparison: ClickComparison) -> Iterator[list[Cell]]:

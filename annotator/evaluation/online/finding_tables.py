@@ -8,7 +8,8 @@ from annotator.evaluation.online.interleaving_result import InterleavingResult
 from annotator.evaluation.online.log_findings import LogFindings
 
 PAIRS = "pairs"
-WINS = ("first", "second", "wins_first", "wins_second", "ties", "delta")
+# Δ is above 0 where the first is preferred, as Chapelle et al. (TOIS 2012) have it.
+WINS = ("first", "second", "wins_first", "wins_second", "ties", "delta_of_first")
 Rows = Callable[[InterleavingResult], Iterator[list[Cell]]]
 REASON_HEADINGS = ("reason", "count")
 
@@ -36,8 +37,8 @@ def _pairs(found: InterleavingResult) -> Iterator[list[Cell]]:
     for one in found.pairs:
         drawn = one.bootstrap
         yield [
-            *(one.first, one.second, one.wins_first, one.wins_second, one.ties, one.delta, one.low, one.high),
-            *(one.p, one.p_holm),
+            *(one.first, one.second, one.wins_first, one.wins_second, one.ties, one.delta),
+            *(one.user_delta, one.low, one.high, one.test and one.test.value, one.p, one.p_holm, one.is_significant),
             *((None, None, None) if drawn is None else (drawn.low, drawn.high, drawn.p)),
             " ".join(str(reason.sentence) for reason in (one.no_interval, one.no_p) if reason is not None) or None,
         ]
@@ -59,8 +60,13 @@ def _dropped(found: InterleavingResult, left_out: Mapping[str, int]) -> Iterator
 OF_LISTS: Mapping[str, tuple[tuple[str, ...], Rows]] = {
     Part.VARIANTS.value: (("run", "clicks"), _variants),
     PAIRS: (
-        (*WINS, "low", "high", "p", "p_holm", "bootstrap_low", "bootstrap_high", "bootstrap_p", "reason"),
+        (
+            *(*WINS, "user_delta_of_first", "low", "high", "test", "p", "p_holm", "significant"),
+            *("bootstrap_low", "bootstrap_high", "bootstrap_p", "reason"),
+        ),
         _pairs,
     ),
     Part.QUERIES.value: (("query", *WINS), _queries),
 }
+# Of a log of either kind.
+FINDING_TABLES = tuple(dict.fromkeys([*map(str, Part), *OF_LISTS]))

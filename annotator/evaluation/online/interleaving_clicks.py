@@ -38,6 +38,7 @@ class CreditedLists:
     credit: NDArray[np.int64]  # clicks; shape: lists, runs
     query: Codes
     unit: Places  # the same for lists of one user, or without users of one session
+    rows: NDArray[np.intp]  # the clicks on all lists, the first on each result: which events of the log they are
     method: Method | None  # None where the log itself says whose each click is
     shown: int | None  # lists in all, with those without a click that counts; None when the log has no impressions
     uncounted: Mapping[Uncounted, int]  # clicks; without reasons of which there are none
@@ -168,6 +169,7 @@ def _credited(
         credit=credit[counts],
         query=found.query[counts],
         unit=found.unit[counts],
+        rows=found.rows,
         method=method,
         shown=found.shown,
         uncounted={reason: count for reason, count in uncounted.items() if count},

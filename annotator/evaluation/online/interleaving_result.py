@@ -2,12 +2,34 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any
 
 from annotator.errors import Sentence
 from annotator.evaluation.figures import SentenceEnum
 from annotator.evaluation.online.interleaved_lists import Method
 from annotator.evaluation.online.interleaving_clicks import Uncounted
+
+ALPHA = 0.05
+# Stated wherever balanced interleaving is chosen or was used.
+BALANCED_BIAS = Sentence(
+    "Balanced interleaving has a known bias: where one run has the documents of the other moved up by one (a b c d and "
+    "b c d a), users who click at random prefer it (Chapelle et al. 2012). Team draft does not have this bias."
+)
+
+
+class ListTest(StrEnum):
+    """How p was found. Lists of one user are not independent, so users with several lists are the units of a t test."""
+
+    T_OVER_USERS = "t test over users"
+    T_OVER_SESSIONS = "t test over sessions, users unknown"
+    BINOMIAL = "exact binomial, one list per user"
+    BINOMIAL_OF_SESSIONS = "exact binomial of lists, users unknown"
+
+    @property
+    def is_by_user(self) -> bool:
+        """Whether users are known, without whom no result is called significant."""
+        return self in {ListTest.T_OVER_USERS, ListTest.BINOMIAL}
 
 
 class NotTested(SentenceEnum):
@@ -18,6 +40,10 @@ class NotTested(SentenceEnum):
     ONE_UNIT = Sentence("No interval: all lists are of one user or session, and from that no spread can be estimated.")
     NO_SPREAD = Sentence(
         "No interval: it came out the same for every user or session, and from that no spread can be estimated."
+    )
+    KEPT_EARLIER = Sentence(
+        "Not tested by user: an earlier version studied this log and took the lists of one user for independent. "
+        "Remove the log and add it again."
     )
 
 
@@ -36,8 +62,8 @@ class PairScore:
     """Two runs: on how many lists each had more of the clicks, and on how many they had as many.
 
     `delta` is Δ = (wins of the first + ties / 2) / lists - 1/2, from -1/2 to 1/2, above 0 where the first is preferred.
-    Its 95 % interval is by the delta method over users. `p` is the exact two-sided binomial of the wins, without ties,
-    and takes every list by itself; `p_holm` is corrected for all pairs. What is None has a reason.
+    `user_delta` is the mean of the users' own Δ, to which the 95 % interval belongs; `p`, two-sided, is by `test`, and
+    `p_holm` is corrected for all pairs. What is None has a reason.
     """
 
     first: str
@@ -46,18 +72,29 @@ class PairScore:
     wins_second: int
     ties: int
     delta: float | None
+    user_delta: float | None
     low: float | None
     high: float | None
+    test: ListTest | None  # None of a result that an earlier version kept
     p: float | None
     p_holm: float | None
     bootstrap: Bootstrap | None  # when it was asked for
     no_interval: NotTested | None  # why there is none, and no bootstrap either
     no_p: NotTested | None
 
+    @property
+    def is_significant(self) -> bool:
+        """Whether the two differ at 5 %, all pairs considered, by a test that has a user as its unit."""
+        is_by_user = self.test is not None and self.test.is_by_user
+        return is_by_user and self.p_holm is not None and self.p_holm < ALPHA
+
 
 @dataclass(frozen=True)
 class QueryScore:
-    """The same of the lists of one query; `query` is None where the log does not say."""
+    """The same of the lists of one query; `query` is None where the log does not say.
+
+    `clicked` are the docnos with most clicks on any of its lists, most first; empty in a result of an earlier version.
+    """
 
     query: str | None
     first: str
@@ -66,6 +103,7 @@ class QueryScore:
     wins_second: int
     ties: int
     delta: float
+    clicked: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,21 +146,35 @@ def from_json(stored: Mapping[str, Any]) -> InterleavingResult:
             "method": None if method is None else Method(method),
             "uncounted": {Uncounted(reason): count for reason, count in stored["uncounted"].items()},
             "pairs": tuple(map(_pair_from_json, stored["pairs"])),
-            "queries": tuple(QueryScore(**one) for one in stored["queries"]),
+            "queries": tuple(map(_query_from_json, stored["queries"])),
         }
     )
 
 
+def _query_from_json(stored: Mapping[str, Any]) -> QueryScore:
+    return QueryScore(**{**stored, "clicked": tuple((docno, clicks) for docno, clicks in stored.get("clicked", ()))})
+
+
 def _pair_from_json(stored: Mapping[str, Any]) -> PairScore:
-    bootstrap = stored["bootstrap"]
+    if "test" not in stored:
+        stored = {**stored, **EARLIER}
+    bootstrap, test = stored["bootstrap"], stored["test"]
     return PairScore(
         **{
             **stored,
+            "test": None if test is None else ListTest(test),
             "bootstrap": None if bootstrap is None else Bootstrap(**bootstrap),
             "no_interval": _reason(stored["no_interval"]),
             "no_p": _reason(stored["no_p"]),
         }
     )
+
+
+# What a result that was kept before tests were by user does not say.
+EARLIER = {
+    **dict.fromkeys(("user_delta", "low", "high", "test", "p", "p_holm")),
+    **dict.fromkeys(("no_interval", "no_p"), NotTested.KEPT_EARLIER.name),
+}
 
 
 def _name(reason: NotTested | None) -> str | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotator.evaluation.online.comparison import ClickComparison
-from annotator.evaluation.online.interleaving_result import InterleavingResult, QueryScore
+from annotator.evaluation.online.interleaving_result import InterleavingResult, PairScore, QueryScore
 from annotator.evaluation.online.measures import ClickMeasure
 from annotator.evaluation.online.query_clicks import QueryClicks
 from annotator.evaluation.online.together import Difference, folded, topics_of_queries
@@ -83,17 +83,23 @@ def evidence_of_comparison(found: ClickComparison) -> LogEvidence:
 
 
 def evidence_of_interleaving(found: InterleavingResult) -> LogEvidence:
-    """Take from an interleaving what stands beside judgements: Δ of every two variants, turned to the second's."""
-    told = [
-        Told(What.DELTA, (one.first, one.second), _difference(one.delta, one.low, one.high).turned)
-        for one in found.pairs
-    ]
+    """Take from an interleaving what stands beside judgements: Δ of every two variants, turned to the second's.
+
+    Without users there is no interval, as lists of one user would be taken for independent.
+    """
+    told = [Told(What.DELTA, (one.first, one.second), _preference(one).turned) for one in found.pairs]
     asked = [one for one in found.queries if told and (one.first, one.second) == told[0].variants]
     return LogEvidence(
         dict.fromkeys(found.runs, found.lists),
         tuple(told),
         tuple(_query_of_lists(one, one.query) for one in asked if one.query is not None),
     )
+
+
+def _preference(one: PairScore) -> Difference:
+    if one.test is None or not one.test.is_by_user:
+        return Difference(one.delta)
+    return _difference(one.user_delta, one.low, one.high)
 
 
 def _difference(value: float | None, low: float | None, high: float | None) -> Difference:
@@ -114,7 +120,7 @@ def _queries_of_variants(found: ClickComparison) -> Iterator[AskedQuery]:
 
 def _query_of_lists(one: QueryScore, query: str) -> AskedQuery:
     lists, half = one.wins_first + one.wins_second + one.ties, one.ties / 2
-    return AskedQuery(query, (lists, lists), (one.wins_first + half, one.wins_second + half), {})
+    return AskedQuery(query, (lists, lists), (one.wins_first + half, one.wins_second + half), dict(one.clicked))
 
 
 def by_topic(queries: Sequence[AskedQuery], titles: Mapping[str, str]) -> dict[str, AskedQuery]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from annotator.errors import Problems
 from annotator.evaluation.online.log_tables import CONTROL, Heading
-from annotator.evaluation.table_lines import MAX_LINE_BYTES
+from annotator.evaluation.table_lines import MAX_LINE_BYTES, counted_fields
 
 BLANKS = " \t"  # around a field, to which they do not belong
 
@@ -59,8 +59,8 @@ def note_width(problems: Problems, name: str, line: int, fields: int, columns: i
     problems.add(
         name,
         line,
-        "The line has %(fields)d fields, and the heading %(columns)d. A field with a separator inside needs quotes.",
-        fields=fields,
+        "The line has %(fields)s, and the heading %(columns)d. A field with a separator inside needs quotes.",
+        fields=counted_fields(fields),
         columns=columns,
     )
 

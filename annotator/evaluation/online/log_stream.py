@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems
+from annotator.evaluation.file_signatures import note_no_text
 from annotator.evaluation.table_lines import MAX_LINE_BYTES
-from annotator.evaluation.unpacking import GZIP_MAGIC, GZIP_WINDOW, UTF8_MARK, UTF16_MARKS
+from annotator.evaluation.unpacking import GZIP_MAGIC, GZIP_WINDOW, UTF8_MARK
 
 CHUNK_BYTES = 1 << 20
 
@@ -118,11 +119,8 @@ def _limited(name: str, total: int, pieces: Iterator[bytes], problems: Problems,
 def _is_text(name: str, first: bytes, problems: Problems) -> bool:
     if not first.removeprefix(UTF8_MARK):
         problems.add(name, None, "The file is empty.")
-    elif first.startswith(UTF16_MARKS):
-        problems.add(name, None, "The file is text in UTF-16. Save it as UTF-8.")
-    else:
-        return True
-    return False
+        return False
+    return not note_no_text(problems, name, first)
 
 
 def _whole_lines(name: str, first: bytes, pieces: Iterator[bytes], problems: Problems) -> Iterator[bytes]:

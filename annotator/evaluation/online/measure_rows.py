@@ -12,6 +12,7 @@ from annotator.evaluation.online.undefined import Undefined
 from annotator.evaluation.online.user_bootstrap import Resampling
 from annotator.evaluation.significance.correction import holm
 
+ALPHA = 0.05
 # Without any click these are the same everywhere, and for one reason.
 OF_CLICKS = frozenset(
     {
@@ -58,6 +59,16 @@ class MeasureRow:
     first_entries: int = 0  # pages, searches, ratings or users: what the value is a mean over
     second_entries: int = 0
     reason: Undefined | None = None
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the first's value; None where that is 0 or missing."""
+        return self.difference / self.first if self.difference is not None and self.first else None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the variants differ at 5 %, corrected for the number of measures."""
+        return self.p_corrected is not None and self.p_corrected < ALPHA
 
 
 def measure_rows(

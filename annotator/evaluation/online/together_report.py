@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from annotator.errors import Sentence
+from annotator.evaluation.figures import SECOND_MINUS_FIRST
 from annotator.evaluation.graded_runs import Cell, QrelsState
 from annotator.evaluation.online.log_evidence import What
 from annotator.evaluation.online.together import Difference, QueryBeside, Says, Verdict
@@ -20,7 +22,7 @@ class Part(StrEnum):
 
 HEADINGS: dict[Part, tuple[str, ...]] = {
     Part.VARIANTS: ("log", "variant", "run", "judged", "views", "ctr_at_1", "delta"),
-    Part.PAIRS: ("first", "second", "log", "what", "difference", "low", "high", "verdict"),
+    Part.PAIRS: ("first", "second", "log", "what", SECOND_MINUS_FIRST, "low", "high", "verdict"),
     Part.QUERIES: (
         *("topic", "title", "what", "views_first", "views_second", "users_first", "users_second"),
         *("judged_first", "judged_second", "apart"),
@@ -121,6 +123,7 @@ class TogetherReport:
     what: What | None  # by what that log says what users prefer
     runs: tuple[str, str] | None  # of that log, the first and the second
     queries: tuple[QueryApart, ...]
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
 
     @property
     def to_pool(self) -> tuple[tuple[str, str], ...]:

@@ -12,7 +12,7 @@ from annotator.evaluation.online.ratios import ratios, sums_by_user
 
 # 2 (1.96 + 0.84)² is 15.7: an error of 5 % and a power of 80 % (van Belle 2008, "Lehr's rule").
 LEHR = 16
-USUAL_SHARE = 0.05  # of the first variant's value, where no wanted difference is given
+USUAL_SHARE = 0.05  # of the mean of both variants' values, where no wanted difference is given
 MOST_DAYS = 36_500
 
 
@@ -30,17 +30,17 @@ class UsersNeeded:
 def users_needed(
     measure: ClickMeasure, counted: Counted, wanted: float | None, observed_days: float | None
 ) -> UsersNeeded | None:
-    """Count by 16 s² / d² users of each variant, s² being the spread of a user's share in the first's value.
+    """Count by 16 s² / d² users of each variant, s² being the spread of a user's share, the mean of both variants.
 
-    That is 16 p (1 - p) / d² where every user has one page. None where the log shows no spread or no difference is to
-    be found. `observed_days` is how long the log is.
+    That is 8 (p (1 - p) + q (1 - q)) / d² where every user has one page; which variant is the first does not matter.
+    None where the log shows no spread or no difference is to be found. `observed_days` is how long the log is.
     """
-    first = ratios(*sums_by_user(counted.variant.astype(np.int64), counted.unit, counted.value), 2)
-    spread = float(first.variance[0] * first.users[0])
-    goal = float(USUAL_SHARE * first.value[0]) if wanted is None else wanted
+    both = ratios(*sums_by_user(counted.variant.astype(np.int64), counted.unit, counted.value), 2)
+    spread = float((both.variance * both.users).mean())
+    goal = float(USUAL_SHARE * both.value.mean()) if wanted is None else wanted
     if not (spread > 0 and goal > 0):
         return None
-    needed, have = ceil(LEHR * spread / goal**2), int(first.users.min())
+    needed, have = ceil(LEHR * spread / goal**2), int(both.users.min())
     days = None
     if observed_days and have:
         more = (needed - have) * observed_days / have
@@ -48,9 +48,14 @@ def users_needed(
     return UsersNeeded(measure, goal, needed, have, days)
 
 
-def check_enough(found: UsersNeeded | None, *, has_users: bool) -> Check:
-    """Say whether there are enough users for the wanted difference, and else how many more days it takes."""
+def check_enough(found: UsersNeeded | None, *, has_users: bool, is_significant: bool = False) -> Check:
+    """Say whether there are enough users for the wanted difference, and else how many more days it takes.
+
+    Where the difference that was found is significant, there were enough, however small the log.
+    """
     kind = CheckKind.ENOUGH
+    if is_significant:
+        return Check(kind, CheckState.FINE, Sentence("Enough: the difference that was found is significant."))
     if found is None:
         sentence = Sentence("Not available: from these clicks no spread can be estimated.")
         return Check(kind, CheckState.UNKNOWN, sentence)

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,12 @@ class Adaptive(ABC):
     wants another to count begins anew. Not for several threads at once.
     """
 
-    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF) -> None:
-        """Begin without verdicts."""
+    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1) -> None:
+        """Begin without verdicts; the seed is of random ties."""
         self.runs = runs
-        self.preference = runs.preference(ties)
-        self.prefers_first_run = ties is Ties.FIRST_RUN
+        self.preference = runs.preference(ties, seed)
+        self.ties = ties
+        self.seed = seed
         self._known = np.zeros(runs.candidates + 1, np.bool_)
 
     def learn(self, verdicts: Iterable[Verdict]) -> None:
@@ -80,12 +82,16 @@ class Adaptive(ABC):
     def _next(self, blocked: Blocked) -> tuple[int, int, dict[str, float]]:
         """Give the place, the row and the reason of the best document that is not blocked; there is one."""
 
-    def _preferred(self, rows: NDArray[np.intp], places: NDArray[np.int32]) -> int:
+    def _preferred(self, rows: NDArray[np.intp], places: NDArray[np.int32], blocked: Blocked) -> int:
         """Settle a tie among runs, each of which puts a document forward: the index of the one that goes first.
 
-        Of runs that put the same document forward, the one that comes first in their own order.
+        Of runs that put the same document forward, the one that comes first in their own order; of random ties, any,
+        drawn again whenever another document is blocked.
         """
-        return int(np.argmin(self.runs.given[rows] if self.prefers_first_run else self.preference[places]))
+        if self.ties is Ties.RANDOM:
+            drawn = blake2b(f"{self.seed}\0{self.runs.topic}\0{np.count_nonzero(blocked)}".encode(), digest_size=8)
+            return int.from_bytes(drawn.digest(), "big") % rows.size
+        return int(np.argmin(self.runs.given[rows] if self.ties is Ties.FIRST_RUN else self.preference[places]))
 
 
 def explain(reason: Mapping[str, float], run: str) -> Sentence:

@@ -8,9 +8,9 @@ from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
 RBP_PERSISTENCE = 0.8  # Moffat, Webber and Zobel's
 
 
-def in_order(runs: TopicRuns, weights: Weights, ties: Ties = Ties.RRF) -> NDArray[np.int32]:
+def in_order(runs: TopicRuns, weights: Weights, ties: Ties = Ties.RRF, *, seed: int = 1) -> NDArray[np.int32]:
     """Order the candidates by weight, greatest first, as document numbers."""
-    return runs.documents[np.lexsort((runs.preference(ties), -weights))]
+    return runs.documents[np.lexsort((runs.preference(ties, seed), -weights))]
 
 
 def depth(runs: TopicRuns) -> Weights:

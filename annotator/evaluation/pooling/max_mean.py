@@ -28,9 +28,9 @@ class MaxMean(Adaptive):
 
     RATE = 1.0
 
-    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, update: Update = Update.ALL) -> None:
+    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1, update: Update = Update.ALL) -> None:
         """Begin with all runs at a mean of one half."""
-        super().__init__(runs, ties=ties)
+        super().__init__(runs, ties=ties, seed=seed)
         self._update = update
         self._relevant = np.zeros(runs.given.size)
         self._judged = np.zeros(runs.given.size)
@@ -50,7 +50,7 @@ class MaxMean(Adaptive):
         alpha, beta = 1 + self._relevant, 1 + self._judged - self._relevant
         means = np.where(at_head < self.runs.candidates, alpha / (alpha + beta), -1)
         best = np.flatnonzero(means == means.max())
-        row = int(best[self._preferred(best, at_head[best])])
+        row = int(best[self._preferred(best, at_head[best], blocked)])
         reason = {"rank": int(heads[row]) + 1, "alpha": float(alpha[row]), "beta": float(beta[row])}
         return int(at_head[row]), row, reason
 
@@ -70,7 +70,8 @@ class LastMaxMean(MaxMean):
 
     As MaxMean, but r and n are multiplied by a rate before a judgement is added, and the rate is 0: only the last one
     counts, so that a run that stops finding relevant documents is left at once. Means then have three values, and ties
-    decide much. Losada, Parapar and Barreiro, Information Processing and Management 53(5), 2017.
+    decide much; they are drawn at random unless another rule is chosen. Losada, Parapar and Barreiro, Information
+    Processing and Management 53(5), 2017.
     """
 
     RATE = 0.0

@@ -20,9 +20,9 @@ class MoveToFront(Adaptive):
     since the last hit, so that it needs no highest value. Cormack, Palmer and Clarke, SIGIR 1998.
     """
 
-    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF) -> None:
+    def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1) -> None:
         """Begin with all runs in front."""
-        super().__init__(runs, ties=ties)
+        super().__init__(runs, ties=ties, seed=seed)
         self._rows: list[list[int]] = runs.lists.tolist()
         self._tie: list[int] = self.preference.tolist()
         self._given: list[int] = runs.given.tolist()
@@ -33,7 +33,7 @@ class MoveToFront(Adaptive):
         heapq.heapify(self._queue)
 
     def _standing(self, misses: int, row: int, place: int) -> Standing:
-        return misses, self._given[row] if self.prefers_first_run else self._tie[place], row
+        return misses, self._given[row] if self.ties is Ties.FIRST_RUN else self._tie[place], row
 
     def _learn(self, place: int, row: int | None, *, is_relevant: bool) -> None:  # noqa: ARG002  every run that comes to the document learns
         self._verdicts[place] = RELEVANT if is_relevant else NOT_RELEVANT

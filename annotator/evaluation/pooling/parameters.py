@@ -68,8 +68,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "ties": Parameter(
         _ties,
-        Sentence("The ties must be rrf or first-run, not “%(written)s”."),
-        Sentence("What goes first of equals: what RRF puts first (rrf), or what the first run has (first-run)."),
+        Sentence("The ties must be rrf, first-run or random, not “%(written)s”."),
+        Sentence(
+            "Tie-breaking: what RRF puts first (rrf), what the first run has (first-run), or what is drawn by the seed "
+            "of the pool (random, the default of maxmean-ns)."
+        ),
     ),
     "strata": Parameter(
         parse_bands,

@@ -21,11 +21,11 @@ def simulate(
     budget does not count.
     """
     if strategy.definition.kind is Kind.ADAPTIVE:
-        return _adaptive(strategy, runs, relevant, most)
+        return _adaptive(strategy, runs, relevant, most, seed)
     if strategy.definition.kind is Kind.SAMPLE:
         order = np.concatenate([stratum.sample for stratum in strategy.sample(runs, seed)])
     else:
-        order = strategy.order(runs)
+        order = strategy.order(runs, seed)
     return _judged(order, relevant)[:most]
 
 
@@ -33,10 +33,12 @@ def _judged(order: NDArray[np.int32], relevant: Mapping[int, bool]) -> NDArray[n
     return np.array([document for document in order.tolist() if document in relevant], np.int32)
 
 
-def _adaptive(strategy: Strategy, runs: TopicRuns, relevant: Mapping[int, bool], most: int | None) -> NDArray[np.int32]:
-    state = strategy.begin(runs)
+def _adaptive(
+    strategy: Strategy, runs: TopicRuns, relevant: Mapping[int, bool], most: int | None, seed: int
+) -> NDArray[np.int32]:
+    state = strategy.begin(runs, seed)
     state.learn(Verdict(document, None) for document in runs.documents.tolist() if document not in relevant)
-    order: list[int] = _judged(strategy.start(runs), relevant)[:most].tolist()
+    order: list[int] = _judged(strategy.start(runs, seed), relevant)[:most].tolist()
     state.learn(Verdict(document, relevant[document]) for document in order)
     while (most is None or len(order) < most) and (chosen := state.choose()):
         order.append(chosen[0].document)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling import fused
 from annotator.evaluation.pooling.adaptive import Adaptive
-from annotator.evaluation.pooling.hedge import Hedge
+from annotator.evaluation.pooling.hedge import DECIMALS, Hedge
 from annotator.evaluation.pooling.max_mean import LastMaxMean, MaxMean, Update
 from annotator.evaluation.pooling.move_to_front import MoveToFront
 from annotator.evaluation.pooling.parameters import read_parameter, show
@@ -44,6 +44,7 @@ class Definition:
     works_by: Callable[..., Any]  # its docstring explains the strategy
     takes: Mapping[str, str | None]
     needs: tuple[str, ...] = ()  # of these, exactly one must be said
+    decimals: int | None = None  # of the weights that it compares: recorded with a pool, and nobody's choice
     reads_scores: bool = False  # whether runs' scores are to be loaded for it
 
     @property
@@ -69,6 +70,7 @@ class Strategy:
     update: Update = Update.ALL
     ties: Ties = Ties.RRF
     strata: tuple[Band, ...] = ()
+    decimals: int | None = None
 
     @property
     def definition(self) -> Definition:
@@ -79,6 +81,8 @@ class Strategy:
     def parameters(self) -> dict[str, str | int]:
         """All that it takes and that holds, as it can be stored: `parse_strategy` reads it."""
         values = {name: getattr(self, name) for name in self.definition.takes}
+        if self.decimals is not None:
+            values["decimals"] = self.decimals
         return {name: show(value) for name, value in values.items() if value is not None}
 
     @property
@@ -86,21 +90,23 @@ class Strategy:
         """How deep it looks into runs, for `topic_runs`; None for all the way."""
         return self.strata[-1].last if self.strata else self.depth
 
-    def order(self, runs: TopicRuns) -> NDArray[np.int32]:
+    def order(self, runs: TopicRuns, seed: int) -> NDArray[np.int32]:
         """Order the candidates; for strategies of the kinds depth and order."""
         weigh: Callable[[TopicRuns], Weights] = self.definition.works_by
-        return fused.in_order(runs, weigh(runs), self.ties)
+        return fused.in_order(runs, weigh(runs), self.ties, seed=seed)
 
-    def start(self, runs: TopicRuns) -> NDArray[np.int32]:
+    def start(self, runs: TopicRuns, seed: int) -> NDArray[np.int32]:
         """Give the documents to judge before an adaptive strategy chooses, as a growing depth takes them in."""
-        order = fused.in_order(runs, fused.depth(runs), self.ties)
+        order = fused.in_order(runs, fused.depth(runs), self.ties, seed=seed)
         return order[: np.count_nonzero(runs.best_rank <= self.start_depth)]
 
-    def begin(self, runs: TopicRuns) -> Adaptive:
-        """Put an adaptive strategy to work on a topic."""
+    def begin(self, runs: TopicRuns, seed: int) -> Adaptive:
+        """Put an adaptive strategy to work on a topic; the seed is of random ties."""
         adaptive: Callable[..., Adaptive] = self.definition.works_by
-        said = {"update": self.update} if "update" in self.definition.takes else {}
-        return adaptive(runs, ties=self.ties, **said)
+        said: dict[str, object] = {"update": self.update} if "update" in self.definition.takes else {}
+        if self.definition.decimals is not None:
+            said["decimals"] = self.decimals
+        return adaptive(runs, ties=self.ties, seed=seed, **said)
 
     def sample(self, runs: TopicRuns, seed: int) -> tuple[Stratum, ...]:
         """Draw the sample of a stratified strategy."""
@@ -116,8 +122,8 @@ STRATEGIES: Mapping[str, Definition] = {
     "ntcir": Definition(Kind.ORDER, fused.ntcir, BUDGETED, BUDGETS),
     "mtf": Definition(Kind.ADAPTIVE, MoveToFront, STARTED, BUDGETS),
     "maxmean": Definition(Kind.ADAPTIVE, MaxMean, {**STARTED, "update": "all"}, BUDGETS),
-    "maxmean-ns": Definition(Kind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all"}, BUDGETS),
-    "hedge": Definition(Kind.ADAPTIVE, Hedge, STARTED, BUDGETS),
+    "maxmean-ns": Definition(Kind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all", "ties": "random"}, BUDGETS),
+    "hedge": Definition(Kind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
     "stratified": Definition(Kind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
 }
 
@@ -143,7 +149,7 @@ def parse_strategy(name: str, said: Mapping[str, str | int]) -> Strategy:
     _check_amount(name, [parameter for parameter in definition.needs if parameter in said])
     written = {**definition.takes, **said}
     values = {each: read_parameter(each, str(value)) for each, value in written.items() if value is not None}
-    return Strategy(name, **values)  # type: ignore[arg-type]  # each parameter is read as what its field is
+    return Strategy(name, decimals=definition.decimals, **values)  # type: ignore[arg-type]  # each parameter is read as what its field is
 
 
 def _check_amount(name: str, amounts: Sequence[str]) -> None:

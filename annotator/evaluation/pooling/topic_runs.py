@@ -9,6 +9,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.ordering import judging_order
+
 Places = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Value = TypeVar("Value", np.int32, np.float64)
@@ -21,6 +23,7 @@ class Ties(Enum):
 
     RRF = "rrf"  # the document with the greatest RRF weight, then the one whose docno is least in byte order
     FIRST_RUN = "first-run"  # the run given first; of documents, the one in the run given first, then by docno
+    RANDOM = "random"  # drawn by the seed of the pool; MaxMean draws again for every choice
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +121,19 @@ class TopicRuns:
         first[self.entries.place[late_first]] = self.given[self.entries.row[late_first]]
         return first
 
-    def preference(self, ties: Ties) -> NDArray[np.intp]:
-        """Give each place its position in the order in which ties among documents are settled, 0 for the first."""
-        first = -self.rrf if ties is Ties.RRF else self._first_given
+    def preference(self, ties: Ties, seed: int) -> NDArray[np.intp]:
+        """Give each place its position in the order in which ties among documents are settled, 0 for the first.
+
+        The seed matters to random ties alone.
+        """
+        first: NDArray[np.float64] | NDArray[np.int64]
+        match ties:
+            case Ties.RRF:
+                first = -self.rrf
+            case Ties.FIRST_RUN:
+                first = self._first_given
+            case Ties.RANDOM:
+                first = judging_order(self.docnos, seed, f"{self.topic}\0ties")
         position = np.empty(self.candidates, np.intp)
         position[np.argsort(first, kind="stable")] = np.arange(self.candidates)
         return position

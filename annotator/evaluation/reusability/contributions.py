@@ -1,6 +1,6 @@
 """Who found what: which run, team or search put each judged document into the pool, and which of them alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +68,7 @@ class SourceFinds:
     """What a source put into the pool, of the judged documents."""
 
     source: str
+    pooled: bool  # whether it put anything into the pool, judged or not
     judged: int
     relevant: int
     only_judged: int  # that no other source has
@@ -90,8 +91,13 @@ class WhoFoundWhat:
         return share_of(ones, self.relevant, Missing.NOTHING_RELEVANT)
 
 
-def who_found_what(contributions: Contributions, grades: Grades, relevant_from: int) -> WhoFoundWhat:
-    """Count what each source put into the pool, of the judged and of the relevant documents, and what it alone did."""
+def who_found_what(
+    contributions: Contributions, grades: Grades, relevant_from: int, pooled: Collection[int] | None = None
+) -> WhoFoundWhat:
+    """Count what each source put into the pool, of the judged and of the relevant documents, and what it alone did.
+
+    `pooled` are the places of the sources that put anything in, judged or not; without it, those with judged documents.
+    """
     is_judged = grades > NOT_GRADED
     is_relevant = is_judged & (grades >= relevant_from)
     relevant = int(np.count_nonzero(is_relevant))
@@ -102,8 +108,16 @@ def who_found_what(contributions: Contributions, grades: Grades, relevant_from: 
         for which in (is_judged, is_relevant)
     ]
     finds = tuple(
-        SourceFinds(source, judged, found, alone, best, share_of(best, relevant, Missing.NOTHING_RELEVANT))
-        for source, judged, found, alone, best in zip(contributions.sources, *columns, strict=True)
+        SourceFinds(
+            source,
+            bool(judged) if pooled is None else place in pooled,
+            judged,
+            found,
+            alone,
+            best,
+            share_of(best, relevant, Missing.NOTHING_RELEVANT),
+        )
+        for place, (source, judged, found, alone, best) in enumerate(zip(contributions.sources, *columns, strict=True))
     )
     spread = np.bincount(contributions.has[:, is_relevant].sum(axis=0), minlength=len(contributions.sources) + 1)
     return WhoFoundWhat(finds, relevant, tuple(spread.tolist()))

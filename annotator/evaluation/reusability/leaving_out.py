@@ -50,7 +50,7 @@ class LeftOutRun:
 
     tag: str
     source: str
-    fed: bool  # whether the source put anything into the pool that is judged
+    fed: bool  # whether the run itself put anything into the pool that is judged
     full: float
     without: float
     full_place: int | None  # None when the measure says nothing of better and worse
@@ -128,12 +128,13 @@ class _Rescored:
 
 @dataclass(frozen=True, eq=False)
 class _Whose:
-    """The runs and their sources by name, and which sources put anything into the pool that is judged."""
+    """The runs and their sources by name, and which of both put anything into the pool that is judged."""
 
     tags: Sequence[str]
     source_of: Sequence[int]
     sources: Sequence[str]
-    feeding: NDArray[np.bool_]
+    feeding: NDArray[np.bool_]  # of each source
+    fed: Sequence[bool]  # of each run
 
 
 def leave_out(
@@ -144,15 +145,17 @@ def leave_out(
     contributions: Contributions,
     scorings: Sequence[Scoring],
     *,
+    fed: Sequence[bool] | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> tuple[LeftOut, ...]:
     """Leave out one source after the other, a team or a run, and score all runs without what only it brought.
 
     Leave-out-uniques (Zobel, SIGIR 1998; by team: Voorhees, CLEF 2001): documents that only this source put into the
     pool are taken out of the qrels, relevant or not. `source_of` is the place of each run's source; sources may have
-    no runs, as people who searched. Nothing follows from a single source. Of a pool that was chosen adaptively this
-    tells little, for without the source other documents would have been chosen. One result a scoring; nothing judged
-    gives none. `advance` is called `steps_of_leaving_out` times.
+    no runs, as people who searched. `fed` says of each run whether it put anything judged into the pool itself (without
+    it: whether its source did); the changes are summed up over these. Nothing follows from a single source. Of a pool
+    that was chosen adaptively this tells little, for without the source other documents would have been chosen. One
+    result a scoring; nothing judged gives none. `advance` is called `steps_of_leaving_out` times.
     """
     if not np.any(grades > NOT_GRADED):
         return ()
@@ -163,11 +166,12 @@ def leave_out(
     without = np.repeat(means[:1], len(contributions.sources), axis=0)
     without[removing] = means[1:]
     feeding = contributions.feeding(grades)
+    fed = [bool(feeding[source]) for source in source_of] if fed is None else fed
     return tuple(
         _left_out(
             scoring,
             _Rescored(means[0, which], without[:, which]),
-            _Whose(tags, source_of, contributions.sources, feeding),
+            _Whose(tags, source_of, contributions.sources, feeding, fed),
             _removed(contributions, grades, scoring.relevant_from),
         )
         for which, scoring in enumerate(scorings)
@@ -222,7 +226,7 @@ def _runs(scoring: Scoring, scored: _Rescored, whose: _Whose) -> tuple[LeftOutRu
         LeftOutRun(
             tag,
             whose.sources[source],
-            bool(whose.feeding[source]),
+            whose.fed[run],
             float(scored.full[run]),
             float(scored.without[source, run]),
             before[run] if is_ordered else None,

@@ -8,9 +8,16 @@ import numpy as np
 from annotator.errors import Sentence
 from annotator.evaluation.collection_figures import Missing, share_of
 from annotator.evaluation.figures import Figure, SentenceEnum
-from annotator.evaluation.topic_flags import LEAST_JUDGED, LEAST_RELEVANT, JudgedTopic
+from annotator.evaluation.topic_flags import (
+    LEAST_JUDGED,
+    TOO_RELEVANT_PERCENT,
+    TOO_RELEVANT_SHARE,
+    Fault,
+    JudgedTopic,
+    fault_of,
+)
 
-CAREFUL, TOO_MANY = 0.17, 0.4  # relevant share of the judged documents from which on the words are others
+CAREFUL_SHARE = 0.17  # relevant share of the judged documents from which on care is needed
 
 
 class Density(SentenceEnum):
@@ -24,8 +31,9 @@ class Density(SentenceEnum):
         "that fed the pool (17 to 23 %%)."
     )
     TOO_MANY = Sentence(
-        "Too many: 40 %% or more of the judged documents are relevant, so that many more will be unjudged; TREC's Deep "
-        "Learning tracks dropped topics from 40 to 60 %% on."
+        "Too many: %(percent)d %% or more of the judged documents are relevant, so that many more will be unjudged; "
+        "TREC's Deep Learning tracks dropped topics from 40 to 60 %% on.",
+        {"percent": TOO_RELEVANT_PERCENT},
     )
 
 
@@ -40,12 +48,12 @@ class TopicDensity:
     @property
     def is_flagged(self) -> bool:
         """Whether too many are relevant."""
-        return self.density is Density.TOO_MANY
+        return fault_of(self.topic) is Fault.MANY
 
     @property
     def has_too_few(self) -> bool:
         """Whether fewer are relevant than a topic needs, and those that wait to be judged cannot change that."""
-        return self.topic.judged > 0 and self.topic.relevant + self.topic.waiting < LEAST_RELEVANT
+        return fault_of(self.topic) is Fault.FEW
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,6 @@ def _of_topic(topic: JudgedTopic) -> TopicDensity:
 def _density(share: Figure, judged: int, waiting: int) -> Density | None:
     if share.value is None or (waiting and judged < LEAST_JUDGED):
         return None
-    if share.value >= TOO_MANY:
+    if share.value >= TOO_RELEVANT_SHARE:
         return Density.TOO_MANY
-    return Density.CAREFUL if share.value >= CAREFUL else Density.HEALTHY
+    return Density.CAREFUL if share.value >= CAREFUL_SHARE else Density.HEALTHY

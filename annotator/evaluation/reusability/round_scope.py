@@ -8,11 +8,16 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.errors import Sentence
+from annotator.errors import ConflictError, Sentence
 from annotator.evaluation.live_scores import GradedTopic
-from annotator.evaluation.reusability.residual_collection import Documents, residual_runs
+from annotator.evaluation.rankings import decode_documents, encode_documents
+from annotator.evaluation.reusability.residual_collection import Documents, residual_qrels, residual_runs
+from annotator.evaluation.samples import Samples
 
+Pair = tuple[int, int]  # topic key and document
 JudgedBefore = Mapping[int, Mapping[int, str]]  # topic key → {document: docno}
+# The fields of `RoundScope`, as they are stored.
+RoundFacts = tuple[int, bool, frozenset[int], tuple[int, ...], Hashable, Callable[[], JudgedBefore]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +34,11 @@ class RoundScope:
     kept: tuple[int, ...]
     mark: Hashable
     read: Callable[[], JudgedBefore]
+
+    @classmethod
+    def of(cls, facts: RoundFacts | None) -> "RoundScope | None":
+        """The scope of a round that was asked for; None where the runs of every round are scored."""
+        return None if facts is None else cls(*facts)
 
     @property
     def key(self) -> Hashable:
@@ -57,7 +67,7 @@ class RoundScope:
             "kept qrels, version %(versions)s, without what was put back since because its text had changed.",
             {
                 **number,
-                "documents": sum(map(len, self._judged.values())),
+                "documents": sum(map(len, self.judged.values())),
                 "versions": ", ".join(map(str, self.kept)),
             },
         )
@@ -68,21 +78,87 @@ class RoundScope:
 
     def lists_left(self, lists: Mapping[int, Sequence[Documents]]) -> dict[int, list[NDArray[np.int32]]]:
         """The lists of the runs, one a run for each topic, without what was judged before, the others moved up."""
-        judged = {id_: np.array(sorted(documents), np.int32) for id_, documents in self._judged.items()}
         return {
-            id_: [run[id_] for run in residual_runs([{id_: one} for one in of_runs], judged).runs]
+            id_: [run[id_] for run in residual_runs([{id_: one} for one in of_runs], self.judged_documents).runs]
             for id_, of_runs in lists.items()
         }
 
     @cached_property
-    def _judged(self) -> JudgedBefore:
+    def judged(self) -> JudgedBefore:
+        """What is taken out, with docnos."""
         return self.read() if self.residual else {}
 
+    @cached_property
+    def judged_documents(self) -> Mapping[int, Documents]:
+        """The same as arrays, without docnos."""
+        return {id_: np.array(sorted(documents), np.int32) for id_, documents in self.judged.items()}
+
+    @property
+    def changes_grades(self) -> bool:
+        """Whether the grades are not those of their source, because some were taken out."""
+        return self.residual and bool(self.kept)
+
+    def places_left(self, topic: int, packed: bytes) -> NDArray[np.intp]:
+        """The places in a packed list of the documents that are left."""
+        return np.flatnonzero(~np.isin(decode_documents(packed), self.judged_documents.get(topic, ())))
+
     def _without(self, id_: int, topic: GradedTopic) -> GradedTopic:
-        known = self._judged.get(id_)
+        known = self.judged.get(id_)
         if not known:
             return topic
         docnos = {docno.encode() for docno in known.values()}
         lines = [line for line in topic.lines.splitlines(keepends=True) if line.split()[2] not in docnos]
         grades = {document: grade for document, grade in topic.grades.items() if document not in known}
-        return replace(topic, grades=grades, lines=b"".join(lines), values=OrderedDict())
+        sample = None if topic.sample is None else topic.sample.without(known)
+        return replace(topic, grades=grades, lines=b"".join(lines), sample=sample, values=OrderedDict())
+
+
+def pairs_within(scope: RoundScope | None, grades: Mapping[Pair, int]) -> Mapping[Pair, int]:
+    """The grades, {(topic, document): grade}, that are left to score a round by."""
+    if scope is None or not scope.residual:
+        return grades
+    return {pair: grade for pair, grade in grades.items() if pair[1] not in scope.judged.get(pair[0], ())}
+
+
+def qrels_within(scope: RoundScope | None, qrels: Mapping[int, Mapping[int, int]]) -> Mapping[int, Mapping[int, int]]:
+    """The same of grades by topic, {topic: {document: grade}}, without topics of which nothing is left."""
+    return qrels if scope is None else residual_qrels(qrels, scope.judged_documents)
+
+
+def lists_within(scope: RoundScope | None, lists: Mapping[int, bytes]) -> Mapping[int, bytes]:
+    """The packed lists of a run, {topic: documents}, without what was judged before the round."""
+    if scope is None or not scope.residual:
+        return lists
+    return {
+        topic: encode_documents(decode_documents(packed)[scope.places_left(topic, packed)])
+        for topic, packed in lists.items()
+    }
+
+
+def samples_within(scope: RoundScope | None, samples: Samples) -> Samples:
+    """The samples of topics without what was judged before the round."""
+    if scope is None or not scope.residual:
+        return samples
+    return {topic: sample.without(scope.judged.get(topic, ())) for topic, sample in samples.items()}
+
+
+def notices_within(scope: RoundScope | None) -> tuple[Sentence, ...]:
+    """What readers of scores learn about the round."""
+    return () if scope is None else (scope.sentence,)
+
+
+def nothing_judged(scope: RoundScope | None) -> ConflictError:
+    """Why nothing can be scored where no grade is left."""
+    if scope is None or not scope.residual or not scope.kept:
+        return ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    return ConflictError(
+        "Nothing is judged yet beside what was judged before round %(number)d, so there is nothing to score against.",
+        number=scope.number,
+    )
+
+
+def no_run(scope: RoundScope | None) -> ConflictError:
+    """Why nothing can be scored where there is no run."""
+    if scope is None:
+        return ConflictError("There is no run to score yet.")
+    return ConflictError("There is no run to score in round %(number)d.", number=scope.number)

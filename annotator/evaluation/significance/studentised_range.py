@@ -4,6 +4,7 @@ All sums are of terms above 0, so that the smallest p values are as exact as the
 milliseconds a value, and there are thousands of pairs.
 """
 
+from functools import lru_cache
 from math import lgamma, log
 
 import numpy as np
@@ -41,6 +42,7 @@ def studentised_range_p(ranges: Values, means: int, degrees: int) -> Values:
     return of_ranges
 
 
+@lru_cache(maxsize=256)  # a search of sixty steps, for numbers of runs and topics that seldom change
 def critical_range(alpha: float, means: int, degrees: int) -> float:
     """Give the range that is reached by chance with probability `alpha`."""
     low, high = 0.0, 4.0

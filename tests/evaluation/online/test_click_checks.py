@@ -16,6 +16,7 @@ from annotator.evaluation.online.checks import (
 )
 from annotator.evaluation.online.click_log import ClickLog, Dropped, Event
 from annotator.evaluation.online.comparison import ComparisonWanted, compare_clicks
+from annotator.evaluation.online.conclusion import conclusion
 from annotator.evaluation.online.page_views import page_views
 
 EQUAL = pages(shown("A", "jo", clicks=(1,), at=0), shown("B", "ola", clicks=(2,), at=0))
@@ -171,24 +172,24 @@ def one_page_each(users: int, clicking: int, variant: str, days: float = 1) -> l
 
 
 def test_too_few_users_are_told_with_the_days_it_takes() -> None:
-    # Of 100 users 20 clicked: s² = .2 · .8 · 100/99 = .161616; for .1 that takes 16 · .161616 / .01 = 258.6 users, and
-    # for the 159 that lack 159/100 of the 2 days there were: 3.18.
+    # Of 100 users 20 and 30 clicked: s² = (.2 · .8 + .3 · .7) / 2 · 100/99 = .186869; for .1 that takes
+    # 16 · .186869 / .01 = 298.99 users, and for the 199 that lack 199/100 of the 2 days there were: 3.98.
     lines = one_page_each(100, 20, "A", days=2) + one_page_each(100, 30, "B", days=2)
     found = check_of(CheckKind.ENOUGH, log_of(lines), ComparisonWanted(difference=0.1))
     assert found.state is CheckState.NOTICE
     assert str(found.sentence) == (
-        "Too few users: a difference of 0.1 in CTR@1 takes 259 of each variant, and one has 100. At this rate it takes "
+        "Too few users: a difference of 0.1 in CTR@1 takes 299 of each variant, and one has 100. At this rate it takes "
         "4 more days."
     )
 
 
 def test_enough_users_are_told() -> None:
-    # For .2 it takes a quarter: 64.6.
+    # For .2 it takes a quarter: 74.7.
     lines = one_page_each(100, 20, "A") + one_page_each(100, 30, "B")
     found = check_of(CheckKind.ENOUGH, log_of(lines), ComparisonWanted(difference=0.2))
     assert found.state is CheckState.FINE
     assert str(found.sentence) == (
-        "Enough users: a difference of 0.2 in CTR@1 takes 65 of each variant, and there are 100 or more."
+        "Enough users: a difference of 0.2 in CTR@1 takes 75 of each variant, and there are 100 or more."
     )
 
 
@@ -229,6 +230,38 @@ def test_without_times_no_days_are_told_and_without_users_impressions_are(
     assert (sentence.startswith(words[0]), sentence.endswith(words[1])) == (True, True)
 
 
-def test_where_no_difference_is_named_a_twentieth_of_the_first_is_to_be_found() -> None:
+def test_where_no_difference_is_named_a_twentieth_of_the_mean_of_both_is_to_be_found() -> None:
     lines = one_page_each(100, 20, "A") + one_page_each(100, 30, "B")
-    assert "a difference of 0.01 in CTR@1" in str(check_of(CheckKind.ENOUGH, log_of(lines)).sentence)
+    assert "a difference of 0.0125 in CTR@1" in str(check_of(CheckKind.ENOUGH, log_of(lines)).sentence)
+
+
+@pytest.mark.parametrize("difference", [None, 0.1])
+def test_as_many_users_are_needed_whichever_variant_is_named_first(difference: float | None) -> None:
+    log = log_of(one_page_each(100, 20, "A") + one_page_each(90, 30, "B"))
+    one, other = (
+        check_of(CheckKind.ENOUGH, log, ComparisonWanted(variants=variants, difference=difference))
+        for variants in (("A", "B"), ("B", "A"))
+    )
+    assert str(one.sentence) == str(other.sentence)
+
+
+@pytest.mark.parametrize(
+    ("clicks", "beginning", "state"),
+    [
+        (
+            (20, 70),
+            "Significant: CTR@1 of B less that of A is +0.5, which is +250.0 % of the value of A",
+            CheckState.FINE,
+        ),
+        ((20, 22), "Not decided: CTR@1 of B less that of A is +0.02, which is +10.0 %", CheckState.NOTICE),
+        ((0, 0), "No conclusion: see “Clicks at all”.", CheckState.UNKNOWN),
+    ],
+)
+def test_there_is_one_conclusion_and_the_number_of_users_does_not_contradict_it(
+    clicks: tuple[int, int], beginning: str, state: CheckState
+) -> None:
+    # A twentieth of the mean would take thousands of users, and there are a hundred.
+    log = log_of(one_page_each(100, clicks[0], "A") + one_page_each(100, clicks[1], "B"))
+    found = compare_clicks(log)
+    assert str(conclusion(found)).startswith(beginning)
+    assert check_of(CheckKind.ENOUGH, log).state is state

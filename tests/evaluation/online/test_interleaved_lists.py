@@ -100,7 +100,7 @@ def test_each_thing_wrong_is_told_with_its_line(text: str, place: str, words: st
 
 
 def test_every_bad_line_is_told() -> None:
-    _, problems = parsed(HEADING + "7\n" + GOOD + "8\n")
+    _, problems = parsed(HEADING + "7\n" + GOOD + "8\t1\n")
     assert [problem.split(": ")[0] for problem in problems] == ["lists.tsv:2", "lists.tsv:4"]
 
 

@@ -15,6 +15,7 @@ from annotator.evaluation.online.interleaving import interleave
 from annotator.evaluation.online.interleaving_clicks import CreditedLists, credited_by_lists, credited_by_variant
 from annotator.evaluation.online.interleaving_result import (
     InterleavingResult,
+    ListTest,
     NotTested,
     PairScore,
     from_json,
@@ -39,19 +40,79 @@ def test_delta_is_that_of_chapelle_and_p_that_of_the_binomial() -> None:
 
 def test_the_interval_of_users_with_one_list_each_is_that_of_a_mean() -> None:
     # Of 130 values, 100 are 1/2 or -1/2: squares add up to 25. Variance (25 - 130 * .076923**2) / 129 = .187835, over
-    # 130 .00144489; the root .0380117 times 1.959964 is .0745015.
+    # 130 .00144489; the root .0380117 times 1.978524 (t, 129 degrees of freedom) is .0752070.
     score = score_of([1] * 60 + [-1] * 40 + [0] * 30)
-    assert score.low == pytest.approx(0.076923 - 0.0745015, abs=1e-6)
-    assert score.high == pytest.approx(0.076923 + 0.0745015, abs=1e-6)
+    assert score.low == pytest.approx(0.076923 - 0.0752070, abs=1e-6)
+    assert score.high == pytest.approx(0.076923 + 0.0752070, abs=1e-6)
 
 
-def test_the_interval_of_users_with_several_lists_is_that_of_the_delta_method() -> None:
-    # Jo wins twice and loses once, Kim loses once, Lee ties once: sums of halves 1/2, -1/2, 0 over 3, 1, 1 lists. Δ is
-    # 0, so the variance is that of the sums, 1/4, over 3 users and the square of 5/3 lists: .03; its root .173205.
-    score = score_of([1, 1, -1, -1, 0], [0, 0, 0, 1, 2])
-    assert score.delta == 0
-    assert score.high == pytest.approx(1.959964 * 0.173205, abs=1e-6)
-    assert score.low == pytest.approx(-1.959964 * 0.173205, abs=1e-6)
+def test_users_with_several_lists_are_the_units_of_a_t_test() -> None:
+    # Jo wins twice and loses once, Kim ties twice, Lee wins all of four, Max wins once: Δ of 1/6, 0, 1/2, 1/2 with the
+    # mean .291667, the deviation .25 and its error .125: t = 2.333333 of 3 degrees of freedom, p = .101838.
+    score = score_of([1, 1, -1, 0, 0, 1, 1, 1, 1, 1], [0, 0, 0, 1, 1, 2, 2, 2, 2, 3])
+    assert score.test is ListTest.T_OVER_USERS
+    assert score.delta == pytest.approx((7 + 2 / 2) / 10 - 1 / 2)
+    assert score.user_delta == pytest.approx(0.291667, abs=1e-6)
+    assert score.p == pytest.approx(0.101838, abs=1e-6)
+    assert (score.low, score.high) == pytest.approx((0.291667 - 3.182446 * 0.125, 0.5), abs=1e-6)
+
+
+def test_one_list_per_user_is_tested_by_the_exact_binomial() -> None:
+    assert score_of([1, -1, 1], [0, 1, 2]).test is ListTest.BINOMIAL
+    assert score_of([1] * 9, list(range(9))).is_significant
+
+
+def test_nothing_is_significant_where_users_are_unknown() -> None:
+    outcomes = np.array([1] * 60 + [-1] * 10)
+    for units, test in ((70, ListTest.BINOMIAL_OF_SESSIONS), (35, ListTest.T_OVER_SESSIONS)):
+        unit = np.arange(70) % units
+        known, unknown = (score_pair("A", "B", outcomes, unit, has_users=has_users) for has_users in (True, False))
+        assert (known.is_significant, unknown.is_significant) == (True, False)
+        assert (unknown.test, unknown.p) == (test, known.p)
+    # A list of a session whose user is not named makes them unknown.
+    log = log_of([click("jo", "a", "A"), click(None, "b", "B", session="s")])
+    assert not score_interleaving(log, credited_by_variant(log)).has_users
+
+
+def experiments(users: int, lists: int, taste: float, preference: float = 0.0, count: int = 400) -> list[PairScore]:
+    """Experiments in which the log-odds of the first run are normal over users; numbers of lists differ by user."""
+    chance = np.random.default_rng([users, lists, int(10 * taste)])
+    found = []
+    for _ in range(count):
+        each = chance.integers(1, 2 * lists, users)
+        wins = 1 / (1 + np.exp(-chance.normal(preference, taste, users)))
+        unit = np.repeat(np.arange(users), each)
+        drawn = np.where(chance.random(unit.size) < wins[unit], 1, -1) * (chance.random(unit.size) < 0.7)
+        found.append(score_pair("A", "B", drawn, unit))
+    return found
+
+
+def share_below_5_percent(found: list[PairScore]) -> float:
+    return float(np.mean([one.p is not None and one.p < 0.05 for one in found]))
+
+
+@pytest.mark.parametrize(("users", "lists", "taste"), [(100, 20, 0.5), (100, 20, 1.5), (6, 20, 1.5), (30, 3, 1.0)])
+def test_of_experiments_without_a_preference_about_5_in_100_are_significant(
+    users: int, lists: int, taste: float
+) -> None:
+    # Binomial of 400 and 1/20: from 2.5 % to 8 % but for one in 100. Lists taken for independent have 7 to 40 %.
+    found = experiments(users, lists, taste)
+    assert {one.test for one in found} == {ListTest.T_OVER_USERS}
+    assert 0.025 <= share_below_5_percent(found) <= 0.08
+
+
+@pytest.mark.parametrize(("taste", "power"), [(0.5, 0.8), (1.5, 0.3)])
+def test_a_preference_of_most_users_is_found(taste: float, power: float) -> None:
+    assert share_below_5_percent(experiments(100, 20, taste, preference=0.3, count=200)) >= power
+
+
+def test_a_result_that_an_earlier_version_kept_is_not_tested_by_user() -> None:
+    kept = to_json(scored(("jo", "x", "A"), ("kim", "x", "A"), ("lee", "y", "B")))
+    for pair in kept["pairs"]:
+        del pair["test"], pair["user_delta"]
+    [pair] = from_json(json.loads(json.dumps(kept))).pairs
+    assert (pair.wins_first, pair.p, pair.is_significant) == (2, None, False)
+    assert pair.no_p is pair.no_interval is NotTested.KEPT_EARLIER
 
 
 @pytest.mark.parametrize(
@@ -59,7 +120,8 @@ def test_the_interval_of_users_with_several_lists_is_that_of_the_delta_method() 
     [
         ([], [], NotTested.NO_LIST, NotTested.NO_LIST),
         ([0, 0], [0, 1], NotTested.NO_SPREAD, NotTested.ALL_TIED),
-        ([1, -1, 1], [0, 0, 0], NotTested.ONE_UNIT, None),
+        ([1, -1, 1], [0, 0, 0], NotTested.ONE_UNIT, NotTested.ONE_UNIT),
+        ([1, 1, 1, 1], [0, 0, 1, 1], NotTested.NO_SPREAD, NotTested.NO_SPREAD),
         ([1, 1], [0, 1], NotTested.NO_SPREAD, None),
     ],
 )
@@ -167,7 +229,7 @@ def test_a_result_goes_through_json_and_back(seed: int | None) -> None:
 def without_credit() -> CreditedLists:
     log = log_of([click("jo", "a", "A"), click("jo", "b", "B")])
     found = credited_by_variant(log)
-    return replace(found, credit=found.credit[:0], query=found.query[:0], unit=found.unit[:0])
+    return replace(found, credit=found.credit[:0], query=found.query[:0], unit=found.unit[:0], rows=found.rows[:0])
 
 
 USERS = 10_000

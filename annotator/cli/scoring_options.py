@@ -1,0 +1,51 @@
+"""The options that say by which grades runs are scored, with which measures, and as which trec_eval."""
+
+import click
+
+LIVE = "live"
+OMIT = "omit"
+AS_MINUS_ONE = "-1"
+MEASURE_HELP = "Such as nDCG@10, AP, P@5 or RR; repeatable. `annotator measures list` has all."
+
+measures_option = click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help=MEASURE_HELP)
+sort_option = click.option(
+    "--sort", metavar="MEASURE", help="Sort by this one of the measures, by run or by team. [the first measure]"
+)
+qrels_option = click.option(
+    "--qrels",
+    default=LIVE,
+    show_default=True,
+    metavar="GRADES",
+    help="The grades to score by: the number of a kept version, or live, the grades of this moment.",
+)
+compat_option = click.option(
+    "--compat",
+    type=click.Choice(["10", "9"]),
+    default="10",
+    show_default=True,
+    help="The version of trec_eval to follow where they differ.",
+)
+round_option = click.option("--round", "round_number", type=int, metavar="N", help="Score only the runs of this round.")
+residual_option = click.option(
+    "--residual/--whole",
+    "residual",
+    default=None,
+    help="With --round: take what was judged before it out of runs and qrels, or not. [--residual]",
+)
+topics_option = click.option(
+    "--topic", "topics", multiple=True, metavar="NUMBER", help="Only this topic; repeatable. [all]"
+)
+unjudged_option = click.option(
+    "--unjudged",
+    type=click.Choice([OMIT, AS_MINUS_ONE]),
+    default=OMIT,
+    show_default=True,
+    help="Whether what is pooled and nobody has judged gets a line, with -1. What could not be judged gets none.",
+)
+
+
+def is_residual(round_number: int | None, *, residual: bool | None) -> bool:
+    """Whether a round is scored on the residual collection; `UsageError` for the choice without a round."""
+    if residual is not None and round_number is None:
+        raise click.UsageError("--residual and --whole are for the runs of one round: give --round N, too.")
+    return round_number is not None and residual is not False
