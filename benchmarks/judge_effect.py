@@ -1,4 +1,4 @@
-"""What it costs to tell whether differing judges matter: `annotator agreement effect`, from the database to the result.
+"""What it costs to compute whether differing judges matter: `annotator agreement effect show`, from the database on.
 
     python -m benchmarks.judge_effect [--rounds N]
 

@@ -42,12 +42,8 @@ def site(url: str, folder: Path, *, workers: int = 2, with_worker: bool = True) 
 
 def memory(process: int) -> dict[str, int]:
     """Megabytes in memory of a process and all it has begun, by what each is."""
-    children = _children()
     found: dict[str, int] = {}
-    waiting = [process]
-    while waiting:
-        present = waiting.pop()
-        waiting += children.get(present, [])
+    for present in processes(process):
         try:
             words = Path(f"/proc/{present}/cmdline").read_bytes().decode().split("\0")
             resident = int(Path(f"/proc/{present}/statm").read_text().split()[1]) * PAGES
@@ -55,6 +51,16 @@ def memory(process: int) -> dict[str, int]:
             continue
         found[f"{_name(words)} {present}"] = resident // (KILOBYTES * KILOBYTES)
     return found
+
+
+def processes(process: int) -> Iterator[int]:
+    """Go through a process and all it has begun."""
+    children = _children()
+    waiting = [process]
+    while waiting:
+        present = waiting.pop()
+        waiting += children.get(present, [])
+        yield present
 
 
 def check(url: str, acknowledged: list[str]) -> str:
