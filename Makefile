@@ -26,12 +26,13 @@ EDITABLE := --build-constraint constraints.txt --editable .
 demo: $(VENV)/installed-to-run
 	$(BIN)/annotator demo --port $(PORT)
 
-# Skipped tests are listed last, each by its name and with its reason. What is compiled is kept, for the many processes.
+# Skipped tests and those that were tried again are listed last, each by its name and with its reason. A test that hangs
+# fails after ten minutes, longer than any takes on a busy machine. What is compiled is kept, for the many processes.
 test: $(VENV)/installed-to-test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rs --no-fold-skipped
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --no-fold-skipped --timeout 600
 
 faults: $(VENV)/installed-to-test
-	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/faults tests/browser/faults
+	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --timeout 3600 tests/faults tests/browser/faults
 
 fuzz: $(VENV)/installed-to-test
 	nice -n 19 $(BIN)/python benchmarks/fuzzing.py --inputs 1000000

@@ -16,6 +16,7 @@ from zlib import crc32
 import pytest
 from hypothesis import settings
 from kept import Kept
+from real_processes import MARKERS, let_try_again
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 from thorough import CHEAP, IS_THOROUGH, examples
@@ -70,9 +71,11 @@ RESTART_SEQUENCES = """
 EMPTY_POSTGRES = f"SET LOCAL session_replication_role = replica; DO $$ BEGIN {EMPTY_TABLES} END $$; {RESTART_SEQUENCES}"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C interrupt here and in programs begun from here; a shell has background commands ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -81,6 +84,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     Then the longest of the others, for which all would wait at the end.
     """
     items.sort(key=lambda item: ("browser" not in item.path.parts, item.path.name != LONGEST))
+    let_try_again(items)
     out = {} if IS_THOROUGH else {item: rule for item in items if (rule := _rule_against(item)) is not None}
     config.hook.pytest_deselected(items=list(out))
     config.stash[OUT] = Counter(out.values())

@@ -3,15 +3,16 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from browser.pages import cat_collection
+from browser.pages import PATIENCE, cat_collection
 from build import SECRET_KEY
 from kept import Kept
-from playwright.sync_api import Browser, Page
-from serving import running
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from serving import StandingServer
 from sqlalchemy import delete, text
 
 from annotator.settings import Settings, sqlite_url
@@ -49,6 +50,40 @@ def browser_type_launch_args(chromium: str) -> dict[str, object]:
     return {"executable_path": chromium, "args": BROWSER_ARGUMENTS}
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> Iterator[None]:
+    """Everything that is waited for may take long: Playwright's five seconds are too few on a busy machine."""
+    opened = Browser.new_context
+
+    def new_context(browser: Browser, **options: Any) -> BrowserContext:  # noqa: ANN401 - as many as Playwright has
+        context = opened(browser, **options)
+        context.set_default_timeout(PATIENCE)
+        return context
+
+    expect.set_options(timeout=PATIENCE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Browser, "new_context", new_context)
+        yield
+
+
+@pytest.fixture(scope="session")
+def started_browsers() -> Iterator[list[Browser]]:
+    """The browsers that this process started: one, and another for each that broke down."""
+    started: list[Browser] = []
+    yield started
+    for browser in started:
+        if browser.is_connected():
+            browser.close()
+
+
+@pytest.fixture
+def browser(launch_browser: Callable[[], Browser], started_browsers: list[Browser]) -> Browser:
+    """The browser of this process; another one when it broke down in an earlier test."""
+    if not (started_browsers and started_browsers[-1].is_connected()):
+        started_browsers.append(launch_browser())
+    return started_browsers[-1]
+
+
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a browser of its own, whose reader speaks English."""
@@ -66,12 +101,19 @@ def served_file(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
-def running_server(chromium: str, served_file: Path) -> Iterator[str]:  # noqa: ARG001 - no browser, no server
-    """The address of `annotator serve`, started as anybody would, once for all tests of a process."""
+def standing_server(chromium: str, served_file: Path) -> Iterator[StandingServer]:  # noqa: ARG001 - no browser, no server
+    """`annotator serve`, started as anybody would, once for all tests of a process."""
     settings = Settings(secret_key=SECRET_KEY, database_url=sqlite_url(served_file))
     command = [sys.executable, "-m", "annotator", "serve"]
-    with running(command, served_file.parent / "server.log", settings.to_environment()) as server:
-        yield server.address
+    server = StandingServer(command, served_file.parent / "server.log", settings.to_environment())
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def running_server(standing_server: StandingServer) -> str:
+    """The address of a server that answers."""
+    return standing_server.address()
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
 """What the browser tests share: a judged collection, signing in as a person does, and the addresses of all pages."""
 
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 from build import NOW, PASSWORD, SLUG, labels, member, news, pool, run, topic_file, user
 from clicking import interleaving_text, log_text, stored_log
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
@@ -27,6 +29,8 @@ from annotator.workflows.invitations import InvitationRequest
 from annotator.workflows.tokens import Scope, TokenRequest
 from annotator.workflows.topic_editing import TopicWords
 
+# Milliseconds that anything may take: the machine may have much else to do.
+PATIENCE = 60_000
 TEXTS = {f"d{index:02}": f"Document {index} tells of cats.\nIt has a second line." for index in range(12)}
 SCALE = "0=Not relevant | Does not help.\n1=Relevant | Helps in part.\n2=Highly relevant | Answers it."
 # Every page that a signed-in person can open by an address alone.
@@ -174,6 +178,21 @@ def _add(session: Session) -> None:
     costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
     costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
     costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
+
+
+def loaded(page: Page, arrived: Locator) -> None:
+    """Wait until the next page shows this and its scripts listen; before that a key would go to nobody."""
+    arrived.wait_for()
+    # Scripts that are deferred, as all of ours are, run after the words are on the screen and before this.
+    page.wait_for_load_state("load")
+
+
+def eventually(page: Page, is_so: Callable[[], bool]) -> None:
+    """Wait until something is so, while the page goes on."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not is_so():
+        assert time.monotonic() < end, "it never came to be so"
+        page.wait_for_timeout(50)
 
 
 def sign_in(page: Page, server: str, name: str, path: str = "/") -> None:

@@ -1,7 +1,7 @@
 """An adjudicator at the judging screen, in a browser: the same keys, apart from the judges, blind to every byte."""
 
 from browser.judging_screen import judge, listening, press, saved, title
-from browser.pages import sign_in
+from browser.pages import eventually, sign_in
 from build import SLUG
 from playwright.sync_api import Browser, Page, Response, expect
 from sqlalchemy import select, update
@@ -102,10 +102,7 @@ def test_what_a_closed_tab_left_is_sent_from_the_list_of_topics(page: Page, serv
     other.goto(f"{server}{ADJUDICATE}")
     expect(other.locator("#leftovers")).to_be_hidden()
     other.wait_for_function("async () => (await indexedDB.databases()).length > 0")
-    for _ in range(50):
-        if decided(served):
-            break
-        other.wait_for_timeout(100)
+    eventually(other, lambda: decided(served) != [])
     assert decided(served) == [2]
 
 

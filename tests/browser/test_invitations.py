@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser.pages import sign_in
 from browser.test_every_page import DESK, PHONE, faults_of
 from build import SLUG
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 AXE = Axe().axe_script
 PASSWORD = "seventeen green umbrellas"
@@ -34,7 +34,7 @@ def test_a_link_is_made_and_taken_by_keyboard(page: Page, server: str, browser: 
     link = page.get_by_role("textbox", name="The link")
     link.wait_for()
     # It stands ready to be copied.
-    assert link.evaluate("element => element === document.activeElement")
+    expect(link).to_be_focused()
     found = faults(page, "invitations")
     address = link.input_value()
     assert re.fullmatch(rf"{re.escape(server)}/join\?key=[\w-]{{43}}", address)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser.judging_screen import JUDGE, TOPIC, listening, open_screen, press, saved, stored, title
+from browser.pages import eventually
 from build import NOW, SLUG
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, ViewportSize, expect
 from sqlalchemy import select
@@ -115,6 +116,11 @@ def test_grades_are_for_thumbs_on_a_phone(browser: Browser, server: str, served:
     context.close()
 
 
+def marks(database: Database) -> list[str]:
+    with database.reading() as session:
+        return list(session.scalars(select(TopicMark.words)))
+
+
 def test_words_are_marked_counted_and_found_without_touching_the_document(
     page: Page, with_texts: str, served: Database
 ) -> None:
@@ -142,9 +148,7 @@ def test_words_are_marked_counted_and_found_without_touching_the_document(
     page.get_by_role("button", name="No longer mark “dogged”").click()
     saved(page)
     expect(page.locator("#marked li")).to_have_count(2)
-    page.wait_for_timeout(2000)
-    with served.reading() as session:
-        assert session.scalars(select(TopicMark.words)).all() == ["고양"]
+    eventually(page, lambda: marks(served) == ["고양"])
     page.reload()
     listening(page)
     assert page.locator("#marked li").count() == 2
@@ -192,10 +196,13 @@ def test_a_long_document_comes_part_by_part_as_one_reads(page: Page, server: str
     text = page.locator("#body")
     assert len(text.inner_text()) < len(LONG) / 2
     expect(page.locator("#more")).to_contain_text("Part 1 of")
-    for _ in range(6):
+    more = page.locator("#more")
+
+    def is_read() -> bool:
         page.mouse.wheel(0, 1_000_000)
-        page.wait_for_timeout(150)
-    expect(page.locator("#more")).to_be_hidden()
+        return more.is_hidden()
+
+    eventually(page, is_read)
     assert page.evaluate("() => document.querySelector('#body').textContent") == LONG
     press(page, "1")
     expect(page.locator("#document-title")).not_to_have_text("A long one")

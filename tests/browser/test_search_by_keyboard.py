@@ -4,7 +4,7 @@ import re
 
 from browser.pages import sign_in
 from build import SLUG
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotator.storage import Database
 from annotator.workflows import pools
@@ -15,7 +15,8 @@ SEARCH = f"/collections/{SLUG}/search"
 
 def test_an_organiser_ticks_and_adds_documents(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "ola", f"{SEARCH}?topic=2")
-    page.keyboard.type("cats second")  # the query has the focus
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.type("cats second")
     page.keyboard.press("Enter")
     page.get_by_text("Documents found: 12").wait_for()
     page.locator("html.with-script").wait_for()
@@ -23,7 +24,7 @@ def test_an_organiser_ticks_and_adds_documents(page: Page, server: str, served: 
         page.keyboard.press(key)
     assert [box.is_checked() for box in page.get_by_role("checkbox").all()][:3] == [True, True, False]
     page.keyboard.press("/")
-    assert page.evaluate("document.activeElement.id") == "q"
+    expect(page.locator("#q")).to_be_focused()
     page.get_by_role("button", name="Add what is ticked").press("Enter")
     page.get_by_text("Documents added to the pool of topic 2: 2; in it already: 0.").wait_for()
     with served.reading() as session:

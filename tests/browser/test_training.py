@@ -1,7 +1,7 @@
 """The training in a browser: by keys alone, without script, accessible at every step."""
 
 from axe_playwright_python.sync_playwright import Axe
-from browser.pages import sign_in
+from browser.pages import loaded, sign_in
 from build import LIMIT, SLUG
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
@@ -29,16 +29,19 @@ def faults(page: Page) -> list[str]:
 def test_a_judge_trains_by_keys_alone(page: Page, server: str, served: Database) -> None:
     make_training(served)
     sign_in(page, server, "jo", PAGE)
-    page.keyboard.press("Enter")  # the button that begins has the focus
-    page.get_by_text("Training: 1 of 2").wait_for()
+    expect(page.get_by_role("link", name="Begin the training")).to_be_focused()
+    page.keyboard.press("Enter")
+    loaded(page, page.get_by_text("Training: 1 of 2"))
     page.keyboard.press("9")  # no grade of this scale
     page.keyboard.press("1")
-    page.get_by_role("heading", name="Not right.").wait_for()
+    loaded(page, page.get_by_role("heading", name="Not right."))
     expect(page.get_by_text("The first line says so.")).to_be_visible()
+    expect(page.get_by_role("link", name="Next document")).to_be_focused()
     page.keyboard.press("Enter")
-    page.get_by_text("Training: 2 of 2").wait_for()
+    loaded(page, page.get_by_text("Training: 2 of 2"))
     page.keyboard.press("0")
-    page.get_by_role("heading", name="Right.", exact=True).wait_for()
+    loaded(page, page.get_by_role("heading", name="Right.", exact=True))
+    expect(page.get_by_role("link", name="See how it went")).to_be_focused()
     page.keyboard.press("Enter")
     page.get_by_text("You have passed the training.").wait_for()
 
@@ -67,7 +70,7 @@ def test_each_step_is_accessible_and_fits_a_phone(browser: Browser, server: str,
     sign_in(page, server, "jo", f"{PAGE}/1")
     assert faults(page) == []
     page.keyboard.press("1")
-    page.get_by_role("heading", name="Not right.").wait_for()
+    loaded(page, page.get_by_role("heading", name="Not right."))
     assert faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     page.goto(f"{server}{PAGE}")

@@ -114,8 +114,8 @@ def test_files_are_only_checked_and_what_they_would_become_is_shown(page: Page, 
 
 def test_an_upload_is_stopped_and_begun_again(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "pat", RUNS)
-    slow_down(page, 50_000)
-    page.get_by_label("Files of runs").set_input_files(run_file("one", 60_000))  # half a minute
+    slow_down(page, 20_000)
+    page.get_by_label("Files of runs").set_input_files(run_file("one", 60_000))  # a minute
     send = page.get_by_role("button", name="Upload the runs")
     send.press("Enter")
     send.press("Enter")  # does nothing: one upload at a time

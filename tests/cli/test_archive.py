@@ -50,6 +50,7 @@ def test_an_archive_goes_through_a_pipe(judged: CommandLine) -> None:
     assert problem.startswith("-: ")
 
 
+@pytest.mark.process
 def test_a_pipe_between_two_processes_carries_an_archive(judged: CommandLine) -> None:
     program = [sys.executable, "-m", "annotator", "--database", judged.url, "collections"]
     with subprocess.Popen([*program, "export", "news", "-o", "-"], stdout=subprocess.PIPE) as sender:  # noqa: S603 - our own command

@@ -190,6 +190,7 @@ def test_upgrading_makes_the_tables_of_this_version(tmp_path: Path) -> None:
     assert f"to: {newest_version()}" in " ".join(line)
 
 
+@pytest.mark.process
 def test_a_pipe_that_is_closed_early_is_no_trouble(news: CommandLine) -> None:
     write_run("alpha", [f"1 document-{number}" for number in range(20_000)])
     news.done("runs", "import", "news", "alpha.run")

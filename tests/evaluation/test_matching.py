@@ -579,6 +579,7 @@ class DeadlyIndex(QrelsIndex):
         return os._exit, (3,)
 
 
+@pytest.mark.process
 def test_a_process_that_dies_ends_all_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files_module, "LEAST_BYTES", 0)
     monkeypatch.setattr(Future, "cancel", lambda _: False)  # this process leaves all of it to the other
@@ -598,6 +599,7 @@ class InterruptedIndex(QrelsIndex):
         return QrelsIndex, (table_of(QRELS),)
 
 
+@pytest.mark.process
 def test_an_interruption_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files_module, "LEAST_BYTES", 0)
     files = [(f"{number}.run", RUN.encode()) for number in range(9)]

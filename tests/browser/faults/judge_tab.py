@@ -7,12 +7,10 @@ from itertools import cycle
 
 from browser.faults.collection import TOPIC
 from browser.faults.length import LENGTH, LONGEST_PAUSE
-from browser.pages import sign_in
+from browser.pages import PATIENCE, sign_in
 from playwright.sync_api import BrowserContext, Page, expect
 from playwright.sync_api import TimeoutError as TooLate
 
-# The machine may have much else to do.
-PATIENCE = 60_000
 # Which document is on the screen in the very moment in which a key comes down.
 LISTEN = """
     globalThis.pressedOn = []

@@ -1,10 +1,10 @@
 """The proof: what was pressed is what is stored, each press once, in its tab's order, and nothing else."""
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from browser.faults.judge_tab import PATIENCE, JudgeTab, Press
+from browser.faults.judge_tab import JudgeTab, Press
+from browser.pages import eventually
 from playwright.sync_api import Page
 from sqlalchemy import func, select
 
@@ -31,10 +31,7 @@ def count_stored(database: Database) -> int:
 
 def wait_until_stored(database: Database, page: Page, count: int) -> None:
     """Wait until so many judgements have arrived."""
-    end = time.monotonic() + PATIENCE / 1000
-    while count_stored(database) < count:
-        assert time.monotonic() < end, f"{count_stored(database)} of {count} judgements arrived"
-        page.wait_for_timeout(50)
+    eventually(page, lambda: count_stored(database) >= count)
 
 
 def stored_late(database: Database, judge: str) -> list[bool]:

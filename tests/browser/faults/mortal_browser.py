@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from browser.faults.judge_tab import TALLY
+from browser.pages import PATIENCE
 from playwright.sync_api import BrowserContext, Playwright
 
 SECONDS_TO_START = 60
@@ -32,7 +33,9 @@ class MortalBrowser:
             start_new_session=True,
         )
         # Of its end Playwright learns by itself; to close what is dead may take for ever.
-        return self.playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{self._port()}").contexts[0]
+        context = self.playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{self._port()}").contexts[0]
+        context.set_default_timeout(PATIENCE)
+        return context
 
     def kill(self) -> None:
         """End all its processes at once, whatever they are doing."""
