@@ -38,7 +38,10 @@ class JobStatus(Schema):
     state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
     steps_done = fields.Integer(required=True)
     steps = fields.Integer(required=True, metadata={"description": "Of how many; 0 while nobody knows."})
-    before = fields.Integer(required=True, metadata={"description": "How many jobs are to be done first."})
+    before = fields.Integer(
+        required=True,
+        metadata={"description": "How many jobs are to be done first at most."},
+    )
     asked_at = Moment(required=True)
     finished_at = Moment(required=True, allow_none=True)
     status = fields.Integer(
@@ -53,10 +56,11 @@ def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Re
 
     What was sent is a file, or a form of `files`.
     """
-    if work() is not None or not _are_large(files or [content]):
+    files = files or [content]
+    if work() is not None or not _are_large(files):
         return None
     by = caller()
-    id_ = ask_call(slug, content, by=by, token_id=token_in_use().token_id)
+    id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
     with database().reading() as session:
         job = jobs.show_job(session, slug, id_, by_id=by.id)
     headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}

@@ -71,7 +71,7 @@ NOUNS: Mapping[str, Noun] = {
     "deletions": Noun("deletions", "What was deleted: list it, restore it, remove it for good."),
     "audit": Noun("audit", "Who did what, by page, command or program."),
     "database": Noun("database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
-    "serve": Noun("serve", "Serve the pages, and a worker beside them."),
+    "serve": Noun("serve", "Serve the pages, and two workers beside them."),
     "worker": Noun("worker", "Do what takes long beside the pages: imports, reports."),
     "demo": Noun("demo", "Make the demonstration and serve it."),
 }

@@ -13,7 +13,7 @@ from annotator.settings import GREATEST_PORT, LOG_FORMATS
 @click.option("--host", help="The address to listen on. [127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, GREATEST_PORT), metavar="PORT", help="Serve on this port. [8000]")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes that answer. [2]")
-@click.option("--no-worker", is_flag=True, help="Begin no “annotator worker” beside them: it runs elsewhere.")
+@click.option("--no-worker", is_flag=True, help="Begin no “annotator worker” beside them: they run elsewhere.")
 @click.option(
     "--proxy",
     "proxies",
@@ -37,7 +37,7 @@ def command(
     metrics_port: int | None,
     no_worker: bool,
 ) -> None:
-    """Serve the pages until Ctrl-C, with a worker beside them for what takes long.
+    """Serve the pages until Ctrl-C, with two workers beside them for what takes long.
 
     ANNOTATOR_SECRET_KEY must be set: it signs the sessions. So must ANNOTATOR_SITE_HOSTS, the names of the site, where
     other machines reach the pages: with a --host that is not this machine's own, or behind a --proxy. What is not given

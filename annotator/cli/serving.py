@@ -13,7 +13,7 @@ from uvicorn import Config, Server
 
 from annotator.cli.monitoring import figures_served
 from annotator.cli.supervisor import SECONDS_TO_FINISH_REQUESTS, Beats, Supervisor
-from annotator.cli.worker_beside import worker_beside
+from annotator.cli.workers_beside import workers_beside
 from annotator.errors import AnnotatorError
 from annotator.logs import write_log
 from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
@@ -47,12 +47,12 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
     host, port = settings.host, settings.port
     address = f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
     with _listening(host, port) as listener:
-        # The processes that answer, and the worker, read the settings again.
+        # The processes that answer, and the workers, read the settings again.
         os.environ.update(settings.to_environment())
         # NumPy's threads would only wait for each other while the processes use every core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         write_log(settings.log_format)
-        with figures_served(settings), worker_beside() if with_worker else nullcontext():
+        with figures_served(settings), workers_beside() if with_worker else nullcontext():
             for module in (APPLICATION, GATEWAY, CONNECTIONS):
                 import_module(module)
             # What is there now stays: to look through it for garbage, again and again, took a tenth of the time.

@@ -10,15 +10,17 @@ from annotator.cli.installation import Installation, on_installation
 
 @click.command
 @click.option("--once", is_flag=True, help="Do what waits, and end.")
+@click.option("--short", is_flag=True, help="Take only short jobs, such as small files; run another one for the rest.")
 @click.option("--parent", type=int, hidden=True, help="End with this process.")
 @on_installation
-def command(installation: Installation, parent: int | None, *, once: bool) -> None:
+def command(installation: Installation, parent: int | None, *, once: bool, short: bool) -> None:
     """Do what takes long, such as large imports and reports, until Ctrl-C.
 
-    `annotator serve` begins one by itself. Several may work at once, also on other machines that reach the database.
+    `annotator serve` begins two by itself, the second with --short, so that short jobs do not wait for a long one.
+    Several may work at once, also on other machines that reach the database.
     """
     installation.database.close()
     # NumPy's threads would take what the pages need; it looks when it is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     working = import_module("annotator.worker.working")
-    working.work_until_told(installation.settings, only_what_waits=once, parent=parent)
+    working.work_until_told(installation.settings, only_what_waits=once, only_short=short, parent=parent)

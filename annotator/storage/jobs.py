@@ -16,6 +16,10 @@ LONGEST_ARRIVAL = timedelta(minutes=10)
 ANSWERS_KEPT = timedelta(days=7)
 # After so many workers were lost in the middle of it, or failed at it, the job itself is taken to be the reason.
 MOST_FAILURES = 3
+# In a job's parameters, true or absent: whether it takes a few seconds at most, and whether it waits for the earlier
+# jobs of its kind that the same person sent to the same collection.
+SHORT = "short"
+IN_ORDER = "in order"
 
 
 class JobState(StrEnum):
@@ -77,8 +81,31 @@ def is_arriving(now: datetime) -> ColumnElement[bool]:
     return and_(Job.state == JobState.ARRIVING, is_recent)
 
 
-def next_due(session: Session, now: datetime) -> Job | None:
-    """The job that is to be begun next, locked; who else looks for one at this moment passes over it.
+def may_begin(now: datetime, *, only_short: bool) -> ColumnElement[bool]:
+    """Whether a worker may begin a job: it is due, and no job that it has to wait for is unfinished.
+
+    Of two files for one run the later one counts: it must not be stored before the earlier one.
+    """
+    earlier = aliased(Job)
+    waits = (
+        select(earlier.id)
+        .where(
+            Job.parameters[IN_ORDER].as_boolean().is_(True),
+            earlier.asked_by_id == Job.asked_by_id,
+            earlier.collection_id == Job.collection_id,
+            earlier.kind == Job.kind,
+            earlier.id < Job.id,
+            earlier.state.in_(UNFINISHED),
+        )
+        .correlate(Job)
+        .exists()
+    )
+    wanted = [Job.parameters[SHORT].as_boolean().is_(True)] if only_short else []
+    return and_(is_due(now), *wanted, ~waits)
+
+
+def next_due(session: Session, now: datetime, *, only_short: bool = False) -> Job | None:
+    """The job that is to be begun next, locked; another worker that looks for one at this moment passes over it.
 
     Those who ask take turns: first comes the oldest job of whoever had none begun for longest.
     """
@@ -91,7 +118,7 @@ def next_due(session: Session, now: datetime) -> Job | None:
     )
     return session.scalars(
         select(Job)
-        .where(is_due(now))
+        .where(may_begin(now, only_short=only_short))
         .order_by(last.asc().nulls_first(), Job.id)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -99,7 +126,10 @@ def next_due(session: Session, now: datetime) -> Job | None:
 
 
 def jobs_before(session: Session, job: Job) -> int:
-    """How many jobs are done before this one at most: those who ask take turns."""
+    """How many jobs are done before this one at most: those who ask take turns.
+
+    A short job waits for short ones alone where a worker takes nothing else, which nobody can tell from here.
+    """
     rows = session.execute(
         select(Job.asked_by_id, func.count(), func.count().filter(Job.id < job.id))
         .where(Job.state.in_(UNFINISHED))

@@ -21,6 +21,7 @@ from annotator.storage.job_parts import PART_BYTES, store_job
 from annotator.web.addresses import here, local_path
 from annotator.web.context import database, now, the_person, the_place
 from annotator.web.language import chosen_language
+from annotator.web.short_jobs import marks
 from annotator.workflows import jobs
 from annotator.workflows.accounts import Person
 
@@ -114,15 +115,18 @@ def long_form(view: View) -> View:
     return guarded
 
 
-def ask_call(slug: str, content: bytes, *, by: Person, token_id: int) -> int:
-    """Keep what a program has sent as a job, and return the job's id; it is answered as if it came when it is done."""
+def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
+    """Keep what a program has sent, with `files` in it, as a job, and return the job's id.
+
+    It is answered as if it came when it is done.
+    """
     parameters = {
         **_surroundings(request.full_path.rstrip("?"), "POST", by),
         "token": token_id,
         "content_type": request.content_type or "application/octet-stream",
     }
-    file = BytesIO(content)
-    return _keep(slug, parameters, by, [file])
+    marked = {**parameters, **marks(_kind(parameters), [BytesIO(file) for file in files])}
+    return _keep(slug, marked, by, [BytesIO(content)])
 
 
 def long_page(view: View) -> View:
@@ -181,7 +185,8 @@ def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
         "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
         "files": [[name, file.filename, file.content_type, file.stream.seek(0, SEEK_END)] for name, file in files],
     }
-    return _keep(slug, parameters, the_person(), [file.stream for _, file in files])
+    streams = [file.stream for _, file in files]
+    return _keep(slug, {**parameters, **marks(_kind(parameters), streams)}, the_person(), streams)
 
 
 def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
@@ -202,7 +207,7 @@ def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[
     ask = partial(
         jobs.ask_job,
         slug=slug,
-        kind=_endpoint(parameters["target"], parameters["method"]),
+        kind=_kind(parameters),
         parameters=parameters,
         by_id=by.id,
         at=now(),
@@ -218,9 +223,10 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
     return iter(partial(file.read, PART_BYTES), b"")
 
 
-def _endpoint(target: str, method: str) -> str:
+def _kind(parameters: dict[str, Any]) -> str:
+    """The endpoint that answers a kept request."""
     adapter = current_app.url_map.bind("")
-    return str(adapter.match(target.partition("?")[0], method=method)[0])
+    return str(adapter.match(parameters["target"].partition("?")[0], method=parameters["method"])[0])
 
 
 def _is_long_page(slug: str, target: str) -> bool:

@@ -27,7 +27,6 @@ from annotator.workflows.accounts import Person, load_person
 from annotator.workflows.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
-FAULT = "fault"
 TOKEN = "token"  # noqa: S105 - the name of a parameter
 
 

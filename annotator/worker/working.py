@@ -8,7 +8,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
@@ -19,10 +21,12 @@ from annotator.storage import Database, JobState
 from annotator.storage.arrivals import importing_alone, remove_interrupted
 from annotator.storage.job_parts import remove_unneeded
 from annotator.storage.upkeep import UpkeepError
-from annotator.worker.answering import FAULT, Answering
 from annotator.worker.indexing import Indexing
 from annotator.workflows import jobs, restoring
-from annotator.workflows.jobs import JobLostError, Outcome, TakenJob
+from annotator.workflows.jobs import FAULT, JobLostError, Outcome, TakenJob
+
+if TYPE_CHECKING:
+    from annotator.worker.answering import Answering
 
 SECONDS_BETWEEN_LOOKS = 0.5
 SECONDS_BETWEEN_SIGNS = 5.0  # of life
@@ -36,11 +40,18 @@ class _Ending(BaseException):
 
 
 class Worker:
-    """Works on the jobs of a database until it is told to end."""
+    """Works on the jobs of a database until it is told to end.
 
-    def __init__(self, settings: Settings) -> None:
-        """Make the pages it answers with."""
-        self._answering = Answering(settings)
+    One that takes only short jobs leaves the search index and the removal of what is old to the others.
+    """
+
+    def __init__(self, settings: Settings, *, only_short: bool = False) -> None:
+        """Make the pages it answers with; for short jobs with the first of them, as half of its memory is theirs."""
+        self._settings = settings
+        self._only_short = only_short
+        self._answering: Answering | None = None
+        if not only_short:
+            self._pages()
         # Another engine than the pages': signs of life are no part of what is stored.
         self._database = Database(settings.database_url)
         self._indexing = Indexing(self._database)
@@ -59,23 +70,32 @@ class Worker:
         finally:
             with suppress(BusyError, DBAPIError):
                 self._put_back()
-            self._answering.database.close()
+            if self._answering is not None:
+                self._answering.database.close()
             self._database.close()
+
+    def _pages(self) -> "Answering":
+        if self._answering is None:
+            # Imported by name: it imports all pages.
+            self._answering = import_module("annotator.worker.answering").Answering(self._settings)
+        return self._answering
 
     def _worked(self) -> bool:
         """Do one job, or index some documents; False when there is neither."""
         try:
             self._put_back()
-            self._clean()
-            remove_unneeded(self._database, now=_now())
+            if not self._only_short:
+                self._clean()
+                remove_unneeded(self._database, now=_now())
             self._taken = self._take()
             if self._taken is None:
-                return self._indexing.step()
+                return not self._only_short and self._indexing.step()
             with self._alive(self._taken):
                 self._do(self._taken)
             self._taken = None
-            self._indexing.look_again()
-            self._indexing.step()
+            if not self._only_short:
+                self._indexing.look_again()
+                self._indexing.step()
         except (BusyError, DBAPIError) as trouble:
             # Without the statement, whose values may be secrets.
             LOG.error("The worker cannot use the database: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
@@ -86,10 +106,10 @@ class Worker:
 
     def _take(self) -> TakenJob | None:
         with self._database.reading() as session:
-            if not jobs.has_due(session, now=_now()):
+            if not jobs.has_due(session, now=_now(), only_short=self._only_short):
                 return None
         with self._database.transaction() as session:
-            return jobs.take_job(session, now=_now())
+            return jobs.take_job(session, now=_now(), only_short=self._only_short)
 
     def _do(self, taken: TakenJob) -> None:
         with suppress(JobLostError):
@@ -99,7 +119,7 @@ class Worker:
 
     def _outcome(self, taken: TakenJob) -> Outcome:
         try:
-            return self._answering.answer(taken, lambda done, steps: self._tell(taken, done, steps))
+            return self._pages().answer(taken, lambda done, steps: self._tell(taken, done, steps))
         except (JobLostError, BusyError, DBAPIError):
             raise
         except Exception:
@@ -150,7 +170,9 @@ class Worker:
             self._cleaned_at = now
 
 
-def work_until_told(settings: Settings, *, only_what_waits: bool = False, parent: int | None = None) -> None:
+def work_until_told(
+    settings: Settings, *, only_what_waits: bool = False, only_short: bool = False, parent: int | None = None
+) -> None:
     """Be a worker until SIGTERM, until nothing waits, or until the server that began this has gone.
 
     At Ctrl-C it ends just so, by `KeyboardInterrupt`.
@@ -162,7 +184,7 @@ def work_until_told(settings: Settings, *, only_what_waits: bool = False, parent
         write_log(settings.log_format)
         if parent is not None:
             threading.Thread(target=_end_without, args=(parent,), daemon=True).start()
-        Worker(settings).work(only_what_waits=only_what_waits)
+        Worker(settings, only_short=only_short).work(only_what_waits=only_what_waits)
     except _Ending:
         return
 

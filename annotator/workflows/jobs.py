@@ -12,10 +12,12 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collection import find_collection
-from annotator.storage.jobs import ANSWERS_KEPT, FINISHED, UNFINISHED, is_arriving, is_due, jobs_before, next_due
+from annotator.storage.jobs import ANSWERS_KEPT, FINISHED, UNFINISHED, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.jobs import MOST_FAILURES as MOST_FAILURES
 
+# Why a job failed that no view has answered.
 GIVEN_UP = "given up"
+FAULT = "fault"
 # Each may hold files as large as an upload may be.
 MOST_UNFINISHED = 5
 JOBS_A_PAGE = 100
@@ -168,17 +170,17 @@ def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: in
         raise ConflictError("This has finished already: it cannot be called off any more.")
 
 
-def has_due(session: Session, *, now: datetime) -> bool:
-    """Whether anything is to be begun; looking costs no lock."""
-    return session.scalar(select(Job.id).where(is_due(now)).limit(1)) is not None
+def has_due(session: Session, *, now: datetime, only_short: bool = False) -> bool:
+    """Whether anything is to be begun, or any short job; looking costs no lock."""
+    return session.scalar(select(Job.id).where(may_begin(now, only_short=only_short)).limit(1)) is not None
 
 
-def take_job(session: Session, *, now: datetime) -> TakenJob | None:
-    """Take the oldest job that waits, or whose worker fell silent; None when there is none.
+def take_job(session: Session, *, now: datetime, only_short: bool = False) -> TakenJob | None:
+    """Take the oldest job, or short job, that waits, or whose worker fell silent; None when there is none.
 
     One that lost its workers again and again fails instead; what was sent with it is kept as long as answers are.
     """
-    while (job := next_due(session, now)) is not None:
+    while (job := next_due(session, now, only_short=only_short)) is not None:
         if job.state == JobState.RUNNING:
             job.failures += 1
         if job.failures < MOST_FAILURES:

@@ -100,18 +100,24 @@ def test_a_worker_that_is_told_to_end_leaves_its_job_to_the_next_at_once(asked: 
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="children are found by /proc")
-def test_the_server_keeps_a_worker_running(asked: Database, tmp_path: Path) -> None:
+def test_the_server_keeps_two_workers_running_and_ends_them(asked: Database, tmp_path: Path) -> None:
     serve = [*ANNOTATOR, "serve", "--workers", "1"]
     with running(serve, tmp_path / "server.log", settings_of(asked).to_environment()) as server:
-        wait_until(lambda: workers_of(server.process.pid) != [])
-        [first] = workers_of(server.process.pid)
-        subprocess.run(["kill", "-9", first], check=True)  # noqa: S603, S607 - a process of this test
-        wait_until(lambda: workers_of(server.process.pid) not in ([], [first]))
+        pid = server.process.pid
+        wait_until(lambda: set(workers_of(pid)) == {False, True})
+        first = workers_of(pid)
+        subprocess.run(["kill", "-9", first[True]], check=True)  # noqa: S603, S607 - a process of this test
+        wait_until(lambda: workers_of(pid).get(True, first[True]) != first[True])
+        # The other one goes on.
+        assert workers_of(pid)[False] == first[False]
+        last = workers_of(pid)
+    assert [child for child in last.values() if Path(f"/proc/{child}").exists()] == []
     assert "Traceback" not in server.log.read_text()
 
 
-def workers_of(pid: int) -> list[str]:
-    """The processes of `annotator worker` that a process has begun and that still run."""
+def workers_of(pid: int) -> dict[bool, str]:
+    """The processes of `annotator worker` that a process has begun, by whether they take only short jobs."""
     threads = Path(f"/proc/{pid}/task").iterdir()
     children = [child for thread in threads for child in (thread / "children").read_text().split()]
-    return [child for child in children if b"worker\0--parent" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    commands = {child: Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return {b"--short" in words: child for child, words in commands.items() if b"worker\0--parent" in words}
