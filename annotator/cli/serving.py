@@ -6,8 +6,9 @@ import signal
 import socket
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import ExitStack
 from importlib import import_module
+from typing import Any
 
 from uvicorn import Config, Server
 
@@ -52,30 +53,45 @@ def serve_pages(settings: Settings, *, with_worker: bool = True, when_listening:
         # NumPy's threads would only wait for each other while the processes use every core.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         write_log(settings.log_format)
-        with figures_served(settings), workers_beside() if with_worker else nullcontext():
-            for module in (APPLICATION, GATEWAY, CONNECTIONS):
-                import_module(module)
-            # What is there now stays: to look through it for garbage, again and again, took a tenth of the time.
-            gc.collect()
-            gc.freeze()
-            answer = _Pages(settings, listener)
-            Supervisor(settings.workers, answer, lambda: when_listening(address)).run()
+        with figures_served(settings), ExitStack() as beside:
+            answer = _Pages(settings, listener, _loaded_pages())
+
+            def begin_beside() -> None:
+                when_listening(address)
+                # Not before: they would take the processor from the first answer.
+                if with_worker:
+                    beside.enter_context(workers_beside())
+
+            Supervisor(settings.workers, answer, begin_beside).run()
+
+
+def _loaded_pages() -> Any:  # noqa: ANN401 - of modules that no command imports
+    """The pages, which the processes that answer share; nothing is open in them yet."""
+    gc.disable()  # until all of it is there, nothing of it is garbage
+    pages = import_module(APPLICATION).wsgi()
+    for module in (GATEWAY, CONNECTIONS):
+        import_module(module)
+    gc.enable()
+    # What is there now stays: to look through it for garbage, again and again, took a tenth of the time.
+    gc.collect()
+    gc.freeze()
+    return pages
 
 
 class _Pages:
     """What a process runs that answers."""
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
+    def __init__(self, settings: Settings, listener: socket.socket, pages: Any) -> None:  # noqa: ANN401 - likewise
         self._settings = settings
         self._listener = listener
+        self._pages = pages
 
     def __call__(self, beats: Beats) -> None:
         """Answer until SIGTERM."""
         gc.set_threshold(GARBAGE_BEFORE_A_LOOK, *gc.get_threshold()[1:])
         sys.setswitchinterval(SECONDS_BETWEEN_THREADS)
-        pages = import_module(APPLICATION).wsgi()
         config = Config(
-            import_module(GATEWAY).Gateway(pages, self._settings),
+            import_module(GATEWAY).Gateway(self._pages, self._settings),
             loop="uvloop",
             ws="none",
             lifespan="off",
@@ -91,7 +107,7 @@ class _Pages:
         # The server handles it while it runs, and sends it to this process once more at its end.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         _BeatingServer(config, beats).run(sockets=[self._listener])
-        pages.extensions[DATABASE].close()
+        self._pages.extensions[DATABASE].close()
 
 
 class _BeatingServer(Server):

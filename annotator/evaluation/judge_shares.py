@@ -5,7 +5,8 @@ from math import hypot, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # type: ignore[import-untyped]  # it ships no types
+
+from annotator.evaluation.distributions import special
 
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 %, for an interval of 95 %
 
@@ -111,7 +112,7 @@ def change_of_means(first: NDArray[np.float64], second: NDArray[np.float64]) -> 
     if not errors.any():
         return Change(difference, None)
     degrees = errors.sum() ** 2 / (errors[0] ** 2 / (first.size - 1) + errors[1] ** 2 / (second.size - 1))
-    return Change(difference, float(stdtrit(degrees, 0.975) * sqrt(errors.sum())))
+    return Change(difference, float(special().stdtrit(degrees, 0.975) * sqrt(errors.sum())))
 
 
 def change_of_lenience(first: Lenience | None, second: Lenience | None) -> Change | None:

@@ -29,7 +29,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import Sentence
 from annotator.evaluation.agreement.chance import agreements, cohen_chance, reasons_of
@@ -37,6 +36,7 @@ from annotator.evaluation.agreement.krippendorff import Level, alpha_values
 from annotator.evaluation.agreement.labels import Labels, pair_confusions_of
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.weights import Weights
+from annotator.evaluation.distributions import special
 
 TWO_INTERVALS = Sentence(
     "The interval by topic takes topics as independent. The analytic interval takes documents as independent, which "
@@ -114,7 +114,7 @@ def _intervals(
     mean = np.bincount(place, moved, size) / np.maximum(topics, 1)
     squares = np.bincount(place, (moved - mean[place]) ** 2, size)
     errors = np.sqrt(squares * np.maximum(topics - 1, 0) / np.maximum(topics, 1))
-    half = stdtrit(np.maximum(topics - 1, 1), QUANTILE) * errors
+    half = special().stdtrit(np.maximum(topics - 1, 1), QUANTILE) * errors
     unreliable = np.select([topics < FEWEST_TOPICS, is_undefined, errors < LEAST_SPREAD], range(len(UNRELIABLE)), -1)
     columns = (column.tolist() for column in (values, topics, unreliable, errors, half))
     return [_interval(*row) for row in zip(missing, *columns, strict=True)]

@@ -6,9 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import Sentence
+from annotator.evaluation.distributions import special
 from annotator.evaluation.online.click_log import NOT_SAID, ClickLog, Dropped
 from annotator.evaluation.online.page_views import PageViews
 
@@ -78,7 +78,7 @@ def split_p(first: int, second: int, first_share: float = 0.5) -> float:
     """
     users = first + second
     expected = users * first_share
-    return float(chdtrc(1, (first - expected) ** 2 / expected + (first - expected) ** 2 / (users - expected)))
+    return float(special().chdtrc(1, (first - expected) ** 2 / expected + (first - expected) ** 2 / (users - expected)))
 
 
 def check_split(users: tuple[int, int], expected: Expected, *, has_users: bool) -> Check:

@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.online.measures import Counted
 from annotator.evaluation.online.ratios import WIDTH_95, Ratios, ratios, sums_by_user
@@ -141,4 +141,4 @@ def _by_bootstrap(variant: NDArray[np.intp], part: Values, whole: Values, resamp
 
 
 def _two_sided(z: float) -> float:
-    return float(2 * ndtr(-abs(z)))
+    return float(2 * special().ndtr(-abs(z)))

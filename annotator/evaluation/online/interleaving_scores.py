@@ -7,8 +7,8 @@ from math import fsum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, stdtr, stdtrit  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.online.click_log import NOT_SAID, ClickLog
@@ -83,7 +83,7 @@ class _OverUnits:
         """The 95 % interval, which does not go beyond what Δ can be."""
         if self.mean is None or self.reason is not None:
             return None, None
-        half = float(stdtrit(self.units - 1, 1 - ALPHA / 2)) * self.error
+        half = float(special().stdtrit(self.units - 1, 1 - ALPHA / 2)) * self.error
         return max(self.mean - half, -MOST_DELTA), min(self.mean + half, MOST_DELTA)
 
     @property
@@ -91,7 +91,7 @@ class _OverUnits:
         """Two-sided, of the hypothesis that the mean is 0."""
         if self.mean is None or self.reason is not None:
             return None
-        return float(2 * stdtr(self.units - 1, -abs(self.mean) / self.error))
+        return float(2 * special().stdtr(self.units - 1, -abs(self.mean) / self.error))
 
 
 def score_pair(
@@ -139,7 +139,7 @@ def _test(*, is_one_each: bool, has_users: bool) -> ListTest:
 
 def _binomial_p(won: int, lost: int) -> float | None:
     """The exact two-sided p of the wins, without ties."""
-    return min(1.0, 2 * float(bdtr(min(won, lost), won + lost, 1 / 2))) if won + lost else None
+    return min(1.0, 2 * float(special().bdtr(min(won, lost), won + lost, 1 / 2))) if won + lost else None
 
 
 def _over_units(deltas: Values) -> _OverUnits:

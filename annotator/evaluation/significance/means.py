@@ -5,8 +5,8 @@ from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, Undefined
@@ -94,7 +94,7 @@ def _ends(scores: Values, method: IntervalMethod, seed: int, draws: int) -> tupl
     topics = scores.shape[1]
     if method is IntervalMethod.T:
         means = scores.mean(axis=1)
-        half = stdtrit(topics - 1, 1 - ALPHA / 2) * scores.std(axis=1, ddof=1) / np.sqrt(topics)
+        half = special().stdtrit(topics - 1, 1 - ALPHA / 2) * scores.std(axis=1, ddof=1) / np.sqrt(topics)
         return means - half, means + half
     low, high = np.percentile(_drawn_means(scores, seed, draws), (50 * ALPHA, 100 - 50 * ALPHA), axis=0)
     return low, high

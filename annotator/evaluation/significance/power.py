@@ -4,9 +4,9 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import nctdtr, stdtrit  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.distributions import special
 from annotator.evaluation.figures import SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, Undefined
@@ -76,6 +76,6 @@ def topics_needed(difference: float, deviation: float, *, power: float = POWER, 
 def power_of_paired_t(effect: float, topics: int, alpha: float = ALPHA) -> float:
     """How often the two-sided test finds a true effect (d_z, above 0) on so many topics, at least 2."""
     degrees, shift = topics - 1, min(effect * topics**0.5, MOST_SHIFT)
-    critical = float(stdtrit(degrees, 1 - alpha / 2))
-    opposite = float(nctdtr(degrees, shift, -critical)) if shift < MOST_SHIFT_BELOW else 0.0
-    return 1 - float(nctdtr(degrees, shift, critical)) + opposite
+    critical = float(special().stdtrit(degrees, 1 - alpha / 2))
+    opposite = float(special().nctdtr(degrees, shift, -critical)) if shift < MOST_SHIFT_BELOW else 0.0
+    return 1 - float(special().nctdtr(degrees, shift, critical)) + opposite

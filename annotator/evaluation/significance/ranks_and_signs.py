@@ -6,8 +6,8 @@ Smucker, Allan and Carterette (CIKM 2007) advise against both: they overlook how
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import bdtr, ndtr  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import Undefined
@@ -49,7 +49,7 @@ def signed_ranks(differences: Values) -> SignedRanks:
     distance = statistic - size * (size + 1) / 4
     variance = size * (size + 1) * (2 * size + 1) / 24 - float((times.astype(float) ** 3 - times).sum()) / 48
     z = (abs(distance) - (0.5 if distance else 0)) / np.sqrt(variance)
-    return SignedRanks(Figure(statistic), Figure(float(2 * ndtr(-z))), size)
+    return SignedRanks(Figure(statistic), Figure(float(2 * special().ndtr(-z))), size)
 
 
 def signs(differences: Values, largest_tie: float = 0.0) -> Signs:
@@ -65,7 +65,7 @@ def signs(differences: Values, largest_tie: float = 0.0) -> Signs:
         reason = Undefined.ALL_TIED if differences.any() else Undefined.NO_DIFFERENCE
     if reason is not None:
         return Signs(better, worse, tied, Figure(None, reason))
-    p = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
+    p = min(1.0, 2 * float(special().bdtr(min(better, worse), better + worse, 0.5)))
     return Signs(better, worse, tied, Figure(p))
 
 

@@ -9,8 +9,8 @@ from math import lgamma, log
 
 import numpy as np
 from numpy.polynomial.chebyshev import Chebyshev
-from scipy.special import log_ndtr, ndtr  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.metrics.setting import Values
 
 # Trapezoids over functions that are smooth and vanish at both ends: the error falls exponentially with the step.
@@ -84,8 +84,9 @@ def _normal_range_p(ranges: Values, means: int) -> Values:
     """The chance that so many unit normals have at least this range; of the largest of them, whether one is so low."""
     ranges = np.minimum(ranges, MOST_RANGE)
     largest = np.arange(LOWEST_MEAN, max(-LOWEST_MEAN, float(ranges.max()) / 2 + 7), STEP_OF_MEAN)
-    weight = np.exp(-(largest**2) / 2 + (means - 1) * log_ndtr(largest)) * means * STEP_OF_MEAN / np.sqrt(2 * np.pi)
-    lower = np.minimum(ndtr(largest - ranges[..., None]) / ndtr(largest), 1)
+    logarithm = -(largest**2) / 2 + (means - 1) * special().log_ndtr(largest)
+    weight = np.exp(logarithm) * means * STEP_OF_MEAN / np.sqrt(2 * np.pi)
+    lower = np.minimum(special().ndtr(largest - ranges[..., None]) / special().ndtr(largest), 1)
     with np.errstate(divide="ignore"):  # of a range of 0, all others are as low: log1p(-1)
         some = -np.expm1((means - 1) * np.log1p(-lower))
     chance: Values = (some * weight).sum(axis=-1)

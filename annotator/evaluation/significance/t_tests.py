@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit  # type: ignore[import-untyped]  # it ships no types
 
+from annotator.evaluation.distributions import special
 from annotator.evaluation.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, REASONS, Reasons, Undefined, code_of, figure_of
@@ -37,7 +37,7 @@ class PairedTs:
         """Take one pair out."""
         code, mean, deviation = int(self.reasons[pair]), float(self.difference[pair]), float(self.deviation[pair])
         few = Undefined.NO_TOPIC if not self.topics else Undefined.ONE_TOPIC
-        half = 0.0 if code else float(stdtrit(self.topics - 1, 1 - ALPHA / 2)) * deviation / self.topics**0.5
+        half = 0.0 if code else float(special().stdtrit(self.topics - 1, 1 - ALPHA / 2)) * deviation / self.topics**0.5
         return PairedT(
             difference=Figure(mean) if self.topics else Figure(None, few),
             deviation=Figure(deviation) if self.topics > 1 else Figure(None, few),
@@ -63,7 +63,7 @@ def paired_t(differences: Values, least_spread: float) -> PairedTs:
     reasons = _why_there_is_no_test(differences, mean, least_spread)
     error = deviation / np.sqrt(topics)
     statistic = np.divide(mean, error, out=nothing, where=reasons == 0)
-    p = 2 * stdtr(topics - 1, -np.abs(statistic))
+    p = 2 * special().stdtr(topics - 1, -np.abs(statistic))
     return PairedTs(topics, mean, np.where(reasons == 0, deviation, 0.0), statistic, p, reasons)
 
 
