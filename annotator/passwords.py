@@ -3,9 +3,9 @@
 import hashlib
 import secrets
 from collections.abc import Iterable
+from importlib import import_module
 
 from werkzeug.security import check_password_hash, generate_password_hash
-from zxcvbn import zxcvbn
 
 from annotator.errors import InvalidValueError
 
@@ -43,7 +43,9 @@ def hash_password(password: str, about: Iterable[str] = ()) -> str:
         raise InvalidValueError(
             "A password has between %(least)d and %(most)d characters.", least=LEAST_LENGTH, most=GREATEST_LENGTH
         )
-    if zxcvbn(password[:LOOKED_AT], user_inputs=[*about, *OUR_WORDS])["guesses"] < LEAST_GUESSES:
+    # Its lists of words take a tenth of a second of the processor to load, and few processes are given a new password.
+    guessed = import_module("zxcvbn").zxcvbn(password[:LOOKED_AT], user_inputs=[*about, *OUR_WORDS])
+    if guessed["guesses"] < LEAST_GUESSES:
         raise InvalidValueError(
             "This password is among the first that are tried. Take a longer one, such as four words that have nothing "
             "to do with each other."

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -56,6 +57,12 @@ def test_a_site_that_others_reach_is_not_served_without_its_name(
 def test_pages_that_only_this_machine_reaches_need_no_name(host: str) -> None:
     refuse_site_without_name(Settings(host=host))
     refuse_site_without_name(Settings(host="192.0.2.1", proxies=1, site_hosts=("pool.example.org",)))
+
+
+def test_the_pages_begin_without_what_few_requests_need() -> None:
+    program = "import sys, annotator.app; print(sorted({'scipy', 'zxcvbn', 'rich', 'alembic'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603 - our own
+    assert done.stdout == "[]\n"
 
 
 # One process answers where two would show no more: each takes a second to start.
