@@ -41,7 +41,7 @@ lint: $(VENV)/installed-to-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell annotator benchmarks migrations static templates tests Makefile README.md pyproject.toml
+	$(BIN)/codespell annotator benchmarks docs migrations static templates tests Makefile README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff pyproject.toml
 
 wheel: $(VENV)/installed-to-test
 	$(BIN)/python -m build --wheel --no-isolation
@@ -52,7 +52,7 @@ translations: $(VENV)/installed-to-run
 lock:
 	$(PYTHON) -m venv --clear $(LOCK)
 	$(LOCK)/bin/python -m pip install --quiet --upgrade pip
-	$(LOCK)/bin/python -m pip install --quiet --editable . --group test
+	$(LOCK)/bin/python -m pip install --quiet --editable . --group test --group docs
 	echo "# The exact version of everything that is installed; \`make lock\` writes this file." > $(LOCK)/constraints.txt
 	$(LOCK)/bin/python -m pip freeze --all --exclude-editable --exclude setuptools >> $(LOCK)/constraints.txt
 	mv $(LOCK)/constraints.txt constraints.txt
