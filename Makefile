@@ -7,6 +7,7 @@
 #   make lint    style, types, spelling
 #   make wheel   dist/relevance_annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
+#   make commands       describe the commands for help and completion, after a change of their options or texts
 #   make lock    constraints.txt anew, with the newest versions that fit pyproject.toml
 #
 # PYTHON=python3.12 makes the virtual environment with that Python.
@@ -20,7 +21,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EDITABLE := --build-constraint constraints.txt --editable .
 
-.PHONY: demo test faults fuzz lint wheel translations lock
+.PHONY: demo test faults fuzz lint wheel translations commands lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed-to-run
@@ -48,6 +49,9 @@ wheel: $(VENV)/installed-to-test
 
 translations: $(VENV)/installed-to-run
 	$(BIN)/python -m annotator.web.catalogue
+
+commands: $(VENV)/installed-to-run
+	$(BIN)/python -m annotator.cli.describe_commands
 
 lock:
 	$(PYTHON) -m venv --clear $(LOCK)

@@ -8,6 +8,8 @@ from fnmatch import fnmatch
 from functools import cache
 
 from annotator.assets import PACKAGE
+from annotator.cli.describe_commands import as_json, describe_commands
+from annotator.cli.described_commands import DESCRIPTIONS, descriptions
 from annotator.storage.audit_actions import ACTIONS
 
 LONGEST_FILE = 300
@@ -208,6 +210,16 @@ def noted_in(module: str) -> Iterator[str]:
 def test_each_module_says_what_is_in_it_in_one_line() -> None:
     first_lines = {module: (ast.get_docstring(tree(module)) or "").partition("\n")[0] for module in MODULES}
     assert {module: line for module, line in first_lines.items() if not line.endswith((".", "!"))} == {}
+
+
+def test_commands_are_described_as_they_are() -> None:
+    # Help and completion are made from the file.
+    found = describe_commands()
+    differing = {
+        noun for tree, nouns in found.items() for noun in nouns if descriptions()[tree].get(noun) != nouns[noun]
+    }
+    is_same = as_json(found) + "\n" == DESCRIPTIONS.read_text(encoding="utf-8")
+    assert (differing, is_same) == (set(), True), "run `make commands` (`python -m annotator.cli.describe_commands`)"
 
 
 def test_no_file_outgrows_one_sitting() -> None:

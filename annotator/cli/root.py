@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import CompletionItem
 
+from annotator.cli.described_commands import described, is_enough
 from annotator.cli.remote.given import ANYWHERE, GIVEN, ONLY_ON_SITE, SiteGiven, command_on_site
 from annotator.cli.remote.given import NOUNS as ON_SITE
 from annotator.cli.settings_file import warn_if_others_read
@@ -78,7 +79,7 @@ NOUNS: Mapping[str, Noun] = {
 
 
 class Root(click.Group):
-    """Imports the module of a noun when it is asked for: help and completion need neither database nor arrays."""
+    """Imports the module of a noun when a command of it runs: help and completion need neither database nor arrays."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Name the nouns in the order of the walk from topics to leaderboard; on a site, those that work there."""
@@ -92,6 +93,17 @@ class Root(click.Group):
             return command_on_site(cmd_name)
         command: click.Command = import_module(f"annotator.cli.{NOUNS[cmd_name].module}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed; for help and completion its description, without importing it."""
+        noun, *rest = args
+        if noun in self.list_commands(ctx):
+            command = described(noun, on_site=_is_on_site(ctx), load=lambda: self.get_command(ctx, noun))
+            if command is not None and is_enough(ctx, command, rest):
+                return noun, command, rest
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the nouns without importing them."""

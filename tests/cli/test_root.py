@@ -1,6 +1,5 @@
 """The root of the command line: help, global options, exit codes, what a refusal looks like."""
 
-import os
 import subprocess
 import sys
 from importlib import import_module
@@ -18,7 +17,17 @@ from annotator.storage import Database
 from annotator.storage.schema import newest_version
 
 PROGRAM = [sys.executable, "-m", "annotator"]
-HEAVY = ("sqlalchemy", "numpy", "alembic", "flask", "uvicorn", "rich")
+HEAVY = {
+    "annotator.storage",
+    "annotator.workflows",
+    "alembic",
+    "flask",
+    "httpx",
+    "numpy",
+    "rich",
+    "sqlalchemy",
+    "uvicorn",
+}
 
 
 def test_help_names_every_noun() -> None:
@@ -45,23 +54,54 @@ def test_each_module_of_a_noun_is_reached() -> None:
     assert with_command == {noun.module for noun in NOUNS.values() if not noun.module.startswith("remote.")}
 
 
-def test_help_imports_nothing_heavy() -> None:
-    asked = "import sys; from annotator.cli import main; main(['--help'], standalone_mode=False); print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True, text=True)  # noqa: S603 - our own words
-    assert not {name for name in HEAVY if name in loaded.stdout.splitlines()[-1].split()}
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["runs"],
+        ["runs", "import"],
+        ["--site", "https://example.org", "runs", "import"],
+        ["collections", "quality", "show"],
+        ["pool", "build", "news", "--depth", "10"],
+        ["serve"],
+    ],
+    ids=" ".join,
+)
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    told, loaded = told_and_loaded(*words, "--help")
+    assert told[0].startswith(" ".join(["Usage: annotator", *(word for word in words if word in NOUNS)]))
+    assert not HEAVY & loaded
 
 
-@pytest.mark.parametrize(("typed", "offered"), [("coll", ["collections"]), ("--set", ["--settings"])])
-def test_one_tab_imports_nothing_heavy(typed: str, offered: list[str]) -> None:
-    asked = "import sys; from annotator.cli import main; main(prog_name='annotator', standalone_mode=False)"
-    then = f"try:\n    {asked}\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
-    typing = {"_ANNOTATOR_COMPLETE": "bash_complete", "COMP_WORDS": f"annotator {typed}", "COMP_CWORD": "1"}
-    done = subprocess.run(  # noqa: S603 - our own words
-        [sys.executable, "-c", then], capture_output=True, check=True, text=True, env={**os.environ, **typing}
-    )
-    *completions, loaded = done.stdout.splitlines()
-    assert [line.split(",")[1] for line in completions] == offered
-    assert not {name for name in HEAVY if name in loaded.split()}
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("coll", ["collections"]),
+        ("--set", ["--settings"]),
+        ("runs wi", ["withdraw"]),
+        ("runs import news --tea", ["--team"]),
+        ("runs set news alpha --type a", ["automatic"]),
+        ("collections quality s", ["show"]),
+        ("check --form", ["--format"]),
+        ("pool nonsense show --d", []),
+    ],
+)
+def test_one_tab_imports_nothing_heavy(monkeypatch: pytest.MonkeyPatch, typed: str, offered: list[str]) -> None:
+    monkeypatch.setenv("_ANNOTATOR_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"annotator {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+    completions, loaded = told_and_loaded()
+    assert [line.split(",")[1] for line in completions if line] == offered
+    assert not HEAVY & loaded
+
+
+def told_and_loaded(*words: str) -> tuple[list[str], set[str]]:
+    """What a command prints in a process of its own, and which modules it imported there."""
+    called = f"from annotator.cli import main; main({list(words)}, prog_name='annotator')"
+    then = f"import sys\ntry:\n    {called}\nexcept SystemExit:\n    pass\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", then], capture_output=True, check=True, text=True)  # noqa: S603 - our own words
+    *lines, loaded = done.stdout.splitlines()
+    return lines, set(loaded.split())
 
 
 @pytest.mark.parametrize(
