@@ -1,8 +1,12 @@
 # Everything here works on a machine with only Python >= 3.11 (with venv and pip), make and a C library.
 #
 #   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
-#   make test    the tests; ANNOTATOR_THOROUGH=1 make test takes more examples, and leaves nothing out on PostgreSQL
-#   make faults  servers and browsers killed, networks cut, in full length (make test has it short): 15 minutes
+#   make test    the tests for every day, under three minutes on two cores
+#   make test-browser    those that look at pages in a real browser
+#   make test-postgres   those on PostgreSQL, but for what several do at once, which everyday's have
+#   make test-slow       servers, workers, the wheel, databases of every earlier version, the demonstration
+#   make test-all        all of these; ANNOTATOR_THOROUGH=1 takes more examples, and leaves nothing out on PostgreSQL
+#   make faults  servers and browsers killed, networks cut, in full length (make test-all has it short): 15 minutes
 #   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling
 #   make wheel   dist/relevance_annotator-*.whl
@@ -21,7 +25,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EDITABLE := --build-constraint constraints.txt --editable .
 
-.PHONY: demo test faults fuzz lint wheel translations commands lock
+.PHONY: demo test test-browser test-postgres test-slow test-all faults fuzz lint wheel translations commands lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed-to-run
@@ -29,8 +33,23 @@ demo: $(VENV)/installed-to-run
 
 # Skipped tests and those that were tried again are listed last, each by its name and with its reason. A test that hangs
 # fails after ten minutes, longer than any takes on a busy machine. What is compiled is kept, for the many processes.
+TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --no-fold-skipped --timeout 600
+
+# tests/targets.py says which tests are of which target.
 test: $(VENV)/installed-to-test
-	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --no-fold-skipped --timeout 600
+	$(TESTS) -m "not browser and not postgres and not slow"
+
+test-browser: $(VENV)/installed-to-test
+	$(TESTS) -m browser
+
+test-postgres: $(VENV)/installed-to-test
+	$(TESTS) -m postgres
+
+test-slow: $(VENV)/installed-to-test
+	$(TESTS) -m slow
+
+test-all: $(VENV)/installed-to-test
+	$(TESTS)
 
 faults: $(VENV)/installed-to-test
 	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --timeout 3600 tests/faults tests/browser/faults

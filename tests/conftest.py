@@ -11,14 +11,15 @@ from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import pytest
+import targets
 from hypothesis import settings
 from kept import Kept
 from real_processes import MARKERS, let_try_again
 from sqlalchemy import text
 from sqlalchemy.orm import Session
+from targets import mark_targets, rule_against, who_does
 from thorough import CHEAP, IS_THOROUGH, examples
 from werkzeug.security import generate_password_hash
 
@@ -38,27 +39,8 @@ settings.load_profile("untimed")
 
 LONGEST = "test_wheel.py"
 
-# What `make test` alone leaves out of the tests on PostgreSQL; each of them is done on SQLite, and chosen by a checksum
-# of its name, so that every process leaves out the same. `ANNOTATOR_THOROUGH=1 make test` leaves out nothing.
+# What is left to another target, or left out of the tests on PostgreSQL.
 OUT = pytest.StashKey[Counter[str]]()
-# One in so many is done. Pages and the door for programs have no SQL: the workflows have it that they call.
-PAGES_ON_POSTGRES = 6
-PROGRAMS_ON_POSTGRES = 6
-# Most workflows write their statements once for both databases, so that a sample tells whether PostgreSQL takes them.
-WORKFLOWS_ON_POSTGRES = 4
-# These are always done on both, for there the two differ: in what they lock and whom they let wait, ...
-ALWAYS_ON_POSTGRES = {
-    *("test_at_once.py", "test_adjudicators_at_once.py", "test_desk_at_once.py", "test_places_at_once.py"),
-    *("test_places_of_machines.py", "test_live_leaderboard.py", "test_queue.py", "test_queue_of_many.py"),
-    *("test_judging.py", "test_judging_turn.py", "test_recording.py", "test_judge_desk.py", "test_adjudication.py"),
-    # ... in how they find words, ...
-    *("test_search.py", "test_search_adding.py", "test_indexing.py", "test_corpus.py", "test_changed_documents.py"),
-    # ... in their order of texts, and in statements that compute or are written for each of them.
-    *("test_duplicates.py", "test_near_duplicates.py", "test_settled_alike.py", "test_archive.py", "test_revisions.py"),
-    *("test_forgetting.py", "test_audit.py", "test_throttle.py"),
-}
-# Such tests among the others say so in their names.
-OF_SEVERAL_AT_ONCE = ("at_once", "while", "wait", "each_other", "lock")
 # A folder that is in memory, on systems that have one; containers may have a small one.
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of nobody else's is made in it
 ROOM_IN_MEMORY = 1 << 30
@@ -74,10 +56,11 @@ EMPTY_POSTGRES = f"SET LOCAL session_replication_role = replica; DO $$ BEGIN {EM
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C interrupt here and in programs begun from here; a shell has background commands ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for marker in MARKERS:
+    for marker in (*targets.MARKERS, *MARKERS):
         config.addinivalue_line("markers", marker)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests in a browser first: one process runs them then, while no other needs a browser and a server.
 
@@ -85,21 +68,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """
     items.sort(key=lambda item: ("browser" not in item.path.parts, item.path.name != LONGEST))
     let_try_again(items)
-    out = {} if IS_THOROUGH else {item: rule for item in items if (rule := _rule_against(item)) is not None}
-    config.hook.pytest_deselected(items=list(out))
-    config.stash[OUT] = Counter(out.values())
+    mark_targets(items)
+    out = {item for item in items if rule_against(item) is not None}
     items[:] = [item for item in items if item not in out]
+    config.hook.pytest_deselected(items=list(out))
 
 
-def _rule_against(item: pytest.Item) -> str | None:
-    """The rule that leaves a test out of a run that is not thorough; None for most."""
-    is_always_done = item.path.name in ALWAYS_ON_POSTGRES or any(word in item.name for word in OF_SEVERAL_AT_ONCE)
-    if "[postgres" not in item.name or is_always_done:
-        return None
-    one_in = {"web": PAGES_ON_POSTGRES, "api": PROGRAMS_ON_POSTGRES, "workflows": WORKFLOWS_ON_POSTGRES}
-    folder = item.path.parent.name
-    is_sampled = crc32(item.name.encode()) % one_in.get(folder, 1) == 0
-    return None if is_sampled else f"{folder} on PostgreSQL, all but one in {one_in[folder]}"
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count what is left out, or to another target."""
+    for item in items:
+        item.config.stash.setdefault(OUT, Counter())[who_does(item)] += 1
 
 
 # Where several processes run the tests, each leaves the same out, and the one that reports hears it of them.
@@ -119,10 +97,10 @@ def pytest_testnodedown(node: Any) -> None:  # noqa: ANN401 - xdist's own type
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell what was left out, by which rule, and how it is done."""
+    """Tell what was left out, and how it is done."""
     out: Counter[str] = terminalreporter.config.stash.get(OUT, Counter())
-    for rule, count in sorted(out.items()):
-        terminalreporter.write_line(f"Left out: {count} tests ({rule}); ANNOTATOR_THOROUGH=1 does them.")
+    for how, count in sorted(out.items()):
+        terminalreporter.write_line(f"Left out: {count} tests: {how}.")
 
 
 def pytest_collection_finish() -> None:

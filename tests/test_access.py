@@ -27,6 +27,12 @@ def filled(sqlite_database: Database, kept: Kept) -> Database:
     return sqlite_database
 
 
+@pytest.fixture(scope="module")
+def signed_in() -> dict[str, str]:
+    """The cookies of those who have signed in: each does it once, for each test has the same people."""
+    return {}
+
+
 @pytest.fixture
 def app() -> Flask:
     """The application over no database yet."""
@@ -69,9 +75,11 @@ def test_every_endpoint_has_a_row_and_every_row_an_endpoint(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("endpoint", sorted(MATRIX))
-def test_every_endpoint_opens_for_those_it_is_for(app: Flask, filled: Database, endpoint: str) -> None:
+def test_every_endpoint_opens_for_those_it_is_for(
+    app: Flask, filled: Database, signed_in: dict[str, str], endpoint: str
+) -> None:
     app.extensions[DATABASE] = filled
-    statuses = {who: status_for(app, filled, NAMES[who], MATRIX[endpoint]) for who in PEOPLE}
+    statuses = {who: status_for(app, filled, NAMES[who], MATRIX[endpoint], signed_in) for who in PEOPLE}
     assert statuses == statuses_of(endpoint)
 
 
@@ -85,8 +93,9 @@ def test_there_is_a_person_of_every_role(filled: Database) -> None:
     assert held["new"] == {}
 
 
-def status_for(app: Flask, database: Database, name: str | None, row: Row) -> int:
-    return Visitor(app, database, name).client.open(row.path, method=row.method, buffered=True).status_code
+def status_for(app: Flask, database: Database, name: str | None, row: Row, signed_in: dict[str, str]) -> int:
+    visitor = Visitor(app, database, name, signed_in)
+    return visitor.client.open(row.path, method=row.method, buffered=True).status_code
 
 
 @pytest.mark.parametrize("endpoint", sorted(MATRIX))

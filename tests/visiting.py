@@ -43,16 +43,26 @@ def with_database(app: Flask, database: Database, *, csrf: bool = False) -> Flas
 class Visitor:
     """A browser; signed in without the slow check of a password."""
 
-    def __init__(self, app: Flask, database: Database, name: str | None) -> None:
-        """Open the browser of `name`, or of a guest."""
+    def __init__(
+        self, app: Flask, database: Database, name: str | None, signed_in: dict[str, str] | None = None
+    ) -> None:
+        """Open the browser of `name`, or of a guest; `signed_in` keeps the cookie of each for another browser."""
         self.client = app.test_client()
-        if name is not None:
-            with database.reading() as session:
-                user = session.scalars(select(User).where(User.name == name)).one()
-            with self.client.session_transaction() as cookie:
-                cookie["_user_id"] = f"{user.id}:{user.sign_in_generation}"
-                cookie["_fresh"] = True
-                cookie.update(marks(datetime.now(UTC)))
+        kept = {} if signed_in is None else signed_in
+        if name is None:
+            return
+        if name in kept:
+            self.client.set_cookie(app.config["SESSION_COOKIE_NAME"], kept[name])
+            return
+        with database.reading() as session:
+            user = session.scalars(select(User).where(User.name == name)).one()
+        with self.client.session_transaction() as cookie:
+            cookie["_user_id"] = f"{user.id}:{user.sign_in_generation}"
+            cookie["_fresh"] = True
+            cookie.update(marks(datetime.now(UTC)))
+        made = self.client.get_cookie(app.config["SESSION_COOKIE_NAME"])
+        assert made is not None
+        kept[name] = made.value
 
     def get(self, path: str, **kwargs: Any) -> TestResponse:  # noqa: ANN401 - passed on to Werkzeug's client
         """Open a page."""

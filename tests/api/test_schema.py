@@ -9,13 +9,13 @@ from build import labels, member
 from calling import API, token_of
 from flask import Flask
 from hypothesis import HealthCheck, Phase, given, settings
-from thorough import IS_THOROUGH
+from thorough import examples
 
 from annotator.api.door import OPERATIONS
 from annotator.storage import Database, Role
 
 # Of each operation, as often with what the document allows as with what it does not.
-EXAMPLES = 200 if IS_THOROUGH else 3
+EXAMPLES = examples(200, otherwise=3)
 DOCUMENT = f"{API}/openapi.json"
 CONFORMS = [
     schemathesis.checks.not_a_server_error,
@@ -94,7 +94,6 @@ def test_whatever_is_sent_meets_no_fault_and_is_answered_as_described(
 
     @settings(
         max_examples=EXAMPLES,
-        deadline=None,
         database=None,
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),

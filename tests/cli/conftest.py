@@ -1,6 +1,7 @@
 """The command line over a fresh database, empty or filled by commands, and on a site that is served for a test."""
 
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from threading import Thread
 
@@ -9,10 +10,21 @@ from build import member, pooled_news
 from cli.command_line import CommandLine, write_run
 from cli.remote_site import Remote
 from kept import Kept
-from visiting import application
+from sqlalchemy.engine import make_url
+from visiting import shared_application, with_database
 from werkzeug.serving import make_server
 
+from annotator.cli import installation
 from annotator.storage import Database, Role
+
+
+@pytest.fixture(autouse=True)
+def _one_engine_for_all_commands(shared_sqlite: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A statement is compiled once and not by each command anew, half of what a command takes."""
+    shared = shared_sqlite.engine.url
+    monkeypatch.setattr(
+        installation, "Database", lambda url: copy(shared_sqlite) if make_url(url) == shared else Database(url)
+    )
 
 
 @pytest.fixture
@@ -42,21 +54,26 @@ def pooled(annotator: CommandLine, sqlite_database: Database, kept: Kept) -> Com
 
 
 @pytest.fixture
-def site(sqlite_database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote]:
+def site(sqlite_database: Database, kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Remote]:
     """A site with a pooled collection: Jo judges, Ola organises, Pat sends runs."""
-    with sqlite_database.transaction() as session:
-        pooled_news(session)
-        member(session, "jo", Role.JUDGE)
-        member(session, "ola", Role.ORGANISER)
-        member(session, "pat", Role.PARTICIPANT, team="red")
+    kept.fill(sqlite_database, add_site)
     monkeypatch.chdir(tmp_path)
-    server = make_server("127.0.0.1", 0, application(sqlite_database))
-    thread = Thread(target=server.serve_forever)
+    server = make_server("127.0.0.1", 0, with_database(shared_application(), sqlite_database))
+    # How long it takes to end is how seldom it looks whether it shall.
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield Remote(f"http://127.0.0.1:{server.server_port}/", sqlite_database)
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def add_site(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        member(session, "jo", Role.JUDGE)
+        member(session, "ola", Role.ORGANISER)
+        member(session, "pat", Role.PARTICIPANT, team="red")
 
 
 def add_news(database: Database) -> None:

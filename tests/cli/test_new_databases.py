@@ -1,6 +1,7 @@
 """Which commands make a database, and that nobody but its owner reads it, its backups and archives."""
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,15 +33,22 @@ def mode_of(path: str | Path) -> int:
     return stat.S_IMODE(Path(path).stat().st_mode)
 
 
+@pytest.fixture(scope="module")
+def archive(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """An archive of a collection."""
+    folder = tmp_path_factory.mktemp("archive")
+    shutil.copy(sqlite_template, folder / "other.sqlite")
+    other = CommandLine(sqlite_url(folder / "other.sqlite"))
+    other.done("collections", "add", "news", "--title", "News", "--scale", "0=No,1=Yes")
+    other.done("collections", "export", "news", "-o", str(folder / ARCHIVE))
+    return (folder / ARCHIVE).read_bytes()
+
+
 @pytest.fixture
-def typo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+def typo(tmp_path: Path, archive: bytes, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """The command line over a database that is not there, in a folder with a file of topics and an archive."""
     monkeypatch.chdir(tmp_path)
-    other = CommandLine(sqlite_url(tmp_path / "other.sqlite"))
-    other.done("collections", "add", "news", "--title", "News", "--scale", "0=No,1=Yes")
-    other.done("collections", "export", "news", "-o", ARCHIVE)
-    for leftover in Path().glob("other.sqlite*"):
-        leftover.unlink()
+    Path(ARCHIVE).write_bytes(archive)
     Path("topics.tsv").write_text("1\tfirst\n")
     return CommandLine(sqlite_url(tmp_path / "typo.sqlite"))
 

@@ -140,7 +140,7 @@ questions = st.builds(
 )
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(questions)
 def test_values_given_as_dictionaries_are_trec_evals(trec_eval: TrecEval9, question: Question) -> None:
     theirs = trec_eval.ask(question)
@@ -149,7 +149,7 @@ def test_values_given_as_dictionaries_are_trec_evals(trec_eval: TrecEval9, quest
     compare(question, evaluate_as_9(question, {"run": question.run}), theirs)
 
 
-@settings(max_examples=examples(75), deadline=None)
+@settings(max_examples=examples(75))
 @given(questions.filter(lambda question: question.run))
 def test_values_read_from_files_are_trec_evals(trec_eval: TrecEval9, question: Question) -> None:
     theirs = trec_eval.ask(question)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.agreement import (
@@ -27,7 +28,7 @@ from annotator.evaluation.agreement import (
 )
 from annotator.evaluation.agreement.chance import Chance
 
-at_leisure = settings(max_examples=60, deadline=None)  # time is not what these test, and machines are busy
+at_leisure = settings(max_examples=examples(60))
 
 Table = list[list[int]]
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thorough import examples
 
 from annotator.evaluation.agreement import (
     Coefficient,
@@ -32,7 +33,7 @@ from annotator.evaluation.agreement import (
 )
 from annotator.evaluation.agreement.chance import Chance
 
-at_leisure = settings(max_examples=60, deadline=None)  # time is not what these test, and machines are busy
+at_leisure = settings(max_examples=examples(60))
 
 # A judge a row, a document a column, * where the judge gave no grade.
 KRIPPENDORFF = ["123321412***", "1233224125*3", "*3332342251*", "12332441251*"]

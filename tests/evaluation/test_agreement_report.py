@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.agreement import (
@@ -37,7 +38,7 @@ from annotator.evaluation.agreement import (
 )
 from annotator.evaluation.agreement.labels import kinds_of
 
-at_leisure = settings(max_examples=60, deadline=None)  # time is not what these test, and machines are busy
+at_leisure = settings(max_examples=examples(60))
 
 SCALE = (0, 1, 2)
 # Item, topic, judge, grade. Jo and Kim share 1, 2, 3 and 5; Lou shares 1 with both and 4 with nobody.

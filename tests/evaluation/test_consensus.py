@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.consensus import (
@@ -19,7 +20,7 @@ from annotator.evaluation.consensus import (
 # These need nothing but grades, where nobody was third.
 POLICIES = ("highest", "lowest", "majority", "median")
 
-at_leisure = settings(max_examples=60, deadline=None)  # time is not what these test, and machines are busy
+at_leisure = settings(max_examples=examples(60))
 
 
 @pytest.mark.parametrize(

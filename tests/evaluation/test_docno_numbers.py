@@ -19,7 +19,7 @@ def numbered(numbers: DocnoNumbers, docnos: list[str]) -> list[int]:
     return found
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(batches=st.lists(st.lists(DOCNOS, min_size=1, max_size=30), max_size=5), hashes_collide=st.booleans())
 def test_numbers_are_those_of_a_dictionary(batches: list[list[str]], *, hashes_collide: bool) -> None:
     numbers, expected = DocnoNumbers(), dict[str, int]()

@@ -396,7 +396,7 @@ def check_fast_is_careful(text: str, qrels: Qrels, *, single_precision: bool, is
         assert found_in(one, table_of(qrels)) == expected
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(text=run_texts(), qrels=SOME_QRELS, single_precision=st.booleans(), is_packed=st.booleans())
 @example(
     text="1 0 a 1 1 t\n1 0 b 1 2 t\n2 0 a 1 1 t\n1 0 c 1 1 t\n",
@@ -410,7 +410,7 @@ def test_the_fast_matching_is_the_careful_one(
     check_fast_is_careful(text, qrels, single_precision=single_precision, is_packed=is_packed)
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(text=run_texts(), qrels=SOME_QRELS, is_packed=st.booleans(), chunk_bytes=st.integers(1, 90))
 def test_the_fast_matching_is_the_careful_one_wherever_chunks_end(
     *, text: str, qrels: Qrels, is_packed: bool, chunk_bytes: int
@@ -420,7 +420,7 @@ def test_the_fast_matching_is_the_careful_one_wherever_chunks_end(
         check_fast_is_careful(text, qrels, single_precision=False, is_packed=is_packed)
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(run_texts(), SOME_QRELS)
 def test_the_bytes_decide_when_every_hash_is_the_same(text: str, qrels: Qrels) -> None:
     right = match_with_care("a.run", text.encode(), QrelsIndex(table_of(qrels)), Problems(), single_precision=False)

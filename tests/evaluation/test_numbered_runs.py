@@ -89,7 +89,7 @@ def run_files(draw: st.DrawFn) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(run_files())
 def test_the_careful_reading_tells_the_same(text: str) -> None:
     problems, careful_problems, numbers = Problems(), Problems(), DocnoNumbers()

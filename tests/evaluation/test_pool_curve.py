@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thorough import examples
 
 from annotator.evaluation.pool_choice import WHOLE_LIST, ChosenTopic, ListsOfTopics, choose_topics, run_depths
 from annotator.evaluation.pool_curve import LEAST_DEPTHS, POINTS, PoolCurve, curve_of_budgets, curve_of_depths
@@ -80,7 +81,7 @@ def as_present(present: Mapping[int, set[int]]) -> dict[int, NDArray[np.int32]]:
     return {topic: np.array(sorted(each), np.int32) for topic, each in present.items()}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(lists=LISTS, present=PRESENT, depth=st.integers(1, 6))
 def test_a_curve_of_depths_is_what_would_be_built(lists: Lists, present: dict[int, set[int]], depth: int) -> None:
     curve = curve_of_depths(NUMBERS, reader(lists), TEAMS, as_present(present), depth=depth, own_depths={})
@@ -89,7 +90,7 @@ def test_a_curve_of_depths_is_what_would_be_built(lists: Lists, present: dict[in
         check(curve, at, built(parse_strategy("depth", {"depth": amount}), lists), present)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(lists=LISTS, present=PRESENT, own=st.integers(1, 6))
 def test_a_run_with_a_depth_of_its_own_keeps_it_along_the_curve(
     lists: Lists, present: dict[int, set[int]], own: int
@@ -100,7 +101,7 @@ def test_a_run_with_a_depth_of_its_own_keeps_it_along_the_curve(
         check(curve, at, built(parse_strategy("depth", {"depth": amount}), lists, {"r1": own}), present)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(lists=LISTS, present=PRESENT, amount=st.integers(1, 30))
 @pytest.mark.parametrize("counted", ["budget", "per_topic"])
 @pytest.mark.parametrize("name", ["rrf", "combmnz"])
@@ -116,7 +117,7 @@ def test_a_curve_of_budgets_is_what_would_be_built(
         check(curve, at, built(parse_strategy(name, {counted: each, "depth": 7}), lists), present)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(lists=LISTS, present=PRESENT)
 def test_a_sample_is_one_pool_alone(lists: Lists, present: dict[int, set[int]]) -> None:
     strategy = parse_strategy("stratified", {"strata": "1-2:1, 3-7:0.3"})
@@ -128,7 +129,7 @@ def test_a_sample_is_one_pool_alone(lists: Lists, present: dict[int, set[int]]) 
     check(curve, 0, built(strategy, lists), present)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20))
 @given(lists=LISTS, present=PRESENT, amount=st.integers(1, 30))
 def test_of_an_adaptive_strategy_the_beginning_is_known_and_how_many_come_after(
     lists: Lists, present: dict[int, set[int]], amount: int

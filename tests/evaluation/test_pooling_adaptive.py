@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.evaluation.pooling import (
     STRATEGIES,
@@ -26,7 +27,7 @@ NAMES = [name for name, definition in STRATEGIES.items() if definition.kind is K
 UPDATES = [(name, update) for name in ("maxmean", "maxmean-ns") for update in ("all", "pulled")]
 SAID = [{"name": "mtf"}, {"name": "hedge"}, *({"name": name, "update": update} for name, update in UPDATES)]
 # Each strategy has its own examples.
-few_examples = settings(max_examples=25, deadline=None)
+few_examples = settings(max_examples=examples(25))
 each_strategy = pytest.mark.parametrize("said", SAID, ids=lambda said: " ".join(said.values()))
 RUNS = st.lists(st.lists(st.integers(0, 14), unique=True, max_size=12), max_size=6)
 # Whether each document is relevant; None: it cannot be judged.

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from thorough import examples
 
 from annotator.evaluation.pooling import Ties, TopicRuns, fused, topic_runs
 from annotator.evaluation.pooling.topic_runs import Weights
 
 # Each strategy has its own examples.
-few_examples = settings(max_examples=25, deadline=None)
+few_examples = settings(max_examples=examples(25))
 WEIGHINGS = [fused.depth, fused.rrf, fused.borda, fused.rbp, fused.combmnz, fused.ntcir]
 Weighing = Callable[[TopicRuns], Weights]
 RUNS = st.lists(st.lists(st.integers(0, 14), unique=True, max_size=12), max_size=6)

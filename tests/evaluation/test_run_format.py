@@ -208,7 +208,7 @@ def run_files(draw: st.DrawFn) -> str:
     return "".join(pieces)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(run_files(), st.sampled_from([None, {"1", "2", "3"}, {"1"}]), st.sampled_from([None, "mine"]))
 @example("1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 b 1 1 t\n", None, None)
 @example("1 Q0 a 1 1\nt 1 Q0 b 1 1 t\n", None, None)
@@ -225,7 +225,7 @@ def test_the_fast_reading_is_the_careful_one(text: str, topics: set[str] | None,
         assert repr(lists_of(fast)) == repr(lists_of(careful))  # repr() tells -0.0 from 0.0, and every last bit
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=50))
 def test_plain_files_take_the_fast_reading_and_scores_are_exact(scores: list[float]) -> None:
     text = "".join(f"1 Q0 d{number} 1 {score!r} t\n" for number, score in enumerate(scores)).encode()
@@ -234,7 +234,7 @@ def test_plain_files_take_the_fast_reading_and_scores_are_exact(scores: list[flo
     assert dict(lists_of(run)["1"]) == {f"d{number}": score for number, score in enumerate(scores)}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(
     st.dictionaries(
         st.sampled_from(["1", "02", "q-ü"]),

@@ -39,7 +39,7 @@ NUMBERS = st.one_of(
 )
 
 
-@settings(max_examples=examples(500), deadline=None)
+@settings(max_examples=examples(500))
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 @example(["9007199254740992", "9007199254740993", "9007199254740993.0", "-9007199254740991.5"])  # about 2^53
 @example(
@@ -53,7 +53,7 @@ def test_scores_are_what_float_reads_to_the_last_bit(texts: list[str]) -> None:
 
 
 @pytest.mark.parametrize("others", [[], ["1.5"], ["2e5", "-1"]])
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(st.text("0123456789.eE+-,_x\x85naif", min_size=1, max_size=22))
 @example(".")
 @example("1e5.")

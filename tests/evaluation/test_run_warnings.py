@@ -135,7 +135,7 @@ def test_documents_that_the_corpus_lacks() -> None:
         )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(st.lists(st.tuples(st.sampled_from("12"), st.integers(0, 6), st.integers(0, 4)), min_size=1, max_size=12))
 def test_contradictions_and_ties_are_those_of_the_definition(drawn: list[tuple[str, int, int]]) -> None:
     rows = [(topic, f"d{number}", rank, float(score)) for number, (topic, rank, score) in enumerate(drawn)]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
+from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.setting import Values
@@ -137,7 +138,7 @@ def test_permuting_in_pieces_advances_with_each(monkeypatch: pytest.MonkeyPatch)
 
 
 @given(st.integers(0, 1000), st.integers(20, 300))
-@settings(max_examples=25)
+@settings(max_examples=examples(25))
 def test_runs_further_apart_than_the_critical_difference_are_those_that_differ(seed: int, permutations: int) -> None:
     scores = np.random.default_rng(seed).normal(np.arange(6)[:, np.newaxis] / 3, 1, (6, 8))
     for test in (tukey_hsd(scores), randomised_tukey_hsd(scores, seed=seed, permutations=permutations)):

@@ -17,7 +17,7 @@ TEXTS = st.text("ab1 \n\r#é", max_size=200).map(str.encode)
 MARK = b"\xef\xbb\xbf"
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(200))
 @given(text=TEXTS, chunk_bytes=st.integers(1, 50), has_mark=st.booleans(), is_packed=st.booleans())
 @example(text=b"a\nb", chunk_bytes=1, has_mark=True, is_packed=True)
 def test_chunks_are_whole_lines_and_together_the_text(
@@ -80,7 +80,7 @@ def test_gzip_is_known_by_its_first_bytes(tmp_path: Path) -> None:
     assert not is_packed(tmp_path / "plain")
 
 
-@settings(max_examples=examples(100), deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.sampled_from(["1 a", "1\tb", "2 a", " 2 x", "", "3", "# note"]), max_size=60), st.integers(1, 60))
 def test_stretches_are_the_file_and_each_begins_a_topic(
     tmp_path_factory: pytest.TempPathFactory, lines: list[str], length: int

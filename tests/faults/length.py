@@ -1,4 +1,4 @@
-"""How long the tests of faults take: in short for `make test`, in full for `make faults`."""
+"""How long the tests of faults take: in short for everybody, in full for `make faults`."""
 
 import os
 

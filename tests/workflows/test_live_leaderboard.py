@@ -1,6 +1,5 @@
 """The leaderboard as a process remembers it: always what one without a memory shows, after any change whatever."""
 
-import os
 import random
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +9,7 @@ from beginning import beginning
 from build import NOW, SLUG, labels, member, pooled_news, run
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
+from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation import leaderboard_making, leaderboard_recalling
@@ -27,7 +27,7 @@ KINDS = (
     GradesFrom(judge="kim"),
     GradesFrom(compat="9"),
 )
-CHANGES = 1000 if os.environ.get("ANNOTATOR_THOROUGH") == "1" else 25
+CHANGES = examples(1000, otherwise=25)
 
 
 def board(session: Session, memory: LiveScores | None = None, grades: GradesFrom = LIVE) -> Leaderboard:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from queues import add_topic, grow, items_of, judge, queue, take
 from sqlalchemy import select
 from sqlalchemy.orm import Session
+from thorough import examples
 from undone import undone
 
 from annotator.storage import Collection, Database, PoolItem, Topic
@@ -120,7 +121,7 @@ def test_a_topic_without_items_has_nothing_to_settle(session: Session) -> None:
     share=st.integers(0, 100),
     common=st.integers(0, 4),
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_shares_are_exact_and_growing_takes_no_mark_back_from_what_was_drawn(
     sqlite_database: Database, growth: Sequence[int], drawn: Sequence[int], share: int, common: int
 ) -> None:
@@ -151,7 +152,7 @@ def test_shares_are_exact_and_growing_takes_no_mark_back_from_what_was_drawn(
 
 
 @given(data=st.data(), share=st.integers(0, 100), common=st.integers(0, 3))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_before_anything_is_drawn_marks_do_not_depend_on_how_the_pool_grew(
     sqlite_database: Database, data: st.DataObject, share: int, common: int
 ) -> None:

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
+from thorough import examples
 from undone import undone
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -331,7 +332,7 @@ def fill(session: Session, slug: str, lists: Sequence[tuple[str, Sequence[str]]]
 
 @pytest.mark.parametrize("name", SAID)
 @given(lists=LISTS, seed=st.integers(0, 9))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_same_seed_gives_the_same_pool_in_whatever_order_runs_were_uploaded(
     sqlite_database: Database, name: str, lists: list[list[str]], seed: int
 ) -> None:
@@ -359,7 +360,7 @@ def priorities(session: Session, slug: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("name", [name for name in SAID if name != "stratified"])
 @given(lists=LISTS, amount=st.integers(1, 6))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_deeper_pool_contains_the_shallower(
     sqlite_database: Database, name: str, lists: list[list[str]], amount: int
 ) -> None:
@@ -374,7 +375,7 @@ def test_a_deeper_pool_contains_the_shallower(
 
 @pytest.mark.parametrize("name", SAID)
 @given(lists=LISTS, gone=st.lists(st.sampled_from(DOCNOS), unique=True, min_size=1))
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_withdrawn_run_changes_nothing_of_a_pool(
     sqlite_database: Database, name: str, lists: list[list[str]], gone: list[str]
 ) -> None:

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
+from thorough import examples
 from undone import undone
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
@@ -140,7 +141,7 @@ rankings = st.lists(st.permutations(["a", "b", "c", "d", "e", "f"]), min_size=1,
 
 
 @given(lists=rankings, depth=st.integers(1, 5))
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_deeper_pool_contains_the_shallower_and_the_order_of_upload_does_not_matter(
     sqlite_database: Database, lists: list[list[str]], depth: int
 ) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from queues import free, grow, items_of, judge, mode_of, queue, take
 from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
+from thorough import examples
 from undone import undone
 
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Topic
@@ -204,7 +205,7 @@ STEPS = st.lists(
     common=st.integers(0, 2),
     steps=STEPS,
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(12), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_waits_is_what_is_in_hand_can_be_drawn_and_is_due(
     sqlite_database: Database,
     mode: str,

@@ -97,7 +97,7 @@ def evaluated(content: bytes, path: str) -> dict[tuple[str, str], list[float]]:
 )
 @example(strata="1-30:0.3", seed=1, judged=set(range(90)), judges="only what was drawn")
 @example(strata="1-30:0.3", seed=1, judged=set(range(30)), judges="anything")
-@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_board_the_file_and_evaluate_agree(
     database: Database, tmp_path_factory: pytest.TempPathFactory, strata: str, seed: int, judged: set[int], judges: str
 ) -> None:
@@ -125,7 +125,7 @@ def test_the_board_the_file_and_evaluate_agree(
 
 
 @given(judged=st.sets(st.integers(0, 89), min_size=1))
-@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_without_a_sample_the_board_of_the_exported_qrels_is_the_live_one(database: Database, judged: set[int]) -> None:
     every = (*ESTIMATES, *OTHERS)
     with database.transaction() as session:

@@ -172,7 +172,7 @@ QUERIES = st.recursive(
 def test_both_databases_find_what_the_words_say(library: Database) -> None:
     words = {docno: indexed_words(title, body).split() for docno, (title, body) in TEXTS.items()}
 
-    @settings(max_examples=examples(80), deadline=None)
+    @settings(max_examples=examples(80))
     @given(QUERIES)
     def compare(text: str) -> None:
         query = parse_query(text)
@@ -191,7 +191,7 @@ HOSTILE = st.lists(
 
 
 def test_no_query_reaches_a_database_that_it_could_upset(library: Database) -> None:
-    @settings(max_examples=examples(100), deadline=None)
+    @settings(max_examples=examples(100))
     @given(HOSTILE)
     def ask(text: str) -> None:
         try:

@@ -1,4 +1,4 @@
-"""How long the tests of faults take: shortened with a clock of their own for `make test`, real for `make faults`."""
+"""How long the tests of faults take: shortened with a clock of their own, or real for `make faults`."""
 
 import os
 from collections.abc import Sequence

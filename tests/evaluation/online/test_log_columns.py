@@ -10,6 +10,7 @@ import pytest
 from evaluation.online.log_text import KIM, as_json_lines, read, said
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import Problems
 from annotator.evaluation.online import log_codes, log_files
@@ -93,7 +94,7 @@ def as_number(value: str) -> str | int | float:
     return json.loads(value) if value in {"1", "3", "7", "0.5", "7.25", "-2", "12.25", "1e-3"} else value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(rows=lines(), write=st.sampled_from([as_csv, as_json]), drops_bad_lines=st.booleans())
 def test_many_lines_at_once_are_read_as_line_by_line(
     rows: Sequence[Mapping[str, str]], write: Callable[[Sequence[Mapping[str, str]]], str], *, drops_bad_lines: bool
@@ -105,7 +106,7 @@ def test_many_lines_at_once_are_read_as_line_by_line(
         assert what_is_read(content, mapping) == at_once
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(clicks=st.lists(st.sampled_from("01"), min_size=1, max_size=6), times=st.lists(st.integers(0, 5), min_size=6))
 def test_results_with_a_column_of_clicks_are_read_as_line_by_line(clicks: list[str], times: list[int]) -> None:
     rows = [{"time": str(time), "click": click} for click, time in zip(clicks, times, strict=False)]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.errors import Problems
 from annotator.evaluation.online import log_stream
@@ -15,7 +16,7 @@ MARK = b"\xef\xbb\xbf"
 TEXTS = st.text("ab1 \n\ré", min_size=1, max_size=200).map(str.encode)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(text=TEXTS, chunk_bytes=st.integers(3, 50), has_mark=st.booleans(), is_packed=st.booleans())
 @example(text=b"a" * 300 + b"\nb", chunk_bytes=3, has_mark=True, is_packed=True)
 def test_chunks_are_whole_lines_and_together_the_text(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from thorough import examples
 
 from annotator.evaluation.online.log_tables import BACK
 from annotator.evaluation.online.log_times import Moment, read_time, times_of
@@ -109,7 +110,7 @@ MOMENTS = st.datetimes(
 ZONES = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(MOMENTS, ZONES), min_size=1, max_size=8))
 def test_whatever_python_writes_is_read_as_the_same_moment(given_moments: list[tuple[datetime, timezone]]) -> None:
     texts = [moment.astimezone(zone).isoformat() for moment, zone in given_moments]
@@ -118,7 +119,7 @@ def test_whatever_python_writes_is_read_as_the_same_moment(given_moments: list[t
     assert many(*texts) == (expected, True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text("0123456789-+:.TZ ", max_size=27))
 def test_nothing_is_read_together_that_is_not_read_alone(text: str) -> None:
     alone = read_time(text.encode())
