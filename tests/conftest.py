@@ -19,7 +19,7 @@ from kept import Kept
 from real_processes import MARKERS, let_try_again
 from sqlalchemy import text
 from sqlalchemy.orm import Session
-from targets import mark_targets, rule_against, who_does
+from targets import folders_of, mark_targets, rule_against, who_does
 from thorough import CHEAP, IS_THOROUGH, examples
 from werkzeug.security import generate_password_hash
 
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     Then the longest of the others, for which all would wait at the end.
     """
-    items.sort(key=lambda item: ("browser" not in item.path.parts, item.path.name != LONGEST))
+    items.sort(key=lambda item: ("browser" not in folders_of(item), item.path.name != LONGEST))
     let_try_again(items)
     mark_targets(items)
     out = {item for item in items if rule_against(item) is not None}

@@ -1,6 +1,7 @@
 """Which tests drive a real browser or a real process: what else the machine does decides when those get their turn."""
 
 import pytest
+from targets import folders_of
 
 # How often such a test is tried again. A test of code alone never is: what fails there once is wrong.
 RERUNS = 2
@@ -22,7 +23,7 @@ MARKERS = (
 def drives_a_process(item: pytest.Item) -> bool:
     """Whether a test does."""
     return (
-        not FOLDERS.isdisjoint(item.path.parts)
+        not FOLDERS.isdisjoint(folders_of(item))
         or item.path.name in FILES
         or item.get_closest_marker("process") is not None
         or not FIXTURES.isdisjoint(getattr(item, "fixturenames", ()))

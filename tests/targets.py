@@ -3,6 +3,7 @@
 `make test` runs what has no target of its own; `make test-all` runs everything.
 """
 
+from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -48,11 +49,17 @@ ALWAYS_ON_POSTGRES = {
 OF_SEVERAL_AT_ONCE = ("at_once", "while", "wait", "each_other", "lock")
 
 
+def folders_of(item: pytest.Item) -> tuple[str, ...]:
+    """The folders below this one that a test is in."""
+    return item.path.parent.relative_to(Path(__file__).parent).parts
+
+
 def target_of(item: pytest.Item) -> str | None:
     """The one target of a test; None where that is `make test`."""
-    if "browser" in item.path.parts:
+    folders = folders_of(item)
+    if "browser" in folders:
         return BROWSER
-    if not SLOW_FOLDERS.isdisjoint(item.path.parts) or item.path.as_posix().endswith(SLOW_FILES):
+    if not SLOW_FOLDERS.isdisjoint(folders) or item.path.as_posix().endswith(SLOW_FILES):
         return SLOW
     # What several do at once differs between the two databases: it is in everybody's test.
     is_at_once = "at_once" in item.path.name or "at_once" in item.name
