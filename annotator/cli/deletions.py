@@ -75,8 +75,9 @@ def purge(installation: Installation, days: int | None, *, yes: bool) -> None:
     age = installation.settings.deletion_days if days is None else days
     confirm(f"What was deleted {age} days ago or earlier cannot be restored any more.", yes=yes)
     with installation.database.transaction() as session:
-        count = restoring.remove_for_good(session, before=at - timedelta(days=age), at=at)
+        count = restoring.begin_removal(session, before=at - timedelta(days=age), at=at)
         note(session, "deletions.purge", details={"deletions": count, "days": age})
+    restoring.finish_removals(installation.database)
     click.echo(f"Removed for good: {count}.", err=True)
 
 

@@ -2,26 +2,24 @@
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import ColumnElement, Delete, Table, Update, delete, select, text, tuple_, update
+from sqlalchemy import and_, delete, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.accounts import User
-from annotator.storage.batches import write_in_batches
-from annotator.storage.bundles import OF_SITE, TABLES, belongs
+from annotator.storage.clearing import remove_rows
 from annotator.storage.collection import IMPORTED, Collection
-from annotator.storage.columns import Base
 from annotator.storage.database import Database
-from annotator.storage.documents import chunks
 from annotator.storage.upkeep import Progress, UpkeepError
 
-KEYS_AT_ONCE = 20_000
 STEPS_BETWEEN_LOOKS = 100
 # The number itself means nothing: it is the same in every process that imports.
 IMPORT_LOCK = 7_105_222
+# What was deleted is being removed for good, by somebody else.
+IS_LEFT = and_(Collection.being_imported, Collection.deleted_at.is_(None))
 
 
 class Steps:
@@ -102,38 +100,12 @@ def remove_interrupted(database: Database) -> bool:
     To be called by whoever is `importing_alone`.
     """
     with database.reading() as session:
-        ids = session.scalars(select(Collection.id).where(Collection.being_imported)).all()
+        ids = session.scalars(select(Collection.id).where(IS_LEFT)).all()
         has_people = session.scalar(select(User.id).where(User.being_imported).limit(1)) is not None
     for collection_id in ids:
-        _remove(database, collection_id)
+        remove_rows(database, collection_id)
     if ids or has_people:
         with database.transaction() as session:
-            session.execute(delete(Collection).where(Collection.id.in_(ids), Collection.being_imported))
+            session.execute(delete(Collection).where(Collection.id.in_(ids), IS_LEFT))
             session.execute(delete(User).where(User.being_imported))
     return bool(ids or has_people)
-
-
-def _remove(database: Database, collection_id: int) -> None:
-    for table in (*(Base.metadata.tables[name] for name in OF_SITE), *reversed(TABLES)):
-        for link in [link.parent for link in table.foreign_keys if link.column.table is table]:
-            _change(database, table, collection_id, update(table).values({link.name: None}), link.is_not(None))
-        _change(database, table, collection_id, delete(table))
-
-
-def _change(
-    database: Database, table: Table, collection_id: int, change: Update | Delete, *conditions: ColumnElement[bool]
-) -> None:
-    """Change or delete the rows of a collection, looking for them outside of the lock."""
-    key = tuple_(*table.primary_key)
-    wanted = select(*table.primary_key).where(belongs(table, collection_id), *conditions).limit(KEYS_AT_ONCE)
-
-    def write(session: Session, some: Sequence[tuple[object, ...]]) -> None:
-        for chunk in chunks(list(some)):
-            session.execute(change.where(key.in_(chunk)))
-
-    while True:
-        with database.reading() as session:
-            rows = [tuple(row) for row in session.execute(wanted)]
-        if not rows:
-            return
-        write_in_batches(database, rows, write)

@@ -8,7 +8,6 @@ from sqlalchemy import (
     ColumnElement,
     Table,
     bindparam,
-    delete,
     func,
     insert,
     select,
@@ -126,13 +125,6 @@ def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) 
         update(table).where(table.c.id == bindparam("key")).values({c.name: bindparam(f"to_{c.name}") for c in columns})
     )
     session.connection().execute(statement, links)
-
-
-def delete_rows(session: Session, collection_id: int) -> None:
-    """Delete every row of a collection, but the collection's own, what the audit log refers to, and its deletions."""
-    outside = [Base.metadata.tables[name] for name in OF_SITE]
-    for table in (*outside, *reversed(TABLES)):
-        session.execute(delete(table).where(belongs(table, collection_id)))
 
 
 def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:

@@ -108,7 +108,7 @@ class Collection(Base):
     added_at: Mapped[datetime]
     # From then on nobody finds it by its short name; it can be restored for a while.
     deleted_at: Mapped[datetime | None]
-    # While its archive comes in, batch by batch, nobody finds it either.
+    # While its archive comes in, batch by batch, nobody finds it either. Deleted as well, it goes for good.
     being_imported: Mapped[bool] = mapped_column(default=False)
 
 

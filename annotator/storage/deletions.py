@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ForeignKey, Index, delete, select
+from sqlalchemy import ForeignKey, Index, select
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.columns import Base
@@ -56,11 +56,6 @@ class DeletedPart(Base):
     # The column whose values were changed in rows that stayed; None for rows that were taken out.
     column_name: Mapped[str | None]
     content: Mapped[bytes]
-
-
-def forget_content(session: Session, deletion_id: int) -> None:
-    """Remove what was kept of a deletion."""
-    session.execute(delete(DeletedPart).where(DeletedPart.deletion_id == deletion_id))
 
 
 def deleted_subjects(session: Session, collection_id: int, kind: DeletedKind) -> list[str]:

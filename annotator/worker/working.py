@@ -163,7 +163,8 @@ class Worker:
             with self._database.transaction() as session:
                 jobs.forget_answers(session, now=now)
             with self._database.transaction() as session:
-                restoring.remove_for_good(session, before=now - self._restorable, at=now)
+                restoring.begin_removal(session, before=now - self._restorable, at=now)
+            restoring.finish_removals(self._database)
             # Another import may be at work; then it has removed what was left.
             with suppress(UpkeepError), importing_alone(self._database):
                 remove_interrupted(self._database)

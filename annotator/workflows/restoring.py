@@ -11,10 +11,9 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.search_text import indexed_words
 from annotator.storage import Collection, DeletedKind, Deletion, Document, LabelFile, Membership, Role, User
-from annotator.storage.bundles import delete_rows
 from annotator.storage.changed_texts import reopen_for_text
+from annotator.storage.clearing import finish_removals as finish_removals
 from annotator.storage.collection import find_collection, lock_open_collection, topic_ids
-from annotator.storage.deletions import forget_content
 from annotator.storage.documents import DOCUMENTS, chunks
 from annotator.storage.label_removal import recount_taken
 from annotator.storage.needs import settle_needs
@@ -174,32 +173,31 @@ def restore_collection(
     session.flush()
 
 
-def remove_for_good(session: Session, *, before: datetime, at: datetime) -> int:
-    """Remove everything that was deleted before a moment and was not restored, and count the deletions."""
+def begin_removal(session: Session, *, before: datetime, at: datetime) -> int:
+    """Give up for good what was deleted before a moment and was not restored, and count the deletions.
+
+    Their rows are still there, and `finish_removals` removes them, once this is stored.
+    """
     old = session.scalars(
-        select(Deletion).where(
-            Deletion.deleted_at < before, Deletion.restored_at.is_(None), Deletion.removed_at.is_(None)
-        )
+        select(Deletion)
+        .where(Deletion.deleted_at < before, Deletion.restored_at.is_(None), Deletion.removed_at.is_(None))
+        .with_for_update()
     ).all()
     for deletion in old:
         deletion.removed_at = at
-        forget_content(session, deletion.id)
         if deletion.kind == DeletedKind.COLLECTION:
-            _remove_collection(session, deletion.collection_id, at)
+            _give_up_collection(session, deletion.collection_id, at)
     session.flush()
     return len(old)
 
 
-def _remove_collection(session: Session, collection_id: int, at: datetime) -> None:
+def _give_up_collection(session: Session, collection_id: int, at: datetime) -> None:
     collection = session.get_one(Collection, collection_id)
     collection.slug = GONE % (collection.slug, collection.id)
     collection.title = collection.terms = ""
-    others = select(Deletion.id).where(Deletion.collection_id == collection_id, Deletion.removed_at.is_(None))
-    for id_ in session.scalars(others).all():
-        forget_content(session, id_)
-        session.execute(update(Deletion).where(Deletion.id == id_).values(removed_at=at))
-    session.flush()
-    delete_rows(session, collection_id)
+    collection.being_imported = True
+    others = update(Deletion).where(Deletion.collection_id == collection_id, Deletion.removed_at.is_(None))
+    session.execute(others.values(removed_at=at))
 
 
 def _can_be_restored() -> ColumnElement[bool]:

@@ -8,16 +8,17 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage import Base, Collection, DeletedKind, Document, Judgement, PoolItem, Topic
+from annotator.storage import Base, Collection, Database, DeletedKind, Document, Judgement, PoolItem, Topic
 from annotator.storage.checking import examine_collection
 from annotator.storage.judging import Decision
 from annotator.workflows import collection, judging, leaderboard, qrels, qrels_versions, recording, search, topics
 from annotator.workflows.deletions import delete_it, foresee_deletion
 from annotator.workflows.restoring import (
+    begin_removal,
+    finish_removals,
     list_deleted_collections,
     list_deletions,
     list_label_imports,
-    remove_for_good,
     restore_collection,
     restore_deletion,
 )
@@ -260,27 +261,32 @@ def test_a_collection_is_found_by_nobody_until_it_is_restored(session: Session) 
     assert everything(session) == before
 
 
-def test_what_is_too_old_is_removed_for_good(session: Session) -> None:
-    fill(session)
-    number = delete(session, KINDS.TOPIC, "2", typed="2")
-    assert remove_for_good(session, before=LATER, at=LATER) == 0
-    assert remove_for_good(session, before=LATER + timedelta(seconds=1), at=LATER) == 1
-    with pytest.raises(NotFoundError):
-        restore_deletion(session, SLUG, number, at=LATER)
-    assert session.execute(select(Base.metadata.tables["deleted_part"])).all() == []
+def test_what_is_too_old_is_removed_for_good(database: Database) -> None:
+    with database.transaction() as session:
+        fill(session)
+        number = delete(session, KINDS.TOPIC, "2", typed="2")
+        assert begin_removal(session, before=LATER, at=LATER) == 0
+        assert begin_removal(session, before=LATER + timedelta(seconds=1), at=LATER) == 1
+        with pytest.raises(NotFoundError):
+            restore_deletion(session, SLUG, number, at=LATER)
+    finish_removals(database)
+    with database.reading() as session:
+        assert session.execute(select(Base.metadata.tables["deleted_part"])).all() == []
 
 
-def test_a_collection_that_is_removed_for_good_leaves_the_others_and_its_name(session: Session) -> None:
-    news(session, "other")
-    topic_file(session, slug="other")
-    others = everything(session)
-    fill(session)
-    delete(session, KINDS.COLLECTION, typed=SLUG)
-    remove_for_good(session, before=LATER + timedelta(days=1), at=LATER)
-    session.expire_all()
-    left = everything(session)
-    assert {name for name in left if left[name] != others[name]} == {"collection"}
-    assert session.scalars(select(Collection.slug).order_by(Collection.id)).all()[0] == "other"
-    with pytest.raises(NotFoundError):
-        restore_collection(session, SLUG, at=LATER)
-    news(session)
+def test_a_collection_that_is_removed_for_good_leaves_the_others_and_its_name(database: Database) -> None:
+    with database.transaction() as session:
+        news(session, "other")
+        topic_file(session, slug="other")
+        others = everything(session)
+        fill(session)
+        delete(session, KINDS.COLLECTION, typed=SLUG)
+        begin_removal(session, before=LATER + timedelta(days=1), at=LATER)
+        with pytest.raises(NotFoundError):
+            restore_collection(session, SLUG, at=LATER)
+    finish_removals(database)
+    with database.transaction() as session:
+        left = everything(session)
+        assert {name for name in left if left[name] != others[name]} == {"collection"}
+        assert session.scalars(select(Collection.slug).order_by(Collection.id)).all()[0] == "other"
+        news(session)
