@@ -1,9 +1,11 @@
 """Every page that an organiser's pages link to, timed on a site of real size, after a start of the server and again.
 
-Each page counts once, with what the first link to it asks for; files, and what changes something, are left out. A page
-that is linked to in one collection is timed in the others, too: where a collection is large its reports are computed by
-a worker, and the page with a button that has one computed links nowhere. Such pages are marked, for their time says
-nothing of the report.
+Each page counts once, with what the first link to it asks for; what changes something is left out. A page that is
+linked to in one collection is timed in the others, too. No link leads to the plans of a pool by other strategies than
+the usual one, nor to what programs read: these are added, and so are the files that the pages link to, for which the
+limit of a cold page is the only one.
+Where a collection is large its reports are computed by a worker. Such pages are marked, for their time says nothing of
+the report; each is left to a worker, whose processor time, less that of its start, is printed.
 Cold is the first request of a page after the server has started, warm the best of three more. The
 processor's time is that of the processes that answer, which other work on the machine disturbs less; with
 `--by processor` the limits are for that. Ends with 1 when a page misses a limit.
@@ -17,85 +19,23 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from html import unescape
-from http.client import HTTPConnection
 from itertools import islice
-from os import sysconf
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
+from annotator.evaluation.pooling import STRATEGIES
 from annotator.settings import sqlite_url
-from benchmarks.judging_client import HOST, OK, enter
-from benchmarks.pages_site import ORGANISER, PASSWORD, TIMED, Site
-from benchmarks.served_site import processes, site
+from benchmarks.judging_client import OK
+from benchmarks.pages_reader import COLD, WARM, Page, Reader
+from benchmarks.pages_site import TIMED, Site
+from benchmarks.served_site import site
 
-SECONDS_TO_ANSWER = 120
-WARM, COLD = 300.0, 1500.0  # milliseconds
 REPEATED = 3
-LINK = re.compile(r'<a\b[^>]*?href="([^"#]+)', re.IGNORECASE)
-NO_PAGE = re.compile(r"download|export|sign-out|\.(?:csv|jsonl?|zip|tex|svg|txt)\b|/file\b")
-COMPUTED_BY_WORKER = re.compile(r'<form method="post" action="/collections/[^"/]+/jobs"')
+FILE = re.compile(r"download|export|\.(?:csv|jsonl?|zip|tex|svg|txt)\b|/(?:file|manifest|prels|infap)\b")
+NO_PAGE = re.compile(rf"sign-out|{FILE.pattern}")
 NOT_FOUND = 404
-FROM_EACH = 3  # further pages, of those that only one page links to
-MILLISECONDS = 1000
-TICKS = sysconf("SC_CLK_TCK")
-
-
-@dataclass(frozen=True)
-class Took:
-    """Milliseconds of one request: as somebody waits for it, and of the processor."""
-
-    wall: float
-    processor: float
-
-
-@dataclass
-class Page:
-    """What came of one page."""
-
-    path: str
-    status: int
-    cold: Took
-    is_offer: bool = False  # to have the page computed
-    warm: list[Took] = field(default_factory=list)
-
-    def cells(self, by: str) -> tuple[float, float]:
-        """Milliseconds warm and cold, by the clock or by the processor."""
-        return min(getattr(took, by) for took in self.warm), getattr(self.cold, by)
-
-    def is_slow(self, by: str) -> bool:
-        """Whether it misses a limit."""
-        warm, cold = self.cells(by)
-        return warm > WARM or cold > COLD
-
-
-class Reader:
-    """A browser of a signed-in organiser, on one connection, beside the server's processes."""
-
-    def __init__(self, port: int, process: int) -> None:
-        """Sign in."""
-        self._connection = HTTPConnection(HOST, port, timeout=SECONDS_TO_ANSWER)
-        self._cookie = enter(port, ORGANISER, PASSWORD)
-        self._process = process
-
-    def get(self, path: str) -> tuple[Page, list[str]]:
-        """Request a page: what it took, and the addresses that it links to."""
-        spent, start = self._processor(), time.perf_counter()
-        self._connection.request("GET", path, headers={"Cookie": self._cookie})
-        answer = self._connection.getresponse()
-        content = answer.read()
-        took = Took((time.perf_counter() - start) * MILLISECONDS, (self._processor() - spent) * MILLISECONDS)
-        is_page = answer.status == OK and (answer.getheader("Content-Type") or "").startswith("text/html")
-        text = content.decode() if is_page else ""
-        links, is_offer = LINK.findall(text), COMPUTED_BY_WORKER.search(text) is not None
-        return Page(path, answer.status, took, is_offer), [urljoin(path, unescape(link)) for link in links]
-
-    def _processor(self) -> float:
-        """Seconds of processor that the processes have taken so far."""
-        return sum(map(_seconds_of, processes(self._process)))
+FROM_EACH = 3  # further pages and files, of those that only one page links to
 
 
 def main() -> None:
@@ -112,12 +52,13 @@ def main() -> None:
         built.add_organiser()
         if given.keep:
             shutil.copyfile(path, given.keep)
+        token = built.add_token()
         with site(sqlite_url(path), path.parent, workers=1, with_worker=False) as (port, process):
-            reader = Reader(port, process)
-            visited = {slug: list(visit(reader, slug)) for slug in TIMED}
-            pages = [page for slug in TIMED for page in (*visited[slug], *visit_missing(reader, slug, visited))]
+            reader = Reader(port, process, token)
+            pages = list(every_page(reader))
             for page in pages:
                 page.warm += [reader.get(page.path)[0].cold for _ in range(REPEATED)]
+            report_jobs(built, reader, [page for page in pages if page.offer is not None])
     sys.exit(report(pages, given.by, given.show))
 
 
@@ -133,8 +74,25 @@ def arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def visit(reader: Reader, slug: str) -> Iterator[Page]:
-    """Every page that the collection's overview links to, and some that these link to, each for the first time."""
+def every_page(reader: Reader) -> Iterator[Page]:
+    """Every page and file of the collections, each for the first time."""
+    links: dict[str, list[str]] = {slug: [] for slug in TIMED}
+    visited = {slug: list(visit(reader, slug, links[slug])) for slug in TIMED}
+    for slug in TIMED:
+        yield from visited[slug]
+        yield from visit_missing(reader, slug, visited)
+        plans = (f"/collections/{slug}/pool/plan?strategy={name}" for name in STRATEGIES)
+        for path in (*plans, *reader.api_paths(slug), *dict.fromkeys(links[slug])):
+            page, _ = reader.get(path)
+            if page.status == OK or path in links[slug]:
+                yield page
+
+
+def visit(reader: Reader, slug: str, files: list[str]) -> Iterator[Page]:
+    """Every page that the collection's overview links to, and some that these link to, each for the first time.
+
+    What they link to that is a file is added to `files`.
+    """
     overview = f"/collections/{slug}"
     page, links = reader.get(overview)
     yield page
@@ -145,6 +103,7 @@ def visit(reader: Reader, slug: str) -> Iterator[Page]:
         yield page
         new = {path: link for path, link in pages_of(slug, links).items() if path not in first}
         further = dict(islice(new.items(), FROM_EACH)) | further
+        files += islice(of_collection(slug, filter(FILE.search, links)).values(), FROM_EACH)
     for target in further.values():
         yield reader.get(target)[0]
 
@@ -162,12 +121,29 @@ def visit_missing(reader: Reader, slug: str, visited: dict[str, list[Page]]) -> 
 
 def pages_of(slug: str, links: Iterable[str]) -> dict[str, str]:
     """Those of the links that lead to pages of the collection, the first to each, by its path."""
+    return of_collection(slug, (link for link in links if not NO_PAGE.search(urlsplit(link).path)))
+
+
+def of_collection(slug: str, links: Iterable[str]) -> dict[str, str]:
+    """Those of the links that lead into the collection, the first to each address, by its path."""
     found: dict[str, str] = {}
     for link in links:
         path = urlsplit(link).path
-        if path.startswith(f"/collections/{slug}/") and not NO_PAGE.search(path):
+        if path.startswith(f"/collections/{slug}/"):
             found.setdefault(path, link)
     return found
+
+
+def report_jobs(built: Site, reader: Reader, pages: list[Page]) -> None:
+    """Have the pages computed that are left to a worker, one after the other, and print what each costs."""
+    start = built.work()
+    for page in pages:
+        reader.have_computed(page)
+        cost = built.work()
+        print(
+            f"{cost.wall - start.wall:6.1f} s; processor {cost.processor - start.processor:6.1f} s  "
+            f"{page.path} computed by the worker"
+        )
 
 
 def report(pages: list[Page], by: str, show: int) -> bool:
@@ -175,16 +151,16 @@ def report(pages: list[Page], by: str, show: int) -> bool:
     for page in sorted(pages, key=lambda page: page.cells(by), reverse=True)[:show]:
         figures = [number for way in ("wall", "processor") for number in page.cells(way)]
         warm, cold, spent_warm, spent_cold = (f"{number:6.0f}" for number in figures)
-        mark = "MISSED" if page.is_slow(by) else "(computed by the worker)" if page.is_offer else ""
+        kind = f"({page.size // 1024} KiB)" if page.is_file else "" if page.offer is None else "(an offer)"
         print(
             f"{warm} ms warm {cold} cold; processor {spent_warm} warm {spent_cold} cold  "
-            f"{page.status} {page.path} {mark}"
+            f"{page.status} {page.path} {kind} {'MISSED' if page.is_slow(by) else ''}"
         )
     slow, broken = [page for page in pages if page.is_slow(by)], [page for page in pages if page.status != OK]
-    offers = sum(page.is_offer for page in pages)
+    offers, files = sum(page.offer is not None for page in pages), sum(page.is_file for page in pages)
     print(
-        f"{len(pages)} pages, {offers} of them computed by the worker; "
-        f"{len(slow)} take over {WARM:.0f} ms warm or {COLD:.0f} cold; {len(broken)} do not open"
+        f"{len(pages)} pages, {files} of them files and {offers} computed by the worker; {len(slow)} take over "
+        f"{WARM:.0f} ms warm, or {COLD:.0f} as a file, or {COLD:.0f} cold; {len(broken)} do not open"
     )
     return bool(slow or broken)
 
@@ -192,14 +168,6 @@ def report(pages: list[Page], by: str, show: int) -> bool:
 def _beneath(path: str) -> str:
     """The path of a page within its collection, without what is asked for."""
     return urlsplit(path).path.removeprefix("/collections/").partition("/")[2]
-
-
-def _seconds_of(process: int) -> float:
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:  # it has ended
-        return 0
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 if __name__ == "__main__":

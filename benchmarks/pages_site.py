@@ -9,14 +9,15 @@ because other collections exist. What was published is not part of the repositor
 
 import gzip
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 from random import Random
 
 from annotator.settings import sqlite_url
+from benchmarks.costs import Cost, cost_of_process
 
+COMMAND = (sys.executable, "-m", "annotator")
 ORGANISER = "organiser"
 PASSWORD = "correct horse battery staple 9"  # noqa: S105 - of accounts that exist in benchmarks alone
 COVID, PASSAGES, WIDE = "covid", "dl19", "t300"
@@ -31,7 +32,7 @@ class Site:
     def __init__(self, path: Path) -> None:
         """Take the place of the database; files to import are written beside it."""
         self._folder = path.parent
-        self._environment = {**os.environ, "ANNOTATOR_DATABASE_URL": sqlite_url(path)}
+        self._url = sqlite_url(path)
 
     def upgrade(self) -> None:
         """Make the tables, or bring them to this version."""
@@ -65,6 +66,14 @@ class Site:
         self._run("users", "add", ORGANISER, "--administrator", "--password-file", password, may_be_refused=True)
         for slug in TIMED:
             self._run("members", "add", slug, ORGANISER, "--role", "organiser", may_be_refused=True)
+
+    def add_token(self) -> str:
+        """Make a token for the account."""
+        return self._run("tokens", "add", ORGANISER, "--name", "pages", "--scopes", "read,runs,organise").strip()
+
+    def work(self) -> Cost:
+        """Let a worker do what waits: what it costs, the start of the program included."""
+        return cost_of_process([*COMMAND, "--database", self._url, "worker", "--once"])
 
     def _add(self, slug: str, scale: str, relevant_from: int) -> None:
         grades = ("--scale", scale, "--relevant-from", str(relevant_from))
@@ -105,11 +114,12 @@ class Site:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def _run(self, *words: str | Path, may_be_refused: bool = False) -> None:
-        """Run a command of the product; published files have errors for which some runs are refused."""
-        command = [sys.executable, "-m", "annotator", *map(str, words)]
+    def _run(self, *words: str | Path, may_be_refused: bool = False) -> str:
+        """Run a command of the product: what it prints. Published files have errors for which some runs are refused."""
+        command = [*COMMAND, "--database", self._url, *map(str, words)]
         done = subprocess.run(  # noqa: S603 - our own command
-            command, env=self._environment, cwd=self._folder, capture_output=True, text=True, check=False
+            command, cwd=self._folder, capture_output=True, text=True, check=False
         )
         if done.returncode and not may_be_refused:
-            raise RuntimeError(f"{' '.join(command[2:])}: {done.stderr.strip()[-500:]}")
+            raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr.strip()[-500:]}")
+        return done.stdout

@@ -28,7 +28,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.columns import Base, ByteOrdered
-from annotator.storage.rows import fetch_rows
+from annotator.storage.rows import fetch_rows, ids_as_rows
 
 Value = TypeVar("Value")
 
@@ -153,12 +153,5 @@ def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
     """Row id → docno."""
     if not ids:
         return {}
-    wanted = Document.id.in_(_one_column(session, sorted(ids)))
+    wanted = Document.id.in_(ids_as_rows(session, sorted(ids)))
     return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))
-
-
-def _one_column(session: Session, ids: list[int]) -> Select[tuple[int]]:
-    """Ids as rows, which cross over as one value: a bound value each takes twice the time of the query."""
-    if _is_postgresql(session):
-        return select(func.unnest(cast(ids, ARRAY(Integer))))
-    return select(func.json_each(json.dumps(ids)).table_valued("value").c.value)

@@ -33,6 +33,7 @@ from annotator.storage.collection import Collection, JudgingMode, Topic
 from annotator.storage.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, SHOWN_AGAIN
 from annotator.storage.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, give_back
 from annotator.storage.pools import PoolItem
+from annotator.storage.rows import fetch_rows
 
 # After how long a judge may see a document again.
 FORGOTTEN_AFTER = timedelta(hours=24)
@@ -58,13 +59,13 @@ class FreeItem(NamedTuple):
 
 def assignments_of(session: Session, collection_id: int, judge_id: int) -> dict[int, int]:
     """Pool item → this judge's assignment, held, done or carried, of a collection; second showings left out."""
-    rows = session.execute(
+    assignments = (
         select(Assignment.pool_item_id, Assignment.id)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id, Assignment.judge_id == judge_id, HAS_IT)
     )
-    return {item: id_ for item, id_ in rows}
+    return dict(fetch_rows(session, assignments))
 
 
 def free_items(judge_id: int, topic: Topic, mode: str) -> Select[int]:

@@ -3,23 +3,31 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from sqlalchemy import ForeignKey, UniqueConstraint, insert, select, update
+from sqlalchemy import ForeignKey, Table, UniqueConstraint, select, update
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import Topic
 from annotator.storage.columns import Base
 from annotator.storage.conditions import DECIDES
-from annotator.storage.documents import chunks
-from annotator.storage.duplicates import SHOWN, carry_over_all
+from annotator.storage.documents import ROWS_AT_ONCE, chunks
+from annotator.storage.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judge_queue import assignments_of
-from annotator.storage.judging import HELD, Assignment, AssignmentState, CannotJudge, Judgement, Purpose
+from annotator.storage.judging import ASSIGNMENTS, HELD, Assignment, AssignmentState, CannotJudge, Judgement, Purpose
 from annotator.storage.pools import PoolItem
 from annotator.storage.revisions import raise_revisions
+from annotator.storage.rows import driver_value, fetch_rows, ids_as_rows, insert_rows
 
 # What a machine says that is no grade is kept in the note of a judgement without one.
 OUTSIDE_SCALE = "Outside the scale: "
+
+# Many rows go in through the table itself: the mapped class costs ten times as much a row.
+JUDGEMENTS = cast("Table", Judgement.__table__)
+LABEL_COLUMNS = (
+    *("client_id", "assignment_id", "pool_item_id", "judge_id", "grade", "cannot_judge", "note"),
+    *("judged_at", "received_at", "tab", "late", "current", "replaces_id"),
+)
 
 
 class LabelFile(Base):
@@ -61,13 +69,16 @@ class Said:
 
 def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Said]:
     """Item → what this judge says of it now, in a collection."""
-    rows = session.execute(
+    labels = (
         select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
-    return {item: Said(id_, grade, note, bool(is_carried)) for item, id_, grade, note, is_carried in rows}
+    return {
+        item: Said(id_, grade, note, bool(is_carried))
+        for item, id_, grade, note, is_carried in fetch_rows(session, labels)
+    }
 
 
 def given_to_decide(session: Session, collection_id: int, judge_id: int) -> set[tuple[int, int]]:
@@ -99,26 +110,18 @@ def append_labels(
     replaced = {item: said[item].judgement_id for item in new if item in said}
     for chunk in chunks(list(replaced.values())):
         session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
-    rows = [
-        {
-            "client_id": label.client_id,
-            "assignment_id": assignments[item],
-            "pool_item_id": item,
-            "judge_id": judge_id,
-            "grade": label.grade,
-            "cannot_judge": CannotJudge.OTHER if label.grade is None else None,
-            "note": label.note,
-            "judged_at": judged_at,
-            "received_at": judged_at,
-            "late": False,
-            "current": True,
-            "replaces_id": replaced.get(item),
-        }
-        for item, label in new.items()
-    ]
-    if rows:
+    if new:
         raise_revisions(session, new)
-        session.execute(insert(Judgement), rows)
+        at = driver_value(session, JUDGEMENTS.c.judged_at, judged_at)
+        rows = (
+            (
+                *(label.client_id, assignments[item], item, judge_id, label.grade),
+                *(CannotJudge.OTHER.value if label.grade is None else None, label.note, at, at),
+                *("", False, True, replaced.get(item)),
+            )
+            for item, label in new.items()
+        )
+        insert_rows(session, JUDGEMENTS, LABEL_COLUMNS, rows, at_once=ROWS_AT_ONCE)
     carry_over_all(session, collection_id, judge_id)
 
 
@@ -131,9 +134,11 @@ def _assignments(
     session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
     held = assignments_of(session, collection_id, judge_id)
     missing = [item for item in items if item not in held]
-    done = {"judge_id": judge_id, "state": AssignmentState.DONE, "drawn_at": now, "lease_until": now}
     if missing:
-        session.execute(insert(Assignment), [{"pool_item_id": item, **done} for item in missing])
+        at = driver_value(session, ASSIGNMENTS.c.drawn_at, now)
+        done = (judge_id, AssignmentState.DONE.value, Purpose.FIRST.value, at, at)
+        columns = ("pool_item_id", "judge_id", "state", "purpose", "drawn_at", "lease_until")
+        insert_rows(session, ASSIGNMENTS, columns, ((item, *done) for item in missing), at_once=ROWS_AT_ONCE)
         _take(session, missing if takes_place else [])
     for chunk in chunks([held[item] for item in items if item in held]):
         carried = Assignment.id.in_(chunk) & (Assignment.purpose == Purpose.CARRIED)
@@ -144,5 +149,7 @@ def _assignments(
 
 
 def _take(session: Session, items: Sequence[int]) -> None:
-    for chunk in chunks(list(items)):
-        session.execute(update(PoolItem).where(PoolItem.id.in_(chunk)).values(taken=PoolItem.taken + 1))
+    if items:
+        taken = update(PoolItem).where(PoolItem.id.in_(ids_as_rows(session, items)))
+        session.execute(taken.values(taken=PoolItem.taken + 1).execution_options(synchronize_session=False))
+        forget_loaded(session)

@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, cast
 
-from sqlalchemy import Table
+from sqlalchemy import Table, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.collection import topic_ids
 from annotator.storage.documents import docnos_of
 from annotator.storage.needs import settle_needs
 from annotator.storage.pools import Contribution, Pool, PoolItem
-from annotator.storage.rows import insert_rows
-from annotator.storage.search import pooled_items
+from annotator.storage.rows import fetch_rows, insert_rows
 
 ROWS_AT_ONCE = 10_000
 
@@ -46,7 +45,7 @@ CONTRIBUTIONS = cast("Table", Contribution.__table__)
 def add_pool_items(
     session: Session, pool: Pool, pairs: Iterable[tuple[int, int]], *, judgements_wanted: int, order: JudgingOrder
 ) -> dict[tuple[int, int], int]:
-    """Add (topic id, document id) pairs that are new to the pool; the ids of their items are returned by pair.
+    """Add (topic id, document id) pairs that are new to the pool; the ids of the version's items, by pair.
 
     `order` gives the documents of a topic their priorities, from their docnos, the pool's seed and the topic's number.
     """
@@ -63,11 +62,8 @@ def add_pool_items(
         )
     ]
     insert_items(session, pool, items, judgements_wanted=judgements_wanted)
-    return {
-        (topic_id, document_id): item_id
-        for topic_id, ids in by_topic.items()
-        for document_id, item_id in pooled_items(session, topic_id, ids).items()
-    }
+    new = select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id).where(PoolItem.first_pool_id == pool.id)
+    return {(topic_id, document_id): item_id for topic_id, document_id, item_id in fetch_rows(session, new)}
 
 
 def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
@@ -91,6 +87,12 @@ def _lot(seed: int, topic: str, docno: str) -> int:
     """The lot of an item: the same whenever and with whatever else it joins the pool, and apart from its priority."""
     digest = blake2b(f"{seed}\0{topic}\0{docno}\0lot".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
+
+
+def insert_imported(session: Session, pool: Pool, pool_item_ids: Iterable[int], imported_from: str) -> None:
+    """Store that an import has these documents."""
+    rows = ((item_id, pool.id, imported_from) for item_id in pool_item_ids)
+    insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "imported_from"), rows, at_once=ROWS_AT_ONCE)
 
 
 def insert_contributions(session: Session, pool: Pool, contributions: Iterable[NewContribution]) -> None:

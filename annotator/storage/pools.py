@@ -11,6 +11,7 @@ from annotator.errors import InvalidValueError
 from annotator.storage.collection import Topic
 from annotator.storage.columns import NEVER_REUSED, Base
 from annotator.storage.deletions import DeletedKind, deleted_subjects
+from annotator.storage.rows import fetch_rows
 
 FIRST_SEED = 1
 GREATEST_SEED = 2**62
@@ -235,9 +236,9 @@ def _next_version(session: Session, collection_id: int) -> int:
 
 def pool_item_ids(session: Session, collection_id: int) -> dict[tuple[int, int], int]:
     """(topic id, document id) → pool item id, for the whole pool."""
-    rows = session.execute(
+    items = (
         select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id)
     )
-    return {(topic_id, document_id): id_ for topic_id, document_id, id_ in rows}
+    return {(topic_id, document_id): id_ for topic_id, document_id, id_ in fetch_rows(session, items)}

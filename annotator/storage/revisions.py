@@ -13,8 +13,8 @@ from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from annotator.storage.collection import ACCEPTED, Topic
 from annotator.storage.columns import Base
-from annotator.storage.documents import chunks
 from annotator.storage.pools import PoolItem
+from annotator.storage.rows import fetch_rows, ids_as_rows
 
 # Of files of labels, and of what is put back or no longer carried.
 EVERYBODY = 0
@@ -71,10 +71,7 @@ def raise_topics(session: Session, topic_ids: SizedIterable[int]) -> None:
 
 def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:
     """Raise the judges' own parts of the topics of (item, judge) pairs; the parts come in one order for everybody."""
-    topic_of: dict[int, int] = {}
-    for some in chunks(sorted({item_id for item_id, _ in said})):
-        rows = session.execute(select(PoolItem.id, PoolItem.topic_id).where(PoolItem.id.in_(some)))
-        topic_of |= {item_id: topic_id for item_id, topic_id in rows}
-    session.flush()
+    items = ids_as_rows(session, sorted({item_id for item_id, _ in said}))
+    topic_of = dict(fetch_rows(session, select(PoolItem.id, PoolItem.topic_id).where(PoolItem.id.in_(items))))
     for topic_id, judge_id in sorted({(topic_of[item_id], judge_id) for item_id, judge_id in said}):
         raise_revision(session.connection(), topic_id, judge_id)

@@ -1,10 +1,12 @@
 """Many rows at once, past the mapped classes and past SQLAlchemy's statements, which cost ten times as much a row."""
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Any, cast
 
-from sqlalchemy import Dialect, Select, Table, insert
+from sqlalchemy import ARRAY, Column, Dialect, Integer, Select, Table, func, insert, select
+from sqlalchemy import cast as cast_value
 from sqlalchemy.orm import Session
 
 
@@ -13,6 +15,20 @@ def fetch_rows(session: Session, statement: Select[*tuple[Any, ...]]) -> list[An
     session.flush()  # what runs past the mapped classes does not see what is still to be written
     cursor = session.connection().execute(statement).cursor
     return list(cursor.fetchall()) if cursor is not None else []
+
+
+def ids_as_rows(session: Session, ids: Iterable[int]) -> Select[tuple[int]]:
+    """Ids as rows, which cross over as one value: a bound value each takes twice the time of the query."""
+    if session.get_bind().dialect.name == "postgresql":
+        return select(func.unnest(cast_value(list(ids), ARRAY(Integer))))
+    return select(func.json_each(json.dumps(list(ids))).table_valued("value").c.value)
+
+
+def driver_value(session: Session, column: Column[Any], value: object) -> object:
+    """A value of a column as the driver takes it, for `insert_rows`: once for all rows that have it."""
+    dialect = session.get_bind().dialect
+    process = column.type.dialect_impl(dialect).bind_processor(dialect)
+    return value if process is None else process(value)
 
 
 def insert_rows(

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import Problem, Problems
@@ -25,7 +25,6 @@ from annotator.storage import (
     ACCEPTED,
     DROPPED,
     Collection,
-    Contribution,
     LabelFile,
     Topic,
     TopicState,
@@ -38,7 +37,7 @@ from annotator.storage.conditions import OF_A_FILE
 from annotator.storage.documents import document_ids, find_or_add_documents
 from annotator.storage.labels import OUTSIDE_SCALE, NewLabel, append_labels, given_to_decide, said_by
 from annotator.storage.machines import MachineFacts, find_or_add_labeller
-from annotator.storage.pool_growth import add_pool_items
+from annotator.storage.pool_growth import add_pool_items, insert_imported
 from annotator.storage.pools import Besides, next_pool, next_seed, pool_item_ids
 
 
@@ -108,10 +107,10 @@ def check_judgements(
         rows = readable_rows(file.name, text, problems, topics=topics, grades=grades, takes_labels=by_machine)
     note_drafts(file.name, rows, topic_ids(session, collection.id, Topic.state == TopicState.DRAFT), problems)
     dropped = topic_ids(session, collection.id, DROPPED)
-    note_outside_pool_of_dropped(file.name, _outside_pool(session, collection.id, dropped, rows), problems)
-    if not add_to_pool:
-        accepted = topic_ids(session, collection.id, ACCEPTED)
-        note_outside_pool(file.name, _outside_pool(session, collection.id, accepted, rows), problems)
+    accepted = {} if add_to_pool else topic_ids(session, collection.id, ACCEPTED)
+    outside_pool = _outside_pool(session, collection.id, dropped | accepted, rows)
+    note_outside_pool_of_dropped(file.name, (row for row in outside_pool if row.topic in dropped), problems)
+    note_outside_pool(file.name, (row for row in outside_pool if row.topic in accepted), problems)
     problems.refuse_if_any()
     inside = tuple(row for row in rows if row.label is None)
     outside = tuple(row for row in rows if row.label is not None)
@@ -146,8 +145,10 @@ def store_judgements(
         return JudgementImport(added=0, changed=0, known=known, unjudged=checked.unjudged, pooled=0, outside=outside)
     pairs = _pairs(session, collection.id, checked.labels)
     _refuse_decided(session, collection.id, user, checked, pairs)
-    strangers = sorted(set(pairs) - pool_item_ids(session, collection.id).keys())
-    items = _pool(session, collection, strangers, checked, judge, added_at)
+    items = pool_item_ids(session, collection.id)
+    strangers = sorted(set(pairs) - items.keys())
+    if strangers:
+        items |= _pool(session, collection, strangers, checked, judge, added_at)
     labels = _labels(
         f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
     )
@@ -264,9 +265,7 @@ def _pool(
     judge: str,
     added_at: datetime,
 ) -> dict[tuple[int, int], int]:
-    """Put the pairs into the pool, as a version of its own, and return the whole pool's ids."""
-    if not outside:
-        return pool_item_ids(session, collection.id)
+    """Put the pairs into the pool, as a version of its own, and return the ids of their items."""
     pool = next_pool(
         session,
         collection.id,
@@ -277,8 +276,5 @@ def _pool(
         built_at=added_at,
     )
     items = add_pool_items(session, pool, outside, judgements_wanted=collection.judgements_wanted, order=judging_order)
-    session.execute(
-        insert(Contribution),
-        [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": checked.name} for pair in outside],
-    )
-    return pool_item_ids(session, collection.id)
+    insert_imported(session, pool, (items[pair] for pair in outside), checked.name)
+    return items
