@@ -13,6 +13,7 @@ from annotator.storage.pooled_runs import PoolRequest
 from annotator.storage.pools import GREATEST_SEED
 from annotator.web.context import database, now
 from annotator.web.downloads import PLAIN
+from annotator.web.plan_memory import plan_memory
 from annotator.workflows import pool_building, pool_planning, pools
 from annotator.workflows.pool_strategies import USUAL_STRATEGY, list_strategies
 from annotator.workflows.tokens import Scope
@@ -165,7 +166,12 @@ def plan_pool(call: Call) -> Response:
     """Say what a pool would cost and bring, over all amounts; nothing is stored."""
     with database().reading() as session:
         plan = pool_planning.plan_pool(
-            session, call.slug, _described(call), seed=call.body["seed"], hours=call.body["hours"]
+            session,
+            call.slug,
+            _described(call),
+            seed=call.body["seed"],
+            hours=call.body["hours"],
+            memory=plan_memory(),
         )
     return as_json(plan.as_json)
 

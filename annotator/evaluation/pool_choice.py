@@ -16,6 +16,7 @@ from annotator.evaluation.pooling import (
     Stratum,
     TopicRuns,
     depth_pool,
+    distinct,
     parse_strategy,
     take_by_topic,
     take_in_total,
@@ -99,7 +100,7 @@ def read_topics(
     """Read topics, given by id with their numbers, in the form from which strategies choose."""
     docnos: dict[int, str] = {}
     for topic, given in lists.of(topics):
-        numbers = np.unique(np.concatenate(given.rankings))
+        numbers, _ = distinct(np.concatenate(given.rankings))
         docnos |= docnos_of(set(numbers.tolist()) - docnos.keys())
         runs = topic_runs(topics[topic], given.rankings, docnos, scores=given.scores, depth=max(given.depths))
         yield topic, runs, given

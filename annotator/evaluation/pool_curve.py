@@ -1,6 +1,6 @@
 """Pools of growing amounts, for every strategy: how much each adds to the pool there is, who alone puts in what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -54,15 +54,28 @@ NOTHING = Present(NONE, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
-class _Taken:
-    """The documents of a topic in the order in which a growing amount takes them in."""
+class TakenFromRuns:
+    """The documents of a topic in the order in which a growing amount takes them in, whatever is pooled already."""
 
     documents: Numbers
     only_run: NDArray[np.intp]  # of each: the run that alone has it, -1 where several have
     only_team: NDArray[np.intp]
-    is_new: NDArray[np.bool_]  # of each: it is not pooled yet
     candidates: int  # how many there are to take at the very most
-    untouched: int  # of these, neither among the documents nor pooled
+    retrieved: Numbers  # all of these where an adaptive strategy chooses among them later, else none
+
+
+# By topic. What the runs alone decide takes nearly all of the time: it can be had from where it is kept.
+AllTaken = Mapping[int, TakenFromRuns]
+Recall = Callable[[Strategy, Callable[[], AllTaken]], AllTaken]
+
+
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """The same beside what is pooled."""
+
+    of_runs: TakenFromRuns
+    is_new: NDArray[np.bool_]  # of each document: it is not pooled yet
+    untouched: int  # of what was retrieved, neither among the documents nor pooled
 
 
 def curve_of_depths(
@@ -103,37 +116,42 @@ def curve_of_budgets(
     docnos_of: DocnosOf,
     seed: int,
     made: Mapping[int, int] | None = None,
+    recall: Recall = lambda _, take: take(),
 ) -> PoolCurve:
     """Draw the curve of any other strategy: over budgets up to twice the one asked for; of a sample, that alone.
 
     `made` has how many documents of each topic, also of topics not given, the same adaptive strategy has chosen before:
-    its budget is that much smaller.
+    its budget is that much smaller. `recall` may know what a strategy takes from these very runs with this seed.
     """
     amounts = _amounts(strategy)
     most = int(amounts[-1])
     further = replace(strategy, budget=strategy.budget and most, per_topic=strategy.per_topic and most)
-    chosen = {
-        topic: _chosen(further, runs, given, teams, pooled.get(topic, NONE), seed)
-        for topic, runs, given in read_topics(topics, lists, docnos_of)
-    }
+    taken = recall(
+        further,
+        lambda: {
+            topic: _taken_from_runs(further, runs, given, teams, seed)
+            for topic, runs, given in read_topics(topics, lists, docnos_of)
+        },
+    )
+    chosen = {topic: _beside(of_runs, pooled.get(topic, NONE)) for topic, of_runs in taken.items()}
     to_come = _to_come(strategy, amounts, topics, chosen, made or {})
-    growing = dict(zip(chosen, _shares(strategy, amounts, list(chosen.values())), strict=True))
+    growing = dict(zip(taken, _shares(strategy, amounts, list(taken.values())), strict=True))
     added = np.zeros((len(topics), amounts.size), np.int64)
     only_run, only_team = (np.zeros((holders, amounts.size), np.int64) for holders in (len(teams), max(teams) + 1))
     for row, topic in enumerate(topics):
         if topic not in chosen:
             continue
-        one = chosen[topic]
+        one, of_runs = chosen[topic], taken[topic]
         # The first amount with which a document is taken in; documents that none takes in are left out.
-        entry = np.searchsorted(growing[topic], np.arange(1, one.documents.size + 1))
+        entry = np.searchsorted(growing[topic], np.arange(1, of_runs.documents.size + 1))
         entry = entry[: np.searchsorted(entry, amounts.size)]
         added[row] = np.bincount(entry[one.is_new[: entry.size]], minlength=amounts.size)
-        for only, holder in ((only_run, one.only_run), (only_team, one.only_team)):
+        for only, holder in ((only_run, of_runs.only_run), (only_team, of_runs.only_team)):
             alone = np.flatnonzero(holder[: entry.size] >= 0)
             np.add.at(only, (holder[alone], entry[alone]), 1)
     added, only_run, only_team = (np.cumsum(each, axis=1) for each in (added, only_run, only_team))
     if strategy.definition.kind is Kind.SAMPLE:
-        size = sum((one.documents.size for one in chosen.values()), 0)
+        size = sum((of_runs.documents.size for of_runs in taken.values()), 0)
         return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
     grows = "budget" if strategy.budget is not None else "per_topic"
     asked = amounts.tolist().index(getattr(strategy, grows))
@@ -175,9 +193,9 @@ def _amounts(strategy: Strategy) -> Counts:
     return amounts
 
 
-def _chosen(
-    strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Sequence[int], pooled: Numbers, seed: int
-) -> _Taken:
+def _taken_from_runs(
+    strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Sequence[int], seed: int
+) -> TakenFromRuns:
     documents = choose(strategy, runs, seed).documents
     is_adaptive = strategy.definition.kind is Kind.ADAPTIVE
     counts = runs.entries.rank <= strategy.start_depth if is_adaptive else np.ones(runs.entries.rank.size, np.bool_)
@@ -188,8 +206,13 @@ def _chosen(
     only_run, only_team = (
         _alone(place, holder, runs.candidates)[places] for holder in (run, np.array(teams, np.intp)[run])
     )
-    untouched = runs.candidates - np.count_nonzero(np.isin(runs.documents, np.concatenate([documents, pooled])))
-    return _Taken(documents, only_run, only_team, ~np.isin(documents, pooled), runs.candidates, int(untouched))
+    return TakenFromRuns(documents, only_run, only_team, runs.candidates, runs.documents if is_adaptive else NONE)
+
+
+def _beside(taken: TakenFromRuns, pooled: Numbers) -> _Taken:
+    chosen_or_pooled = np.isin(taken.retrieved, np.concatenate([taken.documents, pooled]))
+    untouched = taken.retrieved.size - np.count_nonzero(chosen_or_pooled)
+    return _Taken(taken, ~np.isin(taken.documents, pooled), int(untouched))
 
 
 def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray[np.intp]:
@@ -201,7 +224,7 @@ def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray
     return np.where(least == greatest, least, -1)
 
 
-def _shares(strategy: Strategy, amounts: Counts, chosen: Sequence[_Taken]) -> Counts:
+def _shares(strategy: Strategy, amounts: Counts, chosen: Sequence[TakenFromRuns]) -> Counts:
     """Give the number of documents of each topic with each amount, of those whose order is known."""
     if strategy.definition.kind is not Kind.ORDER:
         sizes = np.array([[one.documents.size] for one in chosen], np.int64).reshape(-1, 1)

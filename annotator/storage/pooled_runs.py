@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import islice
 from typing import NamedTuple
 
@@ -37,11 +38,12 @@ class PoolRequest:
 
 
 class PooledRun(NamedTuple):
-    """A run that is to be pooled."""
+    """A run that is to be pooled; its lists never change, and its id and moment together are no other run's."""
 
     id: int
     tag: str
     team: str | None
+    uploaded_at: datetime
 
 
 class PackedList(NamedTuple):
@@ -59,15 +61,15 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
     `InvalidValueError` for a depth of a run that is not among them.
     """
     rows = session.execute(
-        select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE, Run.round_id)
+        select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE, Run.round_id, Run.uploaded_at)
         .outerjoin(Team, Team.id == Run.team_id)
         .where(Run.collection_id == collection_id)
         .order_by(Run.id)
     ).all()
     pooled = round_to_pool(session, collection_id, request)
     in_force = [
-        (PooledRun(id_, tag, team), priority)
-        for id_, tag, team, priority, counts, its_round in rows
+        (PooledRun(id_, tag, team, uploaded_at), priority)
+        for id_, tag, team, priority, counts, its_round, uploaded_at in rows
         if counts and (pooled is None or its_round == pooled.id)
     ]
     if request.tags is not None:

@@ -16,10 +16,11 @@ from annotator.web.forms import Form
 from annotator.web.judging_hours import growth_confirmation
 from annotator.web.language import gettext, lazy_gettext
 from annotator.web.number_fields import WholeNumberField
+from annotator.web.plan_memory import plan_memory
 from annotator.workflows import pool_building
 from annotator.workflows.pool_building import PoolSummary
+from annotator.workflows.pool_growth import PoolGrowth, foresee_growth
 from annotator.workflows.pool_holes import HolesReport, holes_report
-from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 
 blueprint = Blueprint("pool_holes", __name__)
 
@@ -75,7 +76,7 @@ def _page(slug: str, form: HolesForm) -> str:
 
 def _growth(slug: str, depth: int) -> PoolGrowth:
     with database().reading() as session:
-        return foresee_growth(session, slug, pool_building.filling_request(depth))
+        return foresee_growth(session, slug, pool_building.filling_request(depth), memory=plan_memory())
 
 
 def _add(slug: str, depth: int) -> PoolSummary:

@@ -7,6 +7,7 @@ from annotator.errors import ConflictError
 from annotator.storage import Role
 from annotator.web.access import collection_page
 from annotator.web.context import database
+from annotator.web.plan_memory import plan_memory
 from annotator.web.pool_chart import draw
 from annotator.web.pool_form import PoolForm
 from annotator.workflows import runs
@@ -44,4 +45,6 @@ def show(slug: str) -> ResponseReturnValue:
 
 def _plan(slug: str, form: PoolForm) -> PoolPlan:
     with database().reading() as session:
-        return plan_pool(session, slug, form.described, seed=form.seed.data, hours=form.hours.data)
+        return plan_pool(
+            session, slug, form.described, seed=form.seed.data, hours=form.hours.data, memory=plan_memory()
+        )

@@ -12,10 +12,11 @@ from annotator.web.deeds import note, note_export
 from annotator.web.downloads import PLAIN, download
 from annotator.web.judging_hours import growth_confirmation
 from annotator.web.language import gettext
+from annotator.web.plan_memory import plan_memory
 from annotator.web.pool_form import PoolForm
 from annotator.workflows import pool_building, pools, runs
 from annotator.workflows.pool_building import PoolSummary
-from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
+from annotator.workflows.pool_growth import PoolGrowth, foresee_growth
 from annotator.workflows.pool_strategies import list_strategies
 
 blueprint = Blueprint("pools", __name__)
@@ -59,7 +60,7 @@ def export(slug: str) -> ResponseReturnValue:
 
 def _growth(slug: str, form: PoolForm) -> PoolGrowth:
     with database().reading() as session:
-        return foresee_growth(session, slug, form.described, seed=form.seed.data)
+        return foresee_growth(session, slug, form.described, seed=form.seed.data, memory=plan_memory())
 
 
 def _build(slug: str, form: PoolForm) -> PoolSummary:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.plan_memory import PlanMemory as PlanMemory
 from annotator.evaluation.pool_choice import ListsOfTopics, most_bytes, run_depths
 from annotator.evaluation.pool_curve import (
     LEAST_DEPTHS,
@@ -17,12 +18,13 @@ from annotator.evaluation.pool_curve import (
     Counts,
     PoolCurve,
     Present,
+    Recall,
     curve_of_budgets,
     curve_of_depths,
 )
 from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
 from annotator.storage import Collection, PoolItem
-from annotator.storage.collection import find_collection, find_open_collection
+from annotator.storage.collection import find_collection
 from annotator.storage.documents import docnos_of
 from annotator.storage.judging_effort import Effort, judging_effort
 from annotator.storage.pooled_runs import (
@@ -119,36 +121,28 @@ class PoolPlan:
 
 
 @dataclass(frozen=True)
-class PoolGrowth:
-    """What a pool adds to the work of judges; `to_come` of the documents are chosen as judgements come."""
-
-    documents: int
-    topics: int
-    to_come: int
-    effort: Effort
-
-    @property
-    def judgements(self) -> int:
-        """The judgements that these documents want, about: lots decide which get a second one."""
-        return round(self.documents * self.effort.judgements_wanted)
-
-    @property
-    def hours(self) -> float:
-        """How long all judges together are busy with them."""
-        return self.effort.hours(self.judgements)
-
-
-@dataclass(frozen=True)
 class _Asked:
     strategy: Strategy
     runs: Sequence[PooledRun]
     teams: Sequence[int]
     seed: int
     past: Mapping[int, frozenset[int]]  # judged in earlier rounds, by topic
+    memory: PlanMemory
+
+    def recall(self, topics: Mapping[int, str]) -> Recall:
+        """Find again what a strategy takes from these runs; it depends on nothing else."""
+        source = (tuple(self.runs), tuple(topics.items()), tuple(sorted(self.past.items())), self.seed)
+        return lambda strategy, take: self.memory.recall((source, strategy), take)
 
 
 def plan_pool(
-    session: Session, slug: str, request: PoolRequest, *, seed: int | None = None, hours: float | None = None
+    session: Session,
+    slug: str,
+    request: PoolRequest,
+    *,
+    seed: int | None = None,
+    hours: float | None = None,
+    memory: PlanMemory | None = None,
 ) -> PoolPlan:
     """Plan a pool, and all smaller and somewhat larger ones; the seed is of a sample, as when it is built.
 
@@ -167,7 +161,8 @@ def plan_pool(
     seed = check_seed(session, collection.id, seed)
     present = _present(session, collection.id, topics)
     made = _choices_before(session, collection, strategy.name)
-    curve = _curve(session, request, _Asked(strategy, runs, teams, seed, past), topics, present, made)
+    asked = _Asked(strategy, runs, teams, seed, past, memory or PlanMemory())
+    curve = _curve(session, request, asked, topics, present, made)
     by_topic = tuple(
         _planned(number, present[topic], added)
         for (topic, number), added in zip(topics.items(), curve.added, strict=True)
@@ -191,15 +186,6 @@ def plan_pool(
         effort=judging_effort(session, collection),
         hours=hours,
     )
-
-
-def foresee_growth(session: Session, slug: str, request: PoolRequest, *, seed: int | None = None) -> PoolGrowth:
-    """What building a pool would add; raises what planning it raises, and `ConflictError` in a closed collection."""
-    find_open_collection(session, slug)
-    plan = plan_pool(session, slug, request, seed=seed)
-    at = plan.asked
-    topics = sum(topic.added[at] > 0 for topic in plan.topics)
-    return PoolGrowth(plan.total.added[at], topics, plan.to_come[at], plan.effort)
 
 
 def _planned(name: str, present: Present, added: Counts) -> Planned:
@@ -256,7 +242,17 @@ def _curve(
     if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
     names = partial(docnos_of, session)
-    return curve_of_budgets(strategy, topics, lists, asked.teams, pooled, docnos_of=names, seed=asked.seed, made=made)
+    return curve_of_budgets(
+        strategy,
+        topics,
+        lists,
+        asked.teams,
+        pooled,
+        docnos_of=names,
+        seed=asked.seed,
+        made=made,
+        recall=asked.recall(topics),
+    )
 
 
 def _present(session: Session, collection_id: int, topics: Mapping[int, str]) -> dict[int, Present]:

@@ -1,6 +1,6 @@
 """The curve of a plan says, at every point, what building that very pool would give."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thorough import examples
 
+from annotator.evaluation.plan_memory import PlanMemory
 from annotator.evaluation.pool_choice import WHOLE_LIST, ChosenTopic, ListsOfTopics, choose_topics, run_depths
-from annotator.evaluation.pool_curve import LEAST_DEPTHS, POINTS, PoolCurve, curve_of_budgets, curve_of_depths
+from annotator.evaluation.pool_curve import (
+    LEAST_DEPTHS,
+    POINTS,
+    AllTaken,
+    PoolCurve,
+    curve_of_budgets,
+    curve_of_depths,
+)
 from annotator.evaluation.pooling import Strategy, parse_strategy
 from annotator.evaluation.rankings import encode_documents, encode_scores
 
@@ -175,3 +183,32 @@ def test_what_an_adaptive_strategy_has_chosen_before_is_of_its_budget(
     strategy = parse_strategy("mtf", {**said, "start_depth": 0})
     curve = curve_of_budgets(strategy, topics, reader(lists), TEAMS, {}, docnos_of=docnos_of, seed=1, made=made)
     assert dict(zip(topics, curve.to_come[:, curve.asked].tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("name", ["rrf", "mtf", "stratified"])
+def test_what_runs_decide_is_taken_once_and_set_beside_what_is_pooled_by_then(name: str) -> None:
+    strategy = parse_strategy(name, {} if name == "stratified" else {"per_topic": 2})
+    lists: Lists = {11: [[1, 2, 3], [2, 4], [], []], 12: [[], [], [], []], 13: [[5], [], [6], []]}
+    memory, reads = PlanMemory(), 0
+
+    def drawn(present: Mapping[int, set[int]]) -> PoolCurve:
+        def recall(further: Strategy, take: Callable[[], AllTaken]) -> AllTaken:
+            def reading() -> AllTaken:
+                nonlocal reads
+                reads += 1
+                return take()
+
+            return memory.recall(further, reading)
+
+        pooled = as_present(present)
+        return curve_of_budgets(
+            strategy, NUMBERS, reader(lists), TEAMS, pooled, docnos_of=docnos_of, seed=1, recall=recall
+        )
+
+    empty, filled = drawn({}), drawn({11: {2}})
+    fresh = curve_of_budgets(
+        strategy, NUMBERS, reader(lists), TEAMS, as_present({11: {2}}), docnos_of=docnos_of, seed=1
+    )
+    assert reads == 1
+    assert empty.added.tolist() != filled.added.tolist() == fresh.added.tolist()
+    assert filled.to_come.tolist() == fresh.to_come.tolist()

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pool_choice import stored_strategy
@@ -13,6 +15,7 @@ from annotator.evaluation.pooling import (
     Strategy,
     Ties,
     Update,
+    distinct,
     parse_strategy,
     simulate,
     topic_runs,
@@ -125,3 +128,13 @@ def test_how_deep_a_strategy_looks_into_runs(name: str, said: dict[str, str | in
 def test_what_makes_no_sense_is_refused(name: str, said: dict[str, str | int], message: str) -> None:
     with pytest.raises(InvalidValueError, match=message):
         parse_strategy(name, said)
+
+
+@given(numbers=st.lists(st.integers(0, 30) | st.integers(2**31 - 40, 2**31 - 1), max_size=40))
+@pytest.mark.parametrize("spread", [1, 1_000])
+def test_distinct_numbers_are_those_of_sorting(spread: int, numbers: list[int]) -> None:
+    given_numbers = np.array([number * spread % 2**31 for number in numbers], np.int32)
+    found, index_of = distinct(given_numbers)
+    assert found.dtype == np.int32
+    assert found.tolist() == sorted(set(given_numbers.tolist()))
+    assert found[index_of].tolist() == given_numbers.tolist()

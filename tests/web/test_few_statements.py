@@ -53,3 +53,8 @@ def test_the_number_of_topics_changes_nothing(database: Database, path: str) -> 
 def test_the_leaderboard_without_flagged_topics_comes_from_memory(database: Database) -> None:
     asked = statements_of(database, "/topic-flags?m=AP&numbers=1", topics=FEW)
     assert not [statement for statement in asked if "ranked_list.documents" in statement]
+
+
+def test_what_runs_decide_of_a_plan_comes_from_memory(database: Database) -> None:
+    asked = statements_of(database, "/pool/plan?strategy=rrf&amount=2", topics=FEW)
+    assert not [statement for statement in asked if "ranked_list.documents" in statement]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.storage import Database, Judgement, Pool, PoolItem, Topic
 from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows.pool_planning import PoolPlan, plan_pool
+from annotator.workflows.pool_planning import PlanMemory, PoolPlan, plan_pool
 from annotator.workflows.pool_strategies import list_strategies, with_usual
 from annotator.workflows.runs import withdraw_run
 
@@ -48,6 +48,25 @@ def test_a_plan_stores_nothing_and_says_what_building_gives(letters: Session, re
     ]
     again = plan(letters, request_)
     assert (again.total.added[again.asked], again.total.size[again.asked]) == (0, built.added)
+
+
+@pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: f"{one.strategy}-{len(one.said)}-{len(one.depth_of)}")
+def test_what_is_remembered_of_a_plan_is_of_these_very_runs_and_topics(letters: Session, request_: PoolRequest) -> None:
+    memory = PlanMemory()
+
+    def remembered() -> PoolPlan:
+        return plan_pool(letters, SLUG, request_, memory=memory)
+
+    assert remembered() == remembered() == plan(letters, request_)
+    pool(letters, depth=1)
+    assert remembered() == plan(letters, request_)
+    run(letters, "delta", {"10": list("qra"), "9": list("uz")}, team="blue")
+    assert remembered() == plan(letters, request_)
+    assert plan_pool(letters, SLUG, request_, seed=7, memory=memory) == plan_pool(letters, SLUG, request_, seed=7)
+    topic_file(letters, "8\teight\n")
+    assert remembered() == plan(letters, request_)
+    withdraw_run(letters, SLUG, "alpha", at=NOW)
+    assert remembered() == plan(letters, request_)
 
 
 def test_a_plan_by_hand(letters: Session) -> None:

@@ -14,7 +14,7 @@ from annotator.evaluation.pooling.planning import DepthPlan, plan_depths
 from annotator.evaluation.pooling.simulating import simulate
 from annotator.evaluation.pooling.strata import Band, Stratum, format_bands, parse_bands, stratified
 from annotator.evaluation.pooling.strategies import STRATEGIES, Definition, Kind, Strategy, parse_strategy
-from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, topic_runs
+from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, distinct, topic_runs
 
 __all__ = [
     "PARAMETERS",
@@ -33,6 +33,7 @@ __all__ = [
     "Update",
     "Verdict",
     "depth_pool",
+    "distinct",
     "explain",
     "format_bands",
     "parse_bands",

@@ -15,6 +15,8 @@ Places = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Value = TypeVar("Value", np.int32, np.float64)
 
+MOST_OF_TABLE = 16  # numbers between the least and the greatest, for each that is given
+LEAST_TABLE = 1 << 12
 RRF_OFFSET = 60  # Cormack, Clarke and Büttcher chose it in a pilot and found results little sensitive to it
 
 
@@ -154,13 +156,13 @@ def topic_runs(
     """
     tops = [ranking[:depth] for ranking in rankings]
     retrieved = np.concatenate([np.empty(0, np.int32), *tops])
-    numbers = np.unique(retrieved)
+    numbers, index_of = distinct(retrieved)
     names = [docnos[number] for number in numbers.tolist()]
     # Code points order strings as their UTF-8 bytes do.
     by_docno = np.array(sorted(range(len(names)), key=names.__getitem__), np.intp)
     place_of = np.empty(numbers.size, np.int32)
     place_of[by_docno] = np.arange(numbers.size)
-    places = place_of[np.searchsorted(numbers, retrieved)]
+    places = place_of[index_of]
     lengths = np.array([top.size for top in tops], np.intp)
     lists = _in_rows(places, lengths, numbers.size)
     levels = None if scores is None else _in_rows(_levels(scores, depth), lengths, 0)
@@ -173,6 +175,26 @@ def topic_runs(
         lists[given],
         None if levels is None else levels[given],
     )
+
+
+def distinct(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+    """Return each number once, in ascending order, and the index of every given one among them.
+
+    Documents of a collection mostly have numbers close together: a table of all between the least and the greatest
+    takes a tenth of the time of sorting.
+    """
+    least = int(numbers.min()) if numbers.size else 0
+    span = int(numbers.max(initial=least)) - least + 1
+    if span > MOST_OF_TABLE * max(numbers.size, LEAST_TABLE):
+        several, index_of = np.unique(numbers, return_inverse=True)
+        return several, index_of.astype(np.intp, copy=False)
+    offsets = numbers - least
+    is_there = np.zeros(span, np.bool_)
+    is_there[offsets] = True
+    found = np.flatnonzero(is_there)
+    index = np.zeros(span, np.intp)
+    index[found] = np.arange(found.size)
+    return (found + least).astype(np.int32), index[offsets]
 
 
 def _in_rows(values: NDArray[Value], lengths: NDArray[np.intp], filling: float) -> NDArray[Value]:
