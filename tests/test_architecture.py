@@ -47,6 +47,7 @@ SERVES_BOTH = {
     "live_scores",
     "observing",
     "own_scores",
+    "plan_memory",
     "senders",
     "uploads",
 }
