@@ -3,7 +3,7 @@
 from annotator.cli.confirming import at_terminal, confirm
 from annotator.cli.installation import Installation
 from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows.pool_growth import PoolGrowth, foresee_growth
+from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 
 
 def confirm_growth(

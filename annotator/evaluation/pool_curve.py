@@ -1,6 +1,6 @@
 """Pools of growing amounts, for every strategy: how much each adds to the pool there is, who alone puts in what."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -136,12 +136,28 @@ def curve_of_budgets(
     chosen = {topic: _beside(of_runs, pooled.get(topic, NONE)) for topic, of_runs in taken.items()}
     to_come = _to_come(strategy, amounts, topics, chosen, made or {})
     growing = dict(zip(taken, _shares(strategy, amounts, list(taken.values())), strict=True))
+    added, only_run, only_team = _added_up(topics, amounts, chosen, growing, (len(teams), max(teams) + 1))
+    if strategy.definition.kind is Kind.SAMPLE:
+        size = sum((of_runs.documents.size for of_runs in taken.values()), 0)
+        return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
+    grows = "budget" if strategy.budget is not None else "per_topic"
+    asked = amounts.tolist().index(getattr(strategy, grows))
+    return PoolCurve(grows, amounts, asked, added + to_come, to_come, only_run, only_team)
+
+
+def _added_up(
+    topics: Iterable[int],
+    amounts: Counts,
+    chosen: Mapping[int, _Taken],
+    growing: Mapping[int, Counts],
+    runs_and_teams: tuple[int, int],
+) -> tuple[Counts, Counts, Counts]:
+    """Count by amount what is new, of each topic, and what each run and each team alone puts in."""
+    topics = list(topics)
     added = np.zeros((len(topics), amounts.size), np.int64)
-    only_run, only_team = (np.zeros((holders, amounts.size), np.int64) for holders in (len(teams), max(teams) + 1))
-    for row, topic in enumerate(topics):
-        if topic not in chosen:
-            continue
-        one, of_runs = chosen[topic], taken[topic]
+    only_run, only_team = (np.zeros((holders, amounts.size), np.int64) for holders in runs_and_teams)
+    for row, topic in ((row, topic) for row, topic in enumerate(topics) if topic in chosen):
+        one, of_runs = chosen[topic], chosen[topic].of_runs
         # The first amount with which a document is taken in; documents that none takes in are left out.
         entry = np.searchsorted(growing[topic], np.arange(1, of_runs.documents.size + 1))
         entry = entry[: np.searchsorted(entry, amounts.size)]
@@ -149,13 +165,7 @@ def curve_of_budgets(
         for only, holder in ((only_run, of_runs.only_run), (only_team, of_runs.only_team)):
             alone = np.flatnonzero(holder[: entry.size] >= 0)
             np.add.at(only, (holder[alone], entry[alone]), 1)
-    added, only_run, only_team = (np.cumsum(each, axis=1) for each in (added, only_run, only_team))
-    if strategy.definition.kind is Kind.SAMPLE:
-        size = sum((of_runs.documents.size for of_runs in taken.values()), 0)
-        return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
-    grows = "budget" if strategy.budget is not None else "per_topic"
-    asked = amounts.tolist().index(getattr(strategy, grows))
-    return PoolCurve(grows, amounts, asked, added + to_come, to_come, only_run, only_team)
+    return np.cumsum(added, axis=1), np.cumsum(only_run, axis=1), np.cumsum(only_team, axis=1)
 
 
 def _by_run(given: TopicLists | None, runs: int) -> list[Numbers]:

@@ -90,6 +90,12 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
     return runs
 
 
+def team_numbers(runs: Iterable[PooledRun]) -> list[int]:
+    """Number the teams of the runs from 0; a run without a team is one of its own."""
+    numbers: dict[object, int] = {}
+    return [numbers.setdefault(run.team or run, len(numbers)) for run in runs]
+
+
 def round_to_pool(session: Session, collection_id: int, request: PoolRequest) -> Round | None:
     """The round that a request means, None where there are no rounds; `NotFoundError` for one there is not."""
     if request.round is not None:

@@ -280,3 +280,10 @@ def _held_items(judge_id: int) -> Select[int]:
     """The pool items in this judge's hands, to be judged."""
     is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
     return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)
+
+
+def chosen_before(session: Session, collection_id: int, strategy: str) -> dict[int, int]:
+    """Topic id → how many documents the strategy has chosen from judgements; only an adaptive one ever has."""
+    newest = newest_pool(session, collection_id, [strategy])
+    made = {} if newest is None else choices_of_strategy(session, newest)
+    return {topic: each.total for topic, each in made.items()}

@@ -10,7 +10,7 @@ from annotator.web.context import database
 from annotator.web.language import format_number, gettext
 from annotator.workflows import collection, queue_settings
 from annotator.workflows.collection import CollectionChange
-from annotator.workflows.pool_growth import PoolGrowth
+from annotator.workflows.pool_planning import PoolGrowth
 from annotator.workflows.queue_settings import MoreJudging, QueueChange
 
 

@@ -19,8 +19,8 @@ from annotator.web.number_fields import WholeNumberField
 from annotator.web.plan_memory import plan_memory
 from annotator.workflows import pool_building
 from annotator.workflows.pool_building import PoolSummary
-from annotator.workflows.pool_growth import PoolGrowth, foresee_growth
 from annotator.workflows.pool_holes import HolesReport, holes_report
+from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 
 blueprint = Blueprint("pool_holes", __name__)
 

@@ -16,7 +16,7 @@ from annotator.web.plan_memory import plan_memory
 from annotator.web.pool_form import PoolForm
 from annotator.workflows import pool_building, pools, runs
 from annotator.workflows.pool_building import PoolSummary
-from annotator.workflows.pool_growth import PoolGrowth, foresee_growth
+from annotator.workflows.pool_planning import PoolGrowth, foresee_growth
 from annotator.workflows.pool_strategies import list_strategies
 
 blueprint = Blueprint("pools", __name__)

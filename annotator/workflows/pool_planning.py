@@ -1,6 +1,6 @@
 """What a pool would cost and bring before anybody pays for it: the whole curve at once, and nothing is stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
@@ -15,16 +15,16 @@ from annotator.evaluation.pool_choice import ListsOfTopics, most_bytes, run_dept
 from annotator.evaluation.pool_curve import (
     LEAST_DEPTHS,
     NOTHING,
+    AllTaken,
     Counts,
     PoolCurve,
     Present,
-    Recall,
     curve_of_budgets,
     curve_of_depths,
 )
 from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
-from annotator.storage import Collection, PoolItem
-from annotator.storage.collection import find_collection
+from annotator.storage import PoolItem
+from annotator.storage.collection import find_collection, find_open_collection
 from annotator.storage.documents import docnos_of
 from annotator.storage.judging_effort import Effort, judging_effort
 from annotator.storage.pooled_runs import (
@@ -34,12 +34,13 @@ from annotator.storage.pooled_runs import (
     packed_lists,
     round_to_pool,
     runs_to_pool,
+    team_numbers,
     topics_to_pool,
 )
 from annotator.storage.pools import check_seed
 from annotator.storage.progress import item_progress
 from annotator.storage.rows import fetch_rows
-from annotator.storage.selection import choices_of_strategy, newest_pool
+from annotator.storage.selection import chosen_before
 
 Numbers = tuple[int, ...]  # one for each amount
 
@@ -121,18 +122,39 @@ class PoolPlan:
 
 
 @dataclass(frozen=True)
+class PoolGrowth:
+    """What a pool adds to the work of judges; `to_come` of the documents are chosen as judgements come."""
+
+    documents: int
+    topics: int
+    to_come: int
+    effort: Effort
+
+    @property
+    def judgements(self) -> int:
+        """The judgements that these documents want, about: lots decide which get a second one."""
+        return round(self.documents * self.effort.judgements_wanted)
+
+    @property
+    def hours(self) -> float:
+        """How long all judges together are busy with them."""
+        return self.effort.hours(self.judgements)
+
+
+@dataclass(frozen=True)
 class _Asked:
     strategy: Strategy
     runs: Sequence[PooledRun]
     teams: Sequence[int]
+    topics: Mapping[int, str]  # their numbers, by id
     seed: int
     past: Mapping[int, frozenset[int]]  # judged in earlier rounds, by topic
     memory: PlanMemory
 
-    def recall(self, topics: Mapping[int, str]) -> Recall:
-        """Find again what a strategy takes from these runs; it depends on nothing else."""
-        source = (tuple(self.runs), tuple(topics.items()), tuple(sorted(self.past.items())), self.seed)
-        return lambda strategy, take: self.memory.recall((source, strategy), take)
+    def recall(self, strategy: Strategy, take: Callable[[], AllTaken]) -> AllTaken:
+        """Find again what the strategy takes from these runs; it depends on nothing else."""
+        source = (tuple(self.runs), tuple(self.topics.items()), tuple(sorted(self.past.items())), self.seed)
+        return self.memory.recall((source, strategy), take)
 
 
 def plan_pool(
@@ -149,20 +171,13 @@ def plan_pool(
     Raises what building it would raise, and `InvalidValueError` for less than no hours.
     """
     collection = find_collection(session, slug)
-    strategy = parse_strategy(request.strategy, request.said)
-    runs = runs_to_pool(session, collection.id, request)
-    past = looked_past(session, collection.id, round_to_pool(session, collection.id, request))
+    asked = _asked(session, collection.id, request, seed, memory or PlanMemory())
+    strategy, runs, topics = asked.strategy, asked.runs, asked.topics
     if hours is not None and not 0 <= hours < float("inf"):
         raise InvalidValueError("The hours for judging must be 0 or more, not %(hours)s.", hours=hours)
-    topics = dict(sorted(topics_to_pool(session, collection.id).items(), key=lambda topic: natural_order(topic[1])))
-    if not topics:
-        raise ConflictError("There is no accepted topic to pool for yet.")
-    teams = _team_numbers(runs)
-    seed = check_seed(session, collection.id, seed)
     present = _present(session, collection.id, topics)
-    made = _choices_before(session, collection, strategy.name)
-    asked = _Asked(strategy, runs, teams, seed, past, memory or PlanMemory())
-    curve = _curve(session, request, asked, topics, present, made)
+    made = chosen_before(session, collection.id, strategy.name)
+    curve = _curve(session, request, asked, present, made)
     by_topic = tuple(
         _planned(number, present[topic], added)
         for (topic, number), added in zip(topics.items(), curve.added, strict=True)
@@ -182,10 +197,37 @@ def plan_pool(
             Bringing(run.tag, run.team, _numbers(only))
             for run, only in sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
         ),
-        teams=_teams(runs, teams, curve),
+        teams=_teams(runs, asked.teams, curve),
         effort=judging_effort(session, collection),
         hours=hours,
     )
+
+
+def foresee_growth(
+    session: Session,
+    slug: str,
+    request: PoolRequest,
+    *,
+    seed: int | None = None,
+    memory: PlanMemory | None = None,
+) -> PoolGrowth:
+    """What building a pool would add; raises what planning it raises, and `ConflictError` in a closed collection."""
+    find_open_collection(session, slug)
+    plan = plan_pool(session, slug, request, seed=seed, memory=memory)
+    at = plan.asked
+    topics = sum(topic.added[at] > 0 for topic in plan.topics)
+    return PoolGrowth(plan.total.added[at], topics, plan.to_come[at], plan.effort)
+
+
+def _asked(session: Session, collection_id: int, request: PoolRequest, seed: int | None, memory: PlanMemory) -> _Asked:
+    strategy = parse_strategy(request.strategy, request.said)
+    runs = runs_to_pool(session, collection_id, request)
+    past = looked_past(session, collection_id, round_to_pool(session, collection_id, request))
+    topics = dict(sorted(topics_to_pool(session, collection_id).items(), key=lambda topic: natural_order(topic[1])))
+    if not topics:
+        raise ConflictError("There is no accepted topic to pool for yet.")
+    seed = check_seed(session, collection_id, seed)
+    return _Asked(strategy, runs, team_numbers(runs), topics, seed, past, memory)
 
 
 def _planned(name: str, present: Present, added: Counts) -> Planned:
@@ -204,12 +246,6 @@ def _numbers(counts: Counts) -> Numbers:
     return tuple(counts.tolist())
 
 
-def _team_numbers(runs: Sequence[PooledRun]) -> list[int]:
-    """Number the teams of the runs from 0; a run without a team is one of its own."""
-    numbers: dict[object, int] = {}
-    return [numbers.setdefault(run.team or run, len(numbers)) for run in runs]
-
-
 def _teams(runs: Sequence[PooledRun], teams: Sequence[int], curve: PoolCurve) -> tuple[Bringing, ...]:
     named = {run.team: team for run, team in zip(runs, teams, strict=True) if run.team is not None}
     return tuple(
@@ -218,14 +254,9 @@ def _teams(runs: Sequence[PooledRun], teams: Sequence[int], curve: PoolCurve) ->
 
 
 def _curve(
-    session: Session,
-    request: PoolRequest,
-    asked: _Asked,
-    topics: Mapping[int, str],
-    present: Mapping[int, Present],
-    made: Mapping[int, int],
+    session: Session, request: PoolRequest, asked: _Asked, present: Mapping[int, Present], made: Mapping[int, int]
 ) -> PoolCurve:
-    strategy, runs = asked.strategy, asked.runs
+    strategy, runs, topics = asked.strategy, asked.runs, asked.topics
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     own = {index: request.depth_of[run.tag] for index, run in enumerate(runs) if run.tag in request.depth_of}
     if strategy.definition.kind is Kind.DEPTH:
@@ -241,17 +272,16 @@ def _curve(
     pooled = {topic: one.documents for topic, one in present.items()}
     if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
-    names = partial(docnos_of, session)
     return curve_of_budgets(
         strategy,
         topics,
         lists,
         asked.teams,
         pooled,
-        docnos_of=names,
+        docnos_of=partial(docnos_of, session),
         seed=asked.seed,
         made=made,
-        recall=asked.recall(topics),
+        recall=asked.recall,
     )
 
 
@@ -263,10 +293,3 @@ def _present(session: Session, collection_id: int, topics: Mapping[int, str]) ->
         by_document = dict(zip(documents, missing, strict=True))
         present[topic] = replace(Present.of(by_document), complete=sum(is_complete))
     return present
-
-
-def _choices_before(session: Session, collection: Collection, strategy: str) -> dict[int, int]:
-    """Topic id → how many documents the strategy has chosen from judgements; only an adaptive one ever has."""
-    newest = newest_pool(session, collection.id, [strategy])
-    made = {} if newest is None else choices_of_strategy(session, newest)
-    return {topic: each.total for topic, each in made.items()}
