@@ -20,7 +20,8 @@ MARKERS = (
 # document allows; a client that is generated from it; pages after pages that are looked through for one word.
 SLOW_FOLDERS = {"faults", "worker", "demonstration"}
 SLOW_FILES = (
-    *("/test_wheel.py", "/test_upgrades.py", "/test_migrations.py", "/test_audit_migration.py", "/cli/test_serve.py"),
+    *("/test_wheel.py", "/test_upgrades.py", "/test_migrations.py", "/test_audit_migration.py"),
+    *("/cli/test_serve.py", "/cli/test_interrupting.py", "/cli/test_new_databases.py"),
     *("/api/test_generated_client.py", "/api/test_schema.py"),
     *("/workflows/test_planted_name.py", "/workflows/test_queue_of_many.py"),
 )
@@ -59,11 +60,15 @@ def target_of(item: pytest.Item) -> str | None:
     folders = folders_of(item)
     if "browser" in folders:
         return BROWSER
-    if not SLOW_FOLDERS.isdisjoint(folders) or item.path.as_posix().endswith(SLOW_FILES):
+    if not SLOW_FOLDERS.isdisjoint(folders) or _is_slow_elsewhere(item):
         return SLOW
     # What several do at once differs between the two databases: it is in everybody's test.
     is_at_once = "at_once" in item.path.name or "at_once" in item.name
     return POSTGRES if _is_on_postgres(item) and not is_at_once else None
+
+
+def _is_slow_elsewhere(item: pytest.Item) -> bool:
+    return item.path.as_posix().endswith(SLOW_FILES) or item.get_closest_marker("process") is not None
 
 
 def mark_targets(items: list[pytest.Item]) -> None:
