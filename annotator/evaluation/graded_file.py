@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from annotator.errors import Sentence
-from annotator.evaluation.live_scores import GradedTopic, topic_lines
+from annotator.evaluation.graded_topic import GradedTopic, topic_lines
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.prels import format_prels
@@ -44,7 +44,8 @@ def notices_of_file(rows: Collection[QrelsRow], measures: Collection[Measure], *
 def _graded_topic(number: str, listed: Sequence[tuple[int, QrelsRow]], strata: Mapping[str, int]) -> GradedTopic:
     grades = {document: row.grade for document, row in listed}
     if not strata:
-        return GradedTopic(grades, topic_lines(number, [(row.docno, row.grade) for _, row in listed]))
+        return GradedTopic.of(grades, topic_lines(number, [(row.docno, row.grade) for _, row in listed]))
     of_documents = {document: strata[row.stratum or ""] for document, row in listed}
     columns = [(number, row.docno, row.stratum or "", row.grade) for _, row in listed]
-    return GradedTopic(grades, format_prels(columns, with_strata=True), sample=TopicSample(of_documents, grades.keys()))
+    sample = TopicSample(of_documents, frozenset(grades))
+    return GradedTopic.of(grades, format_prels(columns, with_strata=True), sample=sample)

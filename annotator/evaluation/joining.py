@@ -8,13 +8,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.errors import InvalidValueError
+from annotator.evaluation.graded_topic import ABSENT, GRADES, arrays_of
 from annotator.evaluation.judged_rankings import JudgedRankings, Strata, UnjudgedRows
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.qrels_table import QrelsTable
-
-GRADES = np.iinfo(np.int16)
-ABSENT = GRADES.min  # of documents that the qrels do not list
 
 NOT_SAMPLED: Mapping[int, Mapping[int, int]] = {}
 
@@ -30,10 +27,7 @@ class _TopicQrels:
 
     @classmethod
     def of(cls, qrels: Mapping[int, int]) -> "_TopicQrels":
-        grades = np.fromiter(qrels.values(), np.int64, len(qrels))
-        if grades.size and not ABSENT < grades.min() <= grades.max() <= GRADES.max:
-            raise InvalidValueError("Grades must lie between %(low)d and %(high)d.", low=ABSENT + 1, high=GRADES.max)
-        return cls(np.fromiter(qrels.keys(), np.int32, len(qrels)), grades.astype(np.int16))
+        return cls(*arrays_of(qrels))
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from annotator.evaluation.graded_topic import GradedTopic, qrels_bytes
 from annotator.evaluation.leaderboard import (
     BoardRun,
     BoardValues,
@@ -16,7 +17,7 @@ from annotator.evaluation.leaderboard import (
     needed,
 )
 from annotator.evaluation.leaderboard_notices import notices, unjudged_notices
-from annotator.evaluation.live_scores import GradedTopic, Grading, Lists, qrels_bytes, score_topics
+from annotator.evaluation.live_scores import Grading, Lists, TopicValues, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
 
@@ -50,7 +51,9 @@ def scored_topics(asked: Asked, graded: Mapping[int, GradedTopic]) -> dict[int, 
     there are no such lines.
     """
     numbers = asked.numbers
-    return {id_: graded[id_] for id_ in sorted(graded, key=lambda id_: numbers[id_].encode()) if graded[id_].grades}
+    return {
+        id_: graded[id_] for id_ in sorted(graded, key=lambda id_: numbers[id_].encode()) if graded[id_].documents.size
+    }
 
 
 def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: BoardValues) -> Leaderboard:
@@ -58,7 +61,7 @@ def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: Bo
     numbers, scored = asked.numbers, scored_topics(asked, graded)
     rows, by, better, reason = make_rows(values, asked.view)
     relevant = [topic.relevant(asked.grading.relevant_from) for topic in scored.values()]
-    judges = frozenset[str]().union(*(topic.judges for topic in scored.values()))
+    judges = frozenset[int]().union(*(topic.judges for topic in scored.values()))
     beside = [judged_beside(measure) for measure in asked.measures]
     return Leaderboard(
         measures=tuple(map(str, asked.measures)),
@@ -74,7 +77,7 @@ def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: Bo
         policy=asked.policy,
         relevant_from=asked.grading.relevant_from,
         fingerprint=(asked.fingerprint or _fingerprint(numbers, scored))[:FINGERPRINT_DIGITS],
-        disputed_left_out=sum(topic.left_out for topic in graded.values()),
+        disputed_left_out=sum(len(topic.disputed) for topic in graded.values()),
         view=asked.view,
         compat=asked.grading.compat.value,
         letters_reason=reason,
@@ -85,11 +88,13 @@ def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: Bo
     )
 
 
-def score_board(asked: Asked, graded: Mapping[int, GradedTopic], lists: Lists) -> BoardValues:
+def score_board(
+    asked: Asked, graded: Mapping[int, GradedTopic], kept: Mapping[int, TopicValues], lists: Lists
+) -> BoardValues:
     """Score the topics that have a grade, as far as that was not done; what comes out changes no more."""
     every, scored = needed(asked.measures), scored_topics(asked, graded)
-    score_topics(scored, lists, len(asked.runs), every, asked.grading)
-    columns = np.concatenate([topic.values[measure] for topic in scored.values() for measure in every])
+    score_topics(scored, kept, lists, len(asked.runs), every, asked.grading)
+    columns = np.concatenate([kept[id_][measure] for id_ in scored for measure in every])
     by_measure = np.ascontiguousarray(columns.reshape(len(scored), len(every), len(asked.runs)).transpose(1, 2, 0))
     return BoardValues(
         asked.runs,

@@ -1,15 +1,14 @@
 """How a leaderboard comes from what is remembered: what changed is graded and scored anew, then all is put together."""
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 
 from annotator.errors import Sentence
 from annotator.evaluation.leaderboard import Leaderboard
 from annotator.evaluation.leaderboard_making import Asked, make_leaderboard, score_board
-from annotator.evaluation.live_scores import GradedTopic, OneCollection
+from annotator.evaluation.live_scores import Load, Make, OneCollection
 from annotator.evaluation.reusability.round_scope import RoundScope, no_run, nothing_judged
 from annotator.evaluation.sample_notices import SampleFacts
-from annotator.evaluation.single_precision import RankedDocuments
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +19,7 @@ class Source:
     policy: str | None
     key: Hashable
     marks: Mapping[int, Hashable]
-    make: Callable[[Collection[int], dict[int, str]], Mapping[int, GradedTopic]]  # with the docnos that are known
+    make: Make
     fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
     said: tuple[Sentence, ...] = ()  # what whoever asked should know
     sample: SampleFacts | None = None  # that estimates are computed from beside the grades
@@ -34,7 +33,7 @@ def within(scope: RoundScope | None, source: Source) -> Source:
     return replace(
         source,
         name=name,
-        make=lambda stale, docnos: scope.grades_left(source.make(stale, docnos)),
+        make=lambda stale, earlier: scope.grades_left(source.make(stale, earlier)),
         fingerprint=None if scope.changes_grades else source.fingerprint,
     )
 
@@ -44,12 +43,12 @@ def recalled(
     asked: Asked,
     source: Source,
     scope: RoundScope | None,
-    load: Callable[[Collection[int]], Mapping[int, list[RankedDocuments]]],
+    load: Load,
 ) -> Leaderboard:
     """Make it, but for what was made before; who makes rows, intervals and letters keeps nobody waiting."""
     key = (source.key, asked.grading)
-    with kept.lock:
-        graded = kept.grading(key).refresh(source.marks, lambda stale: source.make(stale, kept.docnos))
+    with kept.view.lock:
+        graded = kept.view.grading(source.key).refresh(source.marks, source.make)
     if not any(topic.judged for topic in graded.values()):
         raise nothing_judged(scope)
     if not asked.runs:
@@ -57,8 +56,8 @@ def recalled(
 
     def make() -> Leaderboard:
         with kept.lock:
-            kept.complete_lists([topic for topic in graded if graded[topic].grades], load)
-            values = score_board(asked, graded, kept.lists)
+            kept.complete_lists([topic for topic in graded if graded[topic].documents.size], load)
+            values = score_board(asked, graded, kept.values_of(key, source.marks), kept.lists)
         board = make_leaderboard(asked, graded, values)
         if scope is None:
             return board

@@ -6,31 +6,34 @@ told to forget, so that several processes with memories of their own can never s
 
 import gc
 import threading
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
-from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.graded_topic import GradedTopic
 from annotator.evaluation.metrics.batches import judge_batch
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
-from annotator.evaluation.qrels_format import WHOLE_TOPIC
-from annotator.evaluation.samples import TopicSample
 
-MOST_COLLECTIONS = 4  # whose ranked lists are kept in memory; some 30 megabytes for 143 runs of 30 topics
-MOST_RUN_SETS = 2  # of each view of a collection: the present runs, and those of an earlier moment that teams see
-MOST_GRADINGS = 6  # of each collection: ways to settle its grades, and versions of its qrels
+MOST_VIEWS = 4  # of collections, of which lists and grades are kept: 4 bytes a line of a run, about 20 a judgement
+MOST_RUN_SETS = 2  # of each view: the present runs, and those of an earlier moment that teams see
+MOST_GRADINGS = 6  # of each view: ways to settle its grades, and versions of its qrels
 MOST_MEASURES = 64  # of each grading, those used last: as much as the leaderboard of the most measures takes, and more
 MOST_RESULTS = 24  # of each collection: gradings, measures, order and so on, each of the latest state only
 
 # Topic key → the documents that each run returned, best first; the runs in their order.
 Lists = Mapping[int, Sequence[NDArray[np.int32]]]
+# From the ids of runs and topics the lists of these.
+Load = Callable[[Collection[int], Collection[int]], Mapping[int, Sequence[NDArray[np.int32]]]]
+# One topic's values, one a run, in their order; of the measures those used last come last.
+TopicValues = OrderedDict[Measure, Values]
+# From the topics that are stale, and what was kept of them with its marks, what they are now.
+Make = Callable[[Collection[int], Mapping[int, tuple[Hashable, GradedTopic]]], Mapping[int, GradedTopic]]
 Key = TypeVar("Key", bound=Hashable)
 Kept = TypeVar("Kept")
 
@@ -44,84 +47,76 @@ class Grading:
     compat: Compat = Compat.TREC_EVAL_10
 
 
-@dataclass(frozen=True, eq=False)
-class GradedTopic:
-    """The grades of one topic, {document: grade}, with its lines of a qrels file, and the values of the runs."""
-
-    grades: Mapping[int, int]
-    lines: bytes
-    judges: frozenset[str] = frozenset()
-    left_out: int = 0  # documents in dispute
-    sample: TopicSample | None = None  # what estimates are computed from beside the grades
-    # One a run, in their order; those used last come last.
-    values: OrderedDict[Measure, Values] = field(default_factory=OrderedDict)
-
-    @cached_property
-    def counts(self) -> Mapping[int, int]:
-        """How many documents have each grade."""
-        return Counter(self.grades.values())
-
-    @property
-    def judged(self) -> int:
-        """How many documents have a grade; a negative one is none."""
-        return self.relevant(0)
-
-    def relevant(self, relevant_from: int) -> int:
-        """How many documents have at least this grade."""
-        return sum(count for grade, count in self.counts.items() if grade >= relevant_from)
-
-    def forget_measures(self, used: Sequence[Measure]) -> None:
-        """Forget the values of measures used longest ago beyond those that are kept; these are used now."""
-        for measure in used:
-            self.values.move_to_end(measure)
-        while len(self.values) > max(MOST_MEASURES, len(used)):
-            self.values.popitem(last=False)
-
-
 @dataclass(eq=False)
 class GradedTopics:
     """All topics under one way to grade, each with the mark under which it was made."""
 
     topics: dict[int, tuple[Hashable, GradedTopic]] = field(default_factory=dict)
 
-    def refresh(
-        self, marks: Mapping[int, Hashable], make: Callable[[Collection[int]], Mapping[int, GradedTopic]]
-    ) -> dict[int, GradedTopic]:
-        """The topics of `marks`, those made under another mark made anew by `make`, the others as they are."""
+    def refresh(self, marks: Mapping[int, Hashable], make: Make) -> dict[int, GradedTopic]:
+        """The topics of `marks`, those made under another mark made by `make`, the others as they are."""
         stale = [topic for topic, mark in marks.items() if topic not in self.topics or self.topics[topic][0] != mark]
-        made = make(stale) if stale else {}
-        for topic in stale:
-            self.topics[topic] = (marks[topic], made[topic])
-        for gone in self.topics.keys() - marks.keys():
-            del self.topics[gone]
-        return {topic: self.topics[topic][1] for topic in marks}
+        earlier = {topic: self.topics[topic] for topic in stale if topic in self.topics}
+        made = dict(make(stale, earlier)) if stale else {}
+        same = {topic: graded for topic, (_, graded) in self.topics.items() if topic not in earlier}
+        # Marks that are equal may tell of different moments: the present one is kept.
+        self.topics = {topic: (mark, same[topic] if topic in same else made[topic]) for topic, mark in marks.items()}
+        return {topic: graded for topic, (_, graded) in self.topics.items()}
 
 
 @dataclass(eq=False)
-class OneCollection:
-    """What is kept of one collection and some runs. A document's docno never changes.
+class OneView:
+    """What is kept of one view of a collection whatever runs it has: grades, and runs of the present and of before.
 
-    Whoever settles, reads lists or scores holds the lock; what comes out of that is shown by many at once.
+    Who settles grades holds the lock; what comes out of that is read by many at once.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    docnos: dict[int, str] = field(default_factory=dict)
-    lists: dict[int, list[NDArray[np.int32]]] = field(default_factory=dict)
     gradings: OrderedDict[Hashable, GradedTopics] = field(default_factory=OrderedDict)
-    results: OrderedDict[Hashable, tuple[Hashable, object]] = field(default_factory=OrderedDict)
-    lock_of_results: threading.Lock = field(default_factory=threading.Lock)
+    run_sets: "OrderedDict[Hashable, OneCollection]" = field(default_factory=OrderedDict)
 
     def grading(self, key: Hashable) -> GradedTopics:
         """What is kept of one way to grade."""
         return _recall(self.gradings, key, GradedTopics, MOST_GRADINGS)
 
-    def complete_lists(
-        self, topics: Collection[int], load: Callable[[Collection[int]], Mapping[int, list[NDArray[np.int32]]]]
-    ) -> None:
-        """Load the lists of these topics that are not here yet."""
-        missing = [topic for topic in topics if topic not in self.lists]
-        if missing:
-            self.lists.update(load(missing))
+
+@dataclass(eq=False)
+class OneCollection:
+    """What is kept of one view of a collection with some runs: their lists and values. Neither list nor run changes.
+
+    Who reads lists or scores holds the lock; what comes out of that is shown by many at once.
+    """
+
+    view: OneView = field(default_factory=OneView)
+    runs: tuple[int, ...] = ()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    lists: dict[int, list[NDArray[np.int32]]] = field(default_factory=dict)
+    values: OrderedDict[Hashable, dict[int, tuple[Hashable, TopicValues]]] = field(default_factory=OrderedDict)
+    results: OrderedDict[Hashable, tuple[Hashable, object]] = field(default_factory=OrderedDict)
+    lock_of_results: threading.Lock = field(default_factory=threading.Lock)
+
+    def values_of(self, key: Hashable, marks: Mapping[int, Hashable]) -> dict[int, TopicValues]:
+        """The values of topics by one way to grade; none are there yet of a topic that has another mark now."""
+        kept = _recall(self.values, key, dict[int, tuple[Hashable, TopicValues]], MOST_GRADINGS)
+        for gone in kept.keys() - marks.keys():
+            del kept[gone]
+        for topic, mark in marks.items():
+            if topic not in kept or kept[topic][0] != mark:
+                kept[topic] = (mark, OrderedDict())
+        return {topic: values for topic, (_, values) in kept.items()}
+
+    def complete_lists(self, topics: Collection[int], load: Load) -> None:
+        """Load the lists of these topics that are not here yet, but for those that the view has with other runs."""
+        beside = [other for other in list(self.view.run_sets.values()) if other is not self]
+        lacking: dict[tuple[int, ...], list[int]] = {}
+        found = {topic: _lists_of(beside, topic) for topic in topics if topic not in self.lists}
+        for topic, known in found.items():
+            lacking.setdefault(tuple(run for run in self.runs if run not in known), []).append(topic)
+        for runs, some in lacking.items():
+            loaded = load(runs, some) if runs else {}
+            for topic in some:
+                found[topic].update(zip(runs, loaded.get(topic, ()), strict=True))
+                self.lists[topic] = [found[topic][run] for run in self.runs]
 
     def result(self, key: Hashable, state: Hashable, make: Callable[[], Kept]) -> Kept:
         """What was made under this key in exactly this state before, or else is made now; a former state's is gone.
@@ -146,20 +141,17 @@ class LiveScores:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     # In the order of use.
-    collections: OrderedDict[tuple[int, Hashable, Hashable], OneCollection] = field(default_factory=OrderedDict)
+    views: OrderedDict[tuple[int, Hashable], OneView] = field(default_factory=OrderedDict)
 
-    def of(self, collection: int, view: Hashable, runs: Hashable) -> OneCollection:
-        """What is kept of a view of a collection, such as one round, with exactly these runs.
+    def of(self, collection: int, view: Hashable, state: Hashable, runs: Sequence[int] = ()) -> OneCollection:
+        """What is kept of a view of a collection, such as one round, with exactly these runs in this state.
 
         Each run that arrives makes another set of runs; the sets before it are forgotten, or every process would keep
-        the lists of several.
+        the values of several.
         """
         with self.lock:
-            found = _recall(self.collections, (collection, view, runs), OneCollection, MOST_COLLECTIONS)
-            same = [key for key in self.collections if key[:2] == (collection, view)]
-            for key in same[:-MOST_RUN_SETS]:
-                del self.collections[key]
-            return found
+            kept = _recall(self.views, (collection, view), OneView, MOST_VIEWS)
+            return _recall(kept.run_sets, state, lambda: OneCollection(kept, tuple(runs)), MOST_RUN_SETS)
 
 
 @contextmanager
@@ -180,40 +172,44 @@ def no_search_for_garbage() -> Iterator[None]:
 
 
 def score_topics(
-    topics: Mapping[int, GradedTopic], lists: Lists, runs: int, measures: Sequence[Measure], grading: Grading
+    topics: Mapping[int, GradedTopic],
+    kept: Mapping[int, TopicValues],
+    lists: Lists,
+    runs: int,
+    measures: Sequence[Measure],
+    grading: Grading,
 ) -> None:
-    """Give the topics the values of these measures that they lack; a measure's value never depends on other topics."""
+    """Add the values of these measures that topics lack; a measure's value never depends on other topics."""
     wanted = frozenset(measures)
     groups: dict[frozenset[Measure], list[int]] = {}
-    for key, topic in topics.items():
-        groups.setdefault(wanted.difference(topic.values), []).append(key)
+    for key in topics:
+        groups.setdefault(wanted.difference(kept[key]), []).append(key)
     groups.pop(frozenset(), None)
     for lacking, keys in groups.items():
         rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
         samples = {key: sample for key in keys if (sample := topics[key].sample) is not None}
-        judged = judge_batch(rankings, {key: topics[key].grades for key in keys}, samples, lacking)
+        judged = judge_batch(rankings, {key: topics[key].by_document for key in keys}, samples, lacking)
         for measure in lacking:
             values = measure.values(
                 judged.of(measure), grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
             ).reshape(runs, len(keys))
             for place, key in enumerate(keys):
-                topics[key].values[measure] = np.ascontiguousarray(values[:, place])
-    for topic in topics.values():
-        topic.forget_measures(measures)
+                kept[key][measure] = np.ascontiguousarray(values[:, place])
+    for key in topics:
+        _forget_measures(kept[key], measures)
 
 
-def topic_lines(number: str, grades: Iterable[tuple[str, int]]) -> bytes:
-    """Write one topic's docnos and grades as `format_qrels` does."""
-    in_order = sorted(grades, key=itemgetter(0))
-    return "".join([f"{number} 0 {docno} {grade}\n" for docno, grade in in_order]).encode()
+def _forget_measures(kept: TopicValues, used: Sequence[Measure]) -> None:
+    """Forget the values of measures used longest ago beyond those that are kept; these are used now."""
+    for measure in used:
+        kept.move_to_end(measure)
+    while len(kept) > max(MOST_MEASURES, len(used)):
+        kept.popitem(last=False)
 
 
-def qrels_bytes(topics: Mapping[str, GradedTopic]) -> bytes:
-    """Join the lines of topics, by their numbers, as `format_qrels` orders them."""
-    numbers = sorted(number for number in topics if topics[number].lines)
-    if all(WHOLE_TOPIC.fullmatch(number) for number in numbers):
-        numbers.sort(key=int)
-    return b"".join(topics[number].lines for number in numbers)
+def _lists_of(kept: Sequence[OneCollection], topic: int) -> dict[int, NDArray[np.int32]]:
+    """The lists of one topic by run, as far as they are kept."""
+    return {run: of_run for one in kept for run, of_run in zip(one.runs, one.lists.get(topic, ()), strict=False)}
 
 
 def _recall(kept: OrderedDict[Key, Kept], key: Key, make: Callable[[], Kept], most: int) -> Kept:

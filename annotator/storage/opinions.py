@@ -3,7 +3,7 @@
 An opinion is a grade; what could not be judged is none, and what was said of a document shown again is none either.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
@@ -39,6 +39,13 @@ MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
 _Said = tuple[int, int, int, int, int, int, int, int | None, int | None]
 
 
+class _Wanted(NamedTuple):
+    """Which topics, and which of their pool items; None is all of them."""
+
+    topics: Collection[int] | None = None
+    items: Collection[int] | None = None
+
+
 class OpinionRow(NamedTuple):
     """A judge's grade of a pool item, with who they are to it.
 
@@ -57,6 +64,7 @@ class OpinionRow(NamedTuple):
     adjudicates: bool
     is_machine: bool
     is_carried: bool
+    judge_id: int
 
 
 def opinions(
@@ -65,26 +73,30 @@ def opinions(
     *,
     machines: bool,
     topics: Collection[int] | None = None,
+    items: Collection[int] | None = None,
     at: datetime | None = None,
 ) -> list[OpinionRow]:
     """Every opinion on accepted topics, or on those of `topics` that are accepted, in the order they were first formed.
+
+    With `items` it is those on these pool items alone, each just as it is among all opinions on the topic.
 
     Those of adjudicators come last, in the order of their present words: the last one of an item decides it.
     Those of machines are among them only if wanted. `at` asks for the judgements that counted at that moment; which
     topics are accepted, who owns them, and which documents have the same text is as it is now.
     """
-    rows = _rows(session, collection_id, topics, at, machines=machines)
+    wanted = _Wanted(topics, items)
+    rows = _rows(session, collection_id, wanted, at, machines=machines)
     if not rows:
         return []
     ids, items, of_topics, documents, judges, grades, _, origins, _ = zip(*rows, strict=True)
     people = _people(session, set(judges))
     owners = _owners(session, collection_id)
-    deciding = _deciding(session, rows)
+    deciding = _deciding(session, rows, some_items=items is not None)
     columns = (
         *(ids, items, of_topics, documents, [people[judge][0] for judge in judges], grades, _places(items)),
         [owners.get(topic) == judge for topic, judge in zip(of_topics, judges, strict=True)],
         [id_ in deciding or origin in deciding for id_, origin in zip(ids, origins, strict=True)],
-        *([people[judge][1] for judge in judges], [origin is not None for origin in origins]),
+        *([people[judge][1] for judge in judges], [origin is not None for origin in origins], judges),
     )
     # Column by column, and past Python's own constructor of a named tuple: a row at a time takes several times as long.
     listed = list(map(partial(tuple.__new__, OpinionRow), zip(*columns, strict=True)))
@@ -116,15 +128,13 @@ def _places(items: Sequence[int]) -> list[int]:
     return places
 
 
-def _rows(
-    session: Session, collection_id: int, topics: Collection[int] | None, at: datetime | None, *, machines: bool
-) -> list[_Said]:
+def _rows(session: Session, collection_id: int, wanted: _Wanted, at: datetime | None, *, machines: bool) -> list[_Said]:
     """Opinions in the order in which their judges first said something of the item."""
     statement = _of_collection(select(*_COLUMNS), collection_id).where(_said.grade.is_not(None))
     statement = statement.where(_said.current) if at is None else _as_of(statement, at)
     if not machines:
         statement = statement.where(_said.judge_id.not_in(MACHINES))
-    rows: list[_Said] = _fetch(session, statement, topics)
+    rows: list[_Said] = _fetch(session, statement, wanted)
     first_words = _first_words(session, {row[1] for row in rows if row[8] is not None})
     if not first_words:  # most judges never change their mind
         return sorted(rows, key=itemgetter(0))
@@ -141,7 +151,7 @@ def refused_items(
         statement = statement.where(_said.judge_id.not_in(MACHINES))
     if judge is not None:
         statement = statement.where(_said.judge_id.in_(select(User.id).where(User.name == judge)))
-    return {item for (item,) in _fetch(session, statement, None)}
+    return {item for (item,) in _fetch(session, statement, _Wanted())}
 
 
 def pooled_items(session: Session, collection_id: int, at: datetime | None = None) -> dict[int, tuple[int, int]]:
@@ -179,12 +189,15 @@ def _as_of(statement: Select[*tuple[Any, ...]], at: datetime) -> Select[*tuple[A
     )
 
 
-def _fetch(session: Session, statement: Select[*tuple[Any, ...]], topics: Collection[int] | None) -> list[Any]:
-    """The rows as the driver gives them, of all topics or of some."""
-    if topics is None:
+def _fetch(session: Session, statement: Select[*tuple[Any, ...]], wanted: _Wanted) -> list[Any]:
+    """The rows as the driver gives them."""
+    if wanted.items is not None:
+        some = (statement.where(_said.pool_item_id.in_(ids)) for ids in chunks(sorted(wanted.items)))
+    elif wanted.topics is not None:
+        some = (statement.where(_of_item.topic_id.in_(ids)) for ids in chunks(sorted(wanted.topics)))
+    else:
         return fetch_rows(session, statement)
-    some = (statement.where(_of_item.topic_id.in_(ids)) for ids in chunks(sorted(topics)))
-    return [row for of_topics in some for row in fetch_rows(session, of_topics)]
+    return [row for of_some in some for row in fetch_rows(session, of_some)]
 
 
 def _first_words(session: Session, items: Collection[int]) -> dict[tuple[int, int], int]:
@@ -215,7 +228,16 @@ def _owners(session: Session, collection_id: int) -> dict[int, int | None]:
     return {topic: owner for topic, owner in rows}
 
 
-def _deciding(session: Session, rows: Iterable[_Said]) -> set[int]:
-    """The judgements among these that were made to decide."""
+def _deciding(session: Session, rows: Sequence[_Said], *, some_items: bool) -> set[int]:
+    """The judgements among these, and those they repeat, that were made to decide and count."""
     adjudications = set(session.scalars(DECIDING))
-    return {row[0] for row in rows if row[6] in adjudications} if adjudications else set()
+    if not adjudications:
+        return set()
+    deciding = {row[0] for row in rows if row[6] in adjudications}
+    # Of whole topics what is repeated is among the rows if it counts.
+    elsewhere = {row[7] for row in rows if row[7] is not None} - {row[0] for row in rows} if some_items else set()
+    repeated = select(_said.id, _said.assignment_id).where(_said.current)
+    for some in chunks(sorted(elsewhere)):
+        found = fetch_rows(session, repeated.where(_said.id.in_(some)))
+        deciding.update(id_ for id_, assignment in found if assignment in adjudications)
+    return deciding

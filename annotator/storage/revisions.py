@@ -5,9 +5,9 @@ number is another. What else the settled grades depend on (policy, accepted topi
 """
 
 from collections.abc import Collection as SizedIterable
-from typing import cast
+from typing import NamedTuple, cast
 
-from sqlalchemy import Connection, ForeignKey, Table, bindparam, func, select
+from sqlalchemy import Connection, ForeignKey, Table, bindparam, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
@@ -40,16 +40,28 @@ RAISE = {
 }
 
 
-def revisions(session: Session, collection_id: int) -> dict[int, int]:
+class Revision(NamedTuple):
+    """Both only ever grow; while everybody's part is the same, judges have done nothing but add judgements."""
+
+    total: int
+    of_everybody: int
+
+
+def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
     """Accepted topic → its revision, in the order of their ids."""
+    of_everybody = case((TopicRevision.judge_id == EVERYBODY, TopicRevision.revision), else_=0)
     rows = session.execute(
-        select(Topic.id, func.coalesce(func.sum(TopicRevision.revision), 0))
+        select(
+            Topic.id,
+            func.coalesce(func.sum(TopicRevision.revision), 0),
+            func.coalesce(func.sum(of_everybody), 0),
+        )
         .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
         .where(Topic.collection_id == collection_id, ACCEPTED)
         .group_by(Topic.id)
         .order_by(Topic.id)
     )
-    return {topic_id: int(revision) for topic_id, revision in rows}
+    return {topic_id: Revision(int(total), int(of_everybody)) for topic_id, total, of_everybody in rows}
 
 
 def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYBODY) -> None:

@@ -1,7 +1,7 @@
 """All that settled grades and scores depend on, but what is said of documents, which has its revisions."""
 
 from collections.abc import Collection as SizedIterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 from annotator.storage.accounts import Team
 from annotator.storage.collection import ACCEPTED, Collection, Grade, Topic
 from annotator.storage.documents import Document, chunks, docnos_of
+from annotator.storage.new_judgements import latest_judgement
 from annotator.storage.opinions import MACHINES
 from annotator.storage.pools import Pool, PoolItem, PoolRun
 from annotator.storage.qrels_versions import kept_version
-from annotator.storage.revisions import revisions
+from annotator.storage.revisions import Revision, revisions
 from annotator.storage.rows import fetch_rows
 from annotator.storage.runs import IN_FORCE, RankedList, Run
 from annotator.storage.samples import DrawnSample, drawn_sample
@@ -34,12 +35,28 @@ class ScoredRun(NamedTuple):
     fed_pool: bool  # whether a version of the pool was made from it
 
 
-class TopicState(NamedTuple):
-    """An accepted topic; a change of what is said of its documents raises its revision."""
+@dataclass(frozen=True)
+class TopicState:
+    """An accepted topic; a change of what is said of its documents raises its revision.
+
+    `latest` is the last judgement of all at that moment, None where ids do not tell which came first.
+    """
 
     number: str
     owner_id: int | None
-    revision: int
+    revision: Revision
+    latest: int | None = field(default=None, compare=False)
+
+    def is_continued_by(self, later: "TopicState") -> bool:
+        """Whether all that changed from then to `later` are judgements after `latest`."""
+        return (
+            self.latest is not None
+            and later.latest is not None
+            and self.latest <= later.latest
+            and (self.number, self.owner_id) == (later.number, later.owner_id)
+            and self.revision.of_everybody == later.revision.of_everybody
+            and self.revision.total < later.revision.total
+        )
 
 
 @dataclass(frozen=True)
@@ -63,6 +80,7 @@ def scored_state(session: Session, collection: Collection, *, as_kept: int | Non
         .order_by(Topic.id)
     )
     raised = revisions(session, collection.id)
+    latest = latest_judgement(session)
     relevant_from = collection.relevant_from
     best_grade = session.scalar(select(func.max(Grade.value)).where(Grade.collection_id == collection.id))
     if as_kept is not None:
@@ -71,7 +89,7 @@ def scored_state(session: Session, collection: Collection, *, as_kept: int | Non
     return ScoredState(
         collection.id,
         _runs(session, collection.id),
-        {id_: TopicState(number, owner, raised[id_]) for id_, number, owner in topics},
+        {id_: TopicState(number, owner, raised[id_], latest) for id_, number, owner in topics},
         relevant_from,
         best_grade or 0,
         tuple(sorted(session.scalars(MACHINES))),
@@ -93,12 +111,16 @@ def lists_with_scores(
     return rows
 
 
-def learn_docnos(session: Session, collection_id: int, documents: set[int], known: dict[int, str]) -> None:
-    """Add the docnos of these documents to those that are known; of many, all of the pool at once."""
-    if len(documents) - len(known) > ALL_AT_ONCE:
-        pooled = select(PoolItem.document_id).join(Topic).where(Topic.collection_id == collection_id)
-        known.update(fetch_rows(session, select(_ID, _DOCNO).where(_ID.in_(pooled))))
-    known.update(docnos_of(session, documents.difference(known)))
+def docnos_in_topics(session: Session, topics: SizedIterable[int], documents: set[int]) -> dict[int, bytes]:
+    """The docnos of these documents; of many, those of all items of these topics at once."""
+    known: dict[int, bytes] = {}
+    if len(documents) > ALL_AT_ONCE:
+        for some in chunks(sorted(topics)):
+            pooled = select(PoolItem.document_id).where(PoolItem.topic_id.in_(some))
+            rows = fetch_rows(session, select(_ID, _DOCNO).where(_ID.in_(pooled)))
+            known.update((id_, docno.encode()) for id_, docno in rows if id_ in documents)
+    others = docnos_of(session, documents.difference(known))
+    return known | {id_: docno.encode() for id_, docno in others.items()}
 
 
 def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:

@@ -1,16 +1,13 @@
 """The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError, Problems
-from annotator.evaluation.consensus import ONE_JUDGE, judge_of
-from annotator.evaluation.graded_file import graded_topics, notices_of_file
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
 from annotator.evaluation.leaderboard import BoardRun
 from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
@@ -19,8 +16,8 @@ from annotator.evaluation.leaderboard import View as View
 from annotator.evaluation.leaderboard_making import Asked
 from annotator.evaluation.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard_notices import released_by_version
-from annotator.evaluation.leaderboard_recalling import Source, recalled, said_of_version, within
-from annotator.evaluation.live_scores import GradedTopic, Grading, no_search_for_garbage, topic_lines
+from annotator.evaluation.leaderboard_recalling import recalled, within
+from annotator.evaluation.live_scores import Grading, no_search_for_garbage
 from annotator.evaluation.live_scores import LiveScores as LiveScores
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
@@ -28,52 +25,22 @@ from annotator.evaluation.metrics.names import measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat as Compat
 from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.qrels_format import parse_sampled_qrels
 from annotator.evaluation.reusability.round_scope import RoundScope
 from annotator.evaluation.sample_notices import sample_notices
-from annotator.evaluation.samples import samples_of
-from annotator.evaluation.settling import rules_of, settle_voices
 from annotator.evaluation.significance import IntervalMethod as IntervalMethod
 from annotator.evaluation.single_precision import RankedDocuments, tied_documents, unpack_lists
 from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
 from annotator.evaluation.topic_dropping import effect_of_dropping
-from annotator.evaluation.unpacking import unpack_into
-from annotator.files import InputFile
-from annotator.storage import DROPPED, Document
+from annotator.storage import DROPPED
 from annotator.storage import Collection as CollectionRow
-from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
-from annotator.storage.documents import docnos_of, document_ids
-from annotator.storage.kept_grades import grades_of_version
-from annotator.storage.opinions import opinions
-from annotator.storage.qrels_versions import kept_version, released_otherwise
+from annotator.storage.documents import docnos_of
+from annotator.storage.qrels_versions import released_otherwise
 from annotator.storage.rounds import facts_of_round, rounds_of
-from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
-from annotator.storage.scored_state import ScoredState, learn_docnos, lists_with_scores, scored_state
-
-
-@dataclass(frozen=True)
-class GradesFrom:
-    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
-
-    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
-    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
-    scale, and without the documents, of the time when it was kept.
-    """
-
-    policy: str | None = None
-    judge: str | None = None
-    version: int | None = None
-    qrels_file: InputFile | None = None
-    unpacked_limit: int = 0
-    compat: str = Compat.TREC_EVAL_10.value
-    round: int | None = None
-    residual: bool = False
-    as_kept: bool = False
-
-
-LIVE = GradesFrom()
-
+from annotator.storage.scored_state import ScoredState, lists_with_scores, scored_state
+from annotator.workflows.graded_sources import LIVE as LIVE
+from annotator.workflows.graded_sources import GradesFrom as GradesFrom
+from annotator.workflows.graded_sources import source_of
 
 USUAL_VIEW = View()
 MOST_MEASURES = 24  # asked for at once; with what stands beside them, fewer than are remembered
@@ -105,15 +72,16 @@ def build_leaderboard(
     scope = RoundScope.of(facts)
     state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
     grading = Grading(state.relevant_from, state.best_grade, Compat(grades.compat))
-    source = within(scope, _source(session, collection, state, grades, parsed))
+    source = within(scope, source_of(session, collection, state, grades, parsed))
     dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
     asked = Asked(
         tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
         {id_: topic.number for id_, topic in state.topics.items()},
         *(dropped, parsed, grading, view, source.name, source.policy, source.fingerprint),
     )
-    load = partial(_load_lists, session, [run.id for run in state.runs], compat=grading.compat, scope=scope)
-    kept = (memory or LiveScores()).of(collection.id, (grading.compat, scope and scope.key), state.runs)
+    load = partial(_load_lists, session, compat=grading.compat, scope=scope)
+    run_ids = [run.id for run in state.runs]
+    kept = (memory or LiveScores()).of(collection.id, (grading.compat, scope and scope.key), state.runs, run_ids)
     with no_search_for_garbage():
         board = recalled(kept, asked, source, scope, load)
     of_sample = sample_notices(source.sample, parsed)
@@ -178,118 +146,9 @@ def _in_time(state: ScoredState, before: datetime | None) -> ScoredState:
 
 
 def _load_lists(
-    session: Session, runs: Sequence[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
+    session: Session, runs: Collection[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
 ) -> dict[int, list[RankedDocuments]]:
-    """The lists of all runs for these topics, by topic, as that trec_eval orders them."""
+    """The lists of these runs for these topics, by topic, as that trec_eval orders them."""
     rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
-    lists = unpack_lists(runs, topics, rows, docnos_of(session, tied_documents(rows)))
+    lists = unpack_lists(list(runs), topics, rows, docnos_of(session, tied_documents(rows)))
     return lists if scope is None else scope.lists_left(lists)
-
-
-def _source(
-    session: Session,
-    collection: CollectionRow,
-    state: ScoredState,
-    grades: GradesFrom,
-    measures: Collection[Measure],
-) -> Source:
-    """What these grades are; a file goes before a version, a version before a judge or a policy.
-
-    Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
-    `FileRefusedError` for a bad file.
-    """
-    if grades.qrels_file is not None:
-        return _of_file(session, state, grades.qrels_file, grades.unpacked_limit, measures)
-    if grades.version is not None:
-        return _of_version(session, collection.id, state, grades)
-    return _of_judges(session, collection, state, grades)
-
-
-def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
-    """The settled grades of this moment, under everything but the judgements that they depend on."""
-    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
-    judge = judge_of(policy)
-    if judge is not None:
-        find_user(session, judge)
-    rules = rules_of(collection, policy)
-
-    def settle(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
-        some = stale if len(stale) < len(state.topics) else None
-        said = opinions(session, collection.id, machines=rules.hears_machines, topics=some)
-        settled = settle_voices(said, rules)
-        pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
-        for item, grade in settled.grades.items():
-            topic, document = pairs[item]
-            of_topics[topic][document] = grade
-        judges: dict[int, set[str]] = {topic: set() for topic in stale}
-        for topic, judge_name in {(one.topic_id, one.judge) for one in said}:
-            judges[topic].add(judge_name)
-        left_out = [pairs[item][0] for item in settled.left_out]
-        made = _by_name(session, of_topics, state, docnos, state.sample)
-        return {
-            topic: replace(one, judges=frozenset(judges[topic]), left_out=left_out.count(topic))
-            for topic, one in made.items()
-        }
-
-    name = grades.judge or "live"
-    key, policy_shown = (rules, state.machines, state.sample), policy if grades.judge is None else None
-    return Source(name, policy_shown, key, state.topics, settle, sample=state.sample)
-
-
-def _of_version(session: Session, collection_id: int, state: ScoredState, asked: GradesFrom) -> Source:
-    """A version that is kept, which never changes; without the topics that do not count any more."""
-    version = kept_version(session, collection_id, str(asked.version))
-    sample = drawn_sample(session, collection_id, up_to=version.pool_version)
-
-    def make(stale: Collection[int], docnos: dict[int, str]) -> dict[int, GradedTopic]:
-        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
-        for (topic, document), grade in grades_of_version(session, version.id).items():
-            if topic in of_topics:
-                of_topics[topic][document] = grade
-        return _by_name(session, of_topics, state, docnos, sample)
-
-    marks = {id_: topic.number for id_, topic in state.topics.items()}
-    said = said_of_version(version.number, version.policy, asked_policy=asked.policy, asked_judge=asked.judge)
-    key = ("version", version.id, sample)
-    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said, sample)
-
-
-def _of_file(
-    session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
-) -> Source:
-    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
-    problems = Problems()
-    text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    known = topic_ids(session, state.collection_id)
-    parsed = parse_sampled_qrels(file.name, text, problems, topics=known) if text is not None else None
-    problems.report_if_any()
-    accepted = {topic.number: id_ for id_, topic in state.topics.items()}
-    rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
-    documents = document_ids(session, state.collection_id, {row.docno for row in rows})
-    unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
-    made = graded_topics(rows, accepted, documents, unknown)
-    said = notices_of_file(rows, measures, is_sampled=state.sample is not None)
-    # Whoever keeps a memory has no files; one file is never taken for another.
-    key = ("file", file.name, hash(file.content))
-    marks = dict.fromkeys(made, 0)
-    return Source(
-        file.name, None, key, marks, lambda stale, _: {topic: made[topic] for topic in stale}, said=tuple(said)
-    )
-
-
-def _by_name(
-    session: Session,
-    grades: Mapping[int, Mapping[int, int]],
-    state: ScoredState,
-    docnos: dict[int, str],
-    sample: DrawnSample | None,
-) -> dict[int, GradedTopic]:
-    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
-    samples = samples_of(strata_of(session, sample, grades))
-    learn_docnos(session, state.collection_id, set[int]().union(*grades.values()), docnos)
-    made = {}
-    for id_, of_topic in grades.items():
-        named = zip(map(docnos.__getitem__, of_topic), of_topic.values(), strict=True)
-        made[id_] = GradedTopic(of_topic, topic_lines(state.topics[id_].number, named), sample=samples.get(id_))
-    return made

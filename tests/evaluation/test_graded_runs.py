@@ -35,10 +35,11 @@ def test_sources_have_what_is_graded_and_nothing_else() -> None:
 
 
 def test_what_judges_say_is_settled_by_topic_and_document() -> None:
+    nothing_else = {"by_owner": False, "adjudicates": False, "is_machine": False, "is_carried": False}
     said = [
-        OpinionRow(1, 5, 7, 30, "jo", 2, 1, by_owner=False, adjudicates=False, is_machine=False, is_carried=False),
-        OpinionRow(2, 5, 7, 30, "kim", 0, 2, by_owner=False, adjudicates=False, is_machine=False, is_carried=False),
-        OpinionRow(3, 6, 8, 40, "jo", 1, 1, by_owner=False, adjudicates=False, is_machine=False, is_carried=False),
+        OpinionRow(1, 5, 7, 30, "jo", 2, 1, **nothing_else, judge_id=1),
+        OpinionRow(2, 5, 7, 30, "kim", 0, 2, **nothing_else, judge_id=2),
+        OpinionRow(3, 6, 8, 40, "jo", 1, 1, **nothing_else, judge_id=1),
     ]
     assert settled_pairs(said, Rules("highest", 1)) == {(7, 30): 2, (8, 40): 1}
     assert settled_pairs(said, Rules("highest", 1, leaves_out_disputed=True)) == {(8, 40): 1}

@@ -1,17 +1,20 @@
 """What stands on a leaderboard beside the values: order, intervals, marks, notices; and how it is written out."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.graded_topic import GradedTopic
 from annotator.evaluation.leaderboard import BoardRun, BoardValues, Leaderboard, View, judged_beside, make_rows, needed
 from annotator.evaluation.leaderboard_making import Asked, make_leaderboard, score_board
 from annotator.evaluation.leaderboard_notices import notices
 from annotator.evaluation.leaderboard_table import exact_rows, latex, markdown, readable_rows
-from annotator.evaluation.live_scores import GradedTopic, Grading
+from annotator.evaluation.live_scores import Grading, TopicValues
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import parse_measure, parse_measures
 from annotator.evaluation.significance import IntervalMethod, Undefined
@@ -192,9 +195,9 @@ def test_what_there_is_too_little_of_is_said(board: BoardValues, more: dict[str,
 def made(view: View, *named: BoardRun) -> Leaderboard:
     """Two topics of two documents; the first run finds the relevant one of each, the second one of them."""
     topics = {
-        1: GradedTopic({1: 1, 2: 0}, b"1 0 x 1\n1 0 y 0\n", frozenset({"jo", "kim"})),
-        2: GradedTopic({1: 1}, b"2 0 x 1\n", frozenset({"jo"}), left_out=1),
-        3: GradedTopic({}, b""),
+        1: replace(GradedTopic.of({1: 1, 2: 0}, b"1 0 x 1\n1 0 y 0\n"), judges=frozenset({1, 2})),
+        2: replace(GradedTopic.of({1: 1}, b"2 0 x 1\n"), judges=frozenset({1}), disputed=frozenset({2})),
+        3: GradedTopic.of({}),
     }
     best, other = np.array([1, 2], np.int32), np.array([2, 1], np.int32)
     lists = {1: [best, other], 2: [best, best]}
@@ -203,7 +206,9 @@ def made(view: View, *named: BoardRun) -> Leaderboard:
         source="live",
         policy="majority",
     )
-    return make_leaderboard(asked, topics, score_board(asked, topics, lists))
+    return make_leaderboard(
+        asked, topics, score_board(asked, topics, {topic: OrderedDict() for topic in topics}, lists)
+    )
 
 
 FOUND = [*runs("best|1 red", "other_2 red")]

@@ -1,22 +1,23 @@
 """Scores kept topic by topic: the same as all at once, and made anew only where something is another."""
 
 import gc
+from collections import OrderedDict
+from collections.abc import Collection
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from annotator.evaluation.graded_topic import GradedTopic, qrels_bytes, topic_lines
 from annotator.evaluation.live_scores import (
-    GradedTopic,
     GradedTopics,
     Grading,
     LiveScores,
     OneCollection,
+    TopicValues,
     no_search_for_garbage,
-    qrels_bytes,
     score_topics,
-    topic_lines,
 )
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff
 from annotator.evaluation.metrics.names import parse_measures
@@ -44,16 +45,17 @@ def test_every_measure_is_the_same_topic_by_topic_as_all_at_once(
     runs = [
         {topic: np.array(ranked[run * 3 + place], np.int32) for place, topic in enumerate(NUMBERS)} for run in range(2)
     ]
-    topics = {topic: GradedTopic(qrels[topic], b"") for topic in NUMBERS}
+    topics = {topic: GradedTopic.of(qrels[topic]) for topic in NUMBERS}
+    values: dict[int, TopicValues] = {topic: OrderedDict() for topic in NUMBERS}
     of_topics = {topic: [run[topic] for run in runs] for topic in NUMBERS}
     # First some topics and some measures, then the rest.
     grading = Grading(relevant_from, best_grade=2)
-    score_topics({1: topics[1]}, of_topics, 2, EVERY_MEASURE[:9], grading)
-    score_topics(topics, of_topics, 2, EVERY_MEASURE, grading)
+    score_topics({1: topics[1]}, values, of_topics, 2, EVERY_MEASURE[:9], grading)
+    score_topics(topics, values, of_topics, 2, EVERY_MEASURE, grading)
     at_once = score_runs(runs, qrels, NUMBERS, EVERY_MEASURE, relevant_from, 2)
     for place, number in enumerate(at_once.topics):
         topic = next(key for key in NUMBERS if NUMBERS[key] == number)
-        kept = np.stack([topics[topic].values[measure] for measure in EVERY_MEASURE], axis=-1)
+        kept = np.stack([values[topic][measure] for measure in EVERY_MEASURE], axis=-1)
         assert np.array_equal(kept, at_once.values[:, place], equal_nan=True)
 
 
@@ -72,12 +74,11 @@ def test_no_value_is_beyond_the_bounds_of_its_measure(
 
 
 def test_only_a_topic_under_another_mark_is_made_anew() -> None:
-    kept, asked = GradedTopics(), []
+    kept, asked = GradedTopics(), list[Collection[int]]()
 
-    def make(stale: object) -> dict[int, GradedTopic]:
-        assert isinstance(stale, list)
+    def make(stale: Collection[int], _: object) -> dict[int, GradedTopic]:
         asked.append(stale)
-        return {topic: GradedTopic({topic: 1}, b"") for topic in stale}
+        return {topic: GradedTopic.of({topic: 1}) for topic in stale}
 
     first = kept.refresh({1: "a", 2: "a"}, make)
     second = kept.refresh({1: "a", 2: "b"}, make)
@@ -91,7 +92,7 @@ def test_only_a_topic_under_another_mark_is_made_anew() -> None:
 def test_an_older_mark_is_as_stale_as_a_newer_one() -> None:
     kept, asked = GradedTopics(), []
     for mark in (2, 1, 2):
-        kept.refresh({1: mark}, lambda stale: asked.append(stale) or {1: GradedTopic({}, b"")})  # type: ignore[func-returns-value]  # append says nothing
+        kept.refresh({1: mark}, lambda stale, _: asked.append(stale) or {1: GradedTopic.of({})})  # type: ignore[func-returns-value]  # append says nothing
     assert len(asked) == 3
 
 
@@ -121,13 +122,14 @@ def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
 
 def test_the_measures_used_last_are_kept_and_no_more_than_64() -> None:
     measures = parse_measures([f"P@{depth}" for depth in range(1, 101)])
-    topics, of_topics = {1: GradedTopic({1: 1}, b"")}, {1: [np.array([1, 2], np.int32)]}
+    topics, of_topics = {1: GradedTopic.of({1: 1})}, {1: [np.array([1, 2], np.int32)]}
+    values: dict[int, TopicValues] = {1: OrderedDict()}
     for measure in measures:
         # The first is asked for each time, and so is never the one used longest ago.
-        score_topics(topics, of_topics, 1, [measures[0], measure], Grading(1, 2))
-    assert set(topics[1].values) == {measures[0], *measures[-63:]}
-    score_topics(topics, of_topics, 1, measures[:70], Grading(1, 2))
-    assert set(topics[1].values) == set(measures[:70])
+        score_topics(topics, values, of_topics, 1, [measures[0], measure], Grading(1, 2))
+    assert set(values[1]) == {measures[0], *measures[-63:]}
+    score_topics(topics, values, of_topics, 1, measures[:70], Grading(1, 2))
+    assert set(values[1]) == set(measures[:70])
 
 
 def test_who_asks_for_one_collection_waits_for_nobody_who_asks_for_another() -> None:
@@ -178,7 +180,7 @@ def test_the_search_for_garbage_is_on_again_whoever_leaves_first() -> None:
 @pytest.mark.parametrize("numbers", [["10", "9", "1"], ["10", "T9", "1"], ["01", "1", "2"]])
 def test_lines_joined_by_topic_are_the_file_of_all(numbers: list[str]) -> None:
     rows = [(number, docno, 1) for number in numbers for docno in ("b", "a")]
-    topics = {number: GradedTopic({}, topic_lines(number, [("b", 1), ("a", 1)])) for number in numbers}
+    topics = {number: GradedTopic.of({}, topic_lines(number, [("b", 1), ("a", 1)])) for number in numbers}
     assert qrels_bytes(topics) == format_qrels(rows)
 
 

@@ -127,8 +127,9 @@ def test_after_a_judgement_only_its_topic_is_settled_and_scored_anew(database: D
     with database.reading() as session:
         first = board(session, memory)
         assert board(session, memory) is first
-    [kept] = memory.collections.values()
-    [grading] = kept.gradings.values()
+    [view] = memory.views.values()
+    [kept] = view.run_sets.values()
+    [grading] = view.gradings.values()
     before = {topic: graded for topic, (_, graded) in grading.topics.items()}
     lists = dict(kept.lists)
     with database.transaction() as session:
@@ -161,7 +162,8 @@ def test_who_makes_intervals_keeps_nobody_from_scoring(database: Database, monke
     make = leaderboard_making.make_leaderboard
 
     def watched(*given: Any) -> Leaderboard:  # noqa: ANN401 - passed on as it came
-        held.extend(kept.lock.locked() for kept in memory.collections.values())
+        held.extend(view.lock.locked() for view in memory.views.values())
+        held.extend(kept.lock.locked() for view in memory.views.values() for kept in view.run_sets.values())
         return make(*given)
 
     monkeypatch.setattr(leaderboard_recalling, "make_leaderboard", watched)
@@ -169,7 +171,7 @@ def test_who_makes_intervals_keeps_nobody_from_scoring(database: Database, monke
         two_judges(session)
     with database.reading() as session:
         board(session, memory)
-    assert held == [False]
+    assert held == [False, False]
 
 
 def test_views_and_ways_to_grade_share_one_bound_of_what_is_remembered(database: Database) -> None:
@@ -180,7 +182,8 @@ def test_views_and_ways_to_grade_share_one_bound_of_what_is_remembered(database:
         for seed in range(15):
             for grades in (LIVE, GradesFrom(judge="jo")):
                 leaderboard.build_leaderboard(session, SLUG, grades=grades, view=View(seed=seed), memory=memory)
-    [kept] = memory.collections.values()
+    [view] = memory.views.values()
+    [kept] = view.run_sets.values()
     assert len(kept.results) == 24
 
 

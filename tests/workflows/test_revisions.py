@@ -21,7 +21,7 @@ def by_number(session: Session) -> dict[str, int]:
     """Topic number → revision."""
     numbers = {id_: number for id_, number in session.execute(select(Topic.id, Topic.number))}
     known = revisions(session, find_collection(session, SLUG).id)
-    return {numbers[id_]: revision for id_, revision in known.items()}
+    return {numbers[id_]: revision.total for id_, revision in known.items()}
 
 
 def say(session: Session, judge: int, id_: str) -> None:

@@ -1,15 +1,14 @@
 """One round of a collection that has several: which runs are scored, and what is taken out because it was known."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import ConflictError, Sentence
-from annotator.evaluation.live_scores import GradedTopic
+from annotator.evaluation.graded_topic import GradedTopic
 from annotator.evaluation.rankings import decode_documents, encode_documents
 from annotator.evaluation.reusability.residual_collection import Documents, residual_qrels, residual_runs
 from annotator.evaluation.samples import Samples
@@ -74,7 +73,8 @@ class RoundScope:
 
     def grades_left(self, topics: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
         """The topics without the grades, and lines, of what was judged before."""
-        return {id_: self._without(id_, topic) for id_, topic in topics.items()}
+        judged = self.judged
+        return {id_: topic.without(judged[id_]) if judged.get(id_) else topic for id_, topic in topics.items()}
 
     def lists_left(self, lists: Mapping[int, Sequence[Documents]]) -> dict[int, list[NDArray[np.int32]]]:
         """The lists of the runs, one a run for each topic, without what was judged before, the others moved up."""
@@ -101,16 +101,6 @@ class RoundScope:
     def places_left(self, topic: int, packed: bytes) -> NDArray[np.intp]:
         """The places in a packed list of the documents that are left."""
         return np.flatnonzero(~np.isin(decode_documents(packed), self.judged_documents.get(topic, ())))
-
-    def _without(self, id_: int, topic: GradedTopic) -> GradedTopic:
-        known = self.judged.get(id_)
-        if not known:
-            return topic
-        docnos = {docno.encode() for docno in known.values()}
-        lines = [line for line in topic.lines.splitlines(keepends=True) if line.split()[2] not in docnos]
-        grades = {document: grade for document, grade in topic.grades.items() if document not in known}
-        sample = None if topic.sample is None else topic.sample.without(known)
-        return replace(topic, grades=grades, lines=b"".join(lines), sample=sample, values=OrderedDict())
 
 
 def pairs_within(scope: RoundScope | None, grades: Mapping[Pair, int]) -> Mapping[Pair, int]:
