@@ -3,8 +3,8 @@
     python -m benchmarks.live_board [--judgements N ...] [--looks N] [--kept FILE]
 
 Some runs of 50,000 lines are added to the collection of the benchmark of judging. At each number of judgements the
-workflow makes the leaderboard as a page does, again and again, and beside the processor time stands what the process has in
-memory: resident, and what the kept state holds as Python and NumPy count it.
+workflow makes the leaderboard as a page does, again and again. Shown are the processor time, what is kept, as Python
+and NumPy count it, what is taken at most while it is made the first time, and the resident memory of the process.
 """
 
 import argparse

@@ -24,6 +24,7 @@ MOST_VIEWS = 4  # of collections, of which lists and grades are kept: 4 bytes a 
 MOST_RUN_SETS = 2  # of each view: the present runs, and those of an earlier moment that teams see
 MOST_GRADINGS = 6  # of each view: ways to settle its grades, and versions of its qrels
 MOST_MEASURES = 64  # of each grading, those used last: as much as the leaderboard of the most measures takes, and more
+SCORED_AT_ONCE = 125_000  # documents of ranked lists; what is made of more takes memory, and falls out of the caches
 MOST_RESULTS = 24  # of each collection: gradings, measures, order and so on, each of the latest state only
 
 # Topic key → the documents that each run returned, best first; the runs in their order.
@@ -186,17 +187,44 @@ def score_topics(
         groups.setdefault(wanted.difference(kept[key]), []).append(key)
     groups.pop(frozenset(), None)
     for lacking, keys in groups.items():
-        rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
-        samples = {key: sample for key in keys if (sample := topics[key].sample) is not None}
-        judged = judge_batch(rankings, {key: topics[key].by_document for key in keys}, samples, lacking)
-        for measure in lacking:
-            values = measure.values(
-                judged.of(measure), grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
-            ).reshape(runs, len(keys))
-            for place, key in enumerate(keys):
-                kept[key][measure] = np.ascontiguousarray(values[:, place])
+        for some in _batches(keys, lists):
+            _score(some, {key: topics[key] for key in some}, kept, lists, runs, lacking, grading)
     for key in topics:
         _forget_measures(kept[key], measures)
+
+
+def _score(
+    keys: Sequence[int],
+    topics: Mapping[int, GradedTopic],
+    kept: Mapping[int, TopicValues],
+    lists: Lists,
+    runs: int,
+    measures: Collection[Measure],
+    grading: Grading,
+) -> None:
+    rankings = [(key, lists[key][run]) for run in range(runs) for key in keys]
+    samples = {key: sample for key in keys if (sample := topics[key].sample) is not None}
+    judged = judge_batch(rankings, {key: topics[key].by_document for key in keys}, samples, measures)
+    for measure in measures:
+        values = measure.values(
+            judged.of(measure), grading.relevant_from, compat=grading.compat, best_grade=grading.best_grade
+        ).reshape(runs, len(keys))
+        for place, key in enumerate(keys):
+            kept[key][measure] = np.ascontiguousarray(values[:, place])
+
+
+def _batches(keys: Sequence[int], lists: Lists) -> Iterator[list[int]]:
+    """Topics whose lists have about so many documents together as are scored at once; at least one each time."""
+    batch: list[int] = []
+    size = 0
+    for key in keys:
+        size += sum(map(len, lists[key]))
+        batch.append(key)
+        if size >= SCORED_AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 def _forget_measures(kept: TopicValues, used: Sequence[Measure]) -> None:

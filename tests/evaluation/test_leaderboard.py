@@ -206,9 +206,8 @@ def made(view: View, *named: BoardRun) -> Leaderboard:
         source="live",
         policy="majority",
     )
-    return make_leaderboard(
-        asked, topics, score_board(asked, topics, {topic: OrderedDict() for topic in topics}, lists)
-    )
+    values: dict[int, TopicValues] = {topic: OrderedDict() for topic in topics}
+    return make_leaderboard(asked, topics, score_board(asked, topics, values, lists))
 
 
 FOUND = [*runs("best|1 red", "other_2 red")]

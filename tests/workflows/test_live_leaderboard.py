@@ -1,7 +1,7 @@
 """The leaderboard as a process remembers it: always what one without a memory shows, after any change whatever."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -12,12 +12,16 @@ from sqlalchemy.orm import Session
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation import leaderboard_making, leaderboard_recalling
+from annotator.evaluation import leaderboard_making, leaderboard_recalling, settling
 from annotator.evaluation.scale import parse_scale
+from annotator.evaluation.settling import Rules, Settlement
 from annotator.storage import Collection, Database, Topic, User, UserKind
-from annotator.workflows import collection, leaderboard, runs, topic_editing
+from annotator.storage.judging import Decision
+from annotator.storage.opinions import OpinionRow
+from annotator.workflows import collection, graded_sources, judging, leaderboard, recording, runs, topic_editing
 from annotator.workflows.collection import CollectionChange
 from annotator.workflows.leaderboard import LIVE, GradesFrom, Leaderboard, LiveScores, View
+from annotator.workflows.recording import Act
 
 MEASURES = ("nDCG@10", "AP", "P@2", "RR", "Bpref", "ERR@10", "NumRelRet", "Judged@10")
 KINDS = (
@@ -139,6 +143,57 @@ def test_after_a_judgement_only_its_topic_is_settled_and_scored_anew(database: D
     after = {topic: graded for topic, (_, graded) in grading.topics.items()}
     assert [before[topic] is after[topic] for topic in sorted(before)] == [True, False]
     assert all(kept.lists[topic] is lists[topic] for topic in lists)
+
+
+def say(session: Session, who: int, grade: int) -> None:
+    """Judge the next document of topic 1."""
+    task = judging.next_task(session, SLUG, "1", who, now=NOW)
+    assert task is not None
+    act = Act(f"{who}-{task.docno}", task.assignment_id, Decision(grade))
+    recording.record_acts(session, SLUG, who, [act], received_at=NOW)
+
+
+def test_after_a_judgement_only_its_document_is_settled_anew(
+    sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, settled = LiveScores(), list[int]()
+    settle = settling.settle_voices
+
+    def watched(said: Sequence[OpinionRow], rules: Rules) -> Settlement:
+        settled.append(len(said))
+        return settle(said, rules)
+
+    monkeypatch.setattr(graded_sources, "settle_voices", watched)
+    with sqlite_database.transaction() as session:
+        two_judges(session)
+        lee = member(session, "lee")
+    with sqlite_database.reading() as session:
+        board(session, memory)
+    with sqlite_database.transaction() as session:
+        say(session, lee, 2)
+    with sqlite_database.reading() as session:
+        seen = board(session, memory)
+        assert 0 < settled[-1] <= 3 < sum(settled[:-1])
+        assert seen == board(session)
+
+
+def test_another_set_of_runs_has_the_grades_and_lists_that_are_there(database: Database) -> None:
+    memory = LiveScores()
+    with database.transaction() as session:
+        two_judges(session)
+    with database.reading() as session:
+        board(session, memory)
+    [view] = memory.views.values()
+    [before] = view.run_sets.values()
+    [grading] = view.gradings.values()
+    graded = [one for _, one in grading.topics.values()]
+    with database.transaction() as session:
+        run(session, "gamma", {"1": ["d", "a"], "2": ["e", "a"]})
+    with database.reading() as session:
+        assert board(session, memory) == board(session)
+    after = next(one for one in view.run_sets.values() if one is not before)
+    assert [one is other for one, (_, other) in zip(graded, grading.topics.values(), strict=True)] == [True, True]
+    assert all(after.lists[topic][0] is before.lists[topic][0] for topic in before.lists)
 
 
 def test_one_memory_keeps_policies_judges_and_views_apart(database: Database) -> None:
