@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from annotator.evaluation.leaderboard import (
     make_rows,
     needed,
 )
-from annotator.evaluation.leaderboard_notices import notices, unjudged_notices
+from annotator.evaluation.leaderboard_notices import EVERY_ROUND, notices, unjudged_notices
 from annotator.evaluation.live_scores import Grading, Lists, TopicValues, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.natural_order import natural_order
@@ -86,6 +86,12 @@ def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: Bo
             *notices(values, rows, relevant, len(judges), asked.grading.best_grade),
         ),
     )
+
+
+def of_every_round(board: Leaderboard) -> Leaderboard:
+    """The leaderboard of a collection with rounds, which tells in files and on pages that it has the runs of all."""
+    source = f"{board.source}, every round, whole"
+    return replace(board, source=source, notices=(EVERY_ROUND, *board.notices), of_rounds=(EVERY_ROUND,))
 
 
 def score_board(

@@ -1,7 +1,8 @@
 """All that settled grades and scores depend on, but what is said of documents, which has its revisions."""
 
 from collections.abc import Collection as SizedIterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -70,6 +71,18 @@ class ScoredState:
     best_grade: int
     machines: tuple[int, ...]  # the accounts that are machines; they count or not, but are never in dispute
     sample: DrawnSample | None  # of the pool, if it was drawn
+
+    def in_time(self, before: datetime | None) -> "ScoredState":
+        """The same without the runs that were uploaded from that moment on."""
+        return replace(self, runs=tuple(one for one in self.runs if before is None or one.uploaded_at < before))
+
+    def continued(self, earlier: Mapping[int, object]) -> dict[int, int]:
+        """Of the topics, {topic: its state then}, those to which only judgements were added: the last one by then."""
+        return {
+            topic: state.latest
+            for topic, state in earlier.items()
+            if isinstance(state, TopicState) and state.latest is not None and state.is_continued_by(self.topics[topic])
+        }
 
 
 def scored_state(session: Session, collection: Collection, *, as_kept: int | None = None) -> ScoredState:

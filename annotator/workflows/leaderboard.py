@@ -1,22 +1,27 @@
 """The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import islice
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError, Problems
+from annotator.evaluation.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.graded_file import graded_topics, notices_of_file
+from annotator.evaluation.graded_topic import GradedTopic
 from annotator.evaluation.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
 from annotator.evaluation.leaderboard import BoardRun
 from annotator.evaluation.leaderboard import Leaderboard as Leaderboard
 from annotator.evaluation.leaderboard import LeaderboardRow as LeaderboardRow
 from annotator.evaluation.leaderboard import View as View
-from annotator.evaluation.leaderboard_making import Asked
+from annotator.evaluation.leaderboard_making import Asked, of_every_round
 from annotator.evaluation.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard_notices import released_by_version
-from annotator.evaluation.leaderboard_recalling import recalled, within
+from annotator.evaluation.leaderboard_recalling import Source, recalled, said_of_version, within
 from annotator.evaluation.live_scores import Grading, no_search_for_garbage
 from annotator.evaluation.live_scores import LiveScores as LiveScores
 from annotator.evaluation.metrics.measures import Measure
@@ -25,24 +30,59 @@ from annotator.evaluation.metrics.names import measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat as Compat
 from annotator.evaluation.natural_order import natural_order
+from annotator.evaluation.qrels_format import parse_sampled_qrels
 from annotator.evaluation.reusability.round_scope import RoundScope
 from annotator.evaluation.sample_notices import sample_notices
+from annotator.evaluation.samples import samples_of
+from annotator.evaluation.settled_topics import settled_topics, with_new_grades
+from annotator.evaluation.settling import rules_of
 from annotator.evaluation.significance import IntervalMethod as IntervalMethod
 from annotator.evaluation.single_precision import RankedDocuments, tied_documents, unpack_lists
 from annotator.evaluation.topic_dropping import DroppingEffect as DroppingEffect
 from annotator.evaluation.topic_dropping import effect_of_dropping
-from annotator.storage import DROPPED
+from annotator.evaluation.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage import DROPPED, Document
 from annotator.storage import Collection as CollectionRow
+from annotator.storage.accounts import find_user
 from annotator.storage.collection import find_collection, topic_ids
-from annotator.storage.documents import docnos_of
-from annotator.storage.qrels_versions import released_otherwise
+from annotator.storage.documents import docnos_of, document_ids
+from annotator.storage.kept_grades import grades_of_version
+from annotator.storage.new_judgements import items_said_of
+from annotator.storage.opinions import opinions
+from annotator.storage.qrels_versions import kept_version, released_otherwise
 from annotator.storage.rounds import facts_of_round, rounds_of
-from annotator.storage.scored_state import ScoredState, lists_with_scores, scored_state
-from annotator.workflows.graded_sources import LIVE as LIVE
-from annotator.workflows.graded_sources import GradesFrom as GradesFrom
-from annotator.workflows.graded_sources import source_of
+from annotator.storage.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.scored_state import ScoredState, docnos_in_topics, lists_with_scores, scored_state
+
+
+@dataclass(frozen=True)
+class GradesFrom:
+    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
+
+    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
+    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
+    scale, and without the documents, of the time when it was kept.
+    """
+
+    policy: str | None = None
+    judge: str | None = None
+    version: int | None = None
+    qrels_file: InputFile | None = None
+    unpacked_limit: int = 0
+    compat: str = Compat.TREC_EVAL_10.value
+    round: int | None = None
+    residual: bool = False
+    as_kept: bool = False
+
+
+LIVE = GradesFrom()
+
 
 USUAL_VIEW = View()
+TOPICS_AT_ONCE = 16  # what judges say of so many is in memory together, and then only what came of it
+# What was kept of topics, with their marks.
+Earlier = Mapping[int, tuple[Hashable, GradedTopic]]
 MOST_MEASURES = 24  # asked for at once; with what stands beside them, fewer than are remembered
 
 
@@ -66,13 +106,13 @@ def build_leaderboard(
     """
     collection = find_collection(session, slug)
     as_kept = grades.version if grades.as_kept else None
-    state = _in_time(scored_state(session, collection, as_kept=as_kept), before)
+    state = scored_state(session, collection, as_kept=as_kept).in_time(before)
     parsed, view = _parse(measures, state.best_grade), view.on_scale(state.best_grade)
     facts = facts_of_round(session, collection.id, grades.round, residual=grades.residual, as_kept=as_kept)
     scope = RoundScope.of(facts)
     state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
     grading = Grading(state.relevant_from, state.best_grade, Compat(grades.compat))
-    source = within(scope, source_of(session, collection, state, grades, parsed))
+    source = within(scope, _source(session, collection, state, grades, parsed))
     dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
     asked = Asked(
         tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
@@ -89,7 +129,7 @@ def build_leaderboard(
         board = replace(board, notices=(*source.said, *of_sample, *board.notices), of_sample=of_sample)
     if replace(grades, compat=LIVE.compat, round=None, residual=False) == LIVE:
         board = _beside_release(session, collection, board)
-    return _of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
+    return of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
@@ -118,16 +158,6 @@ def _beside_release(session: Session, collection: CollectionRow, board: Leaderbo
     return board if released is None else replace(board, notices=(released_by_version(*released), *board.notices))
 
 
-def _of_every_round(board: Leaderboard) -> Leaderboard:
-    """The same, saying so in files, which have no notices, and for whoever reads it."""
-    return replace(
-        board,
-        source=f"{board.source}, every round, whole",
-        notices=(EVERY_ROUND, *board.notices),
-        of_rounds=(EVERY_ROUND,),
-    )
-
-
 def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     """The measures asked for; more than so many would take memory and time from everybody else."""
     parsed = measures_on_scale(names, best_grade)
@@ -140,11 +170,6 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     return parsed
 
 
-def _in_time(state: ScoredState, before: datetime | None) -> ScoredState:
-    """The same without the runs that were uploaded from that moment on."""
-    return replace(state, runs=tuple(one for one in state.runs if before is None or one.uploaded_at < before))
-
-
 def _load_lists(
     session: Session, runs: Collection[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
 ) -> dict[int, list[RankedDocuments]]:
@@ -152,3 +177,119 @@ def _load_lists(
     rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
     lists = unpack_lists(list(runs), topics, rows, docnos_of(session, tied_documents(rows)))
     return lists if scope is None else scope.lists_left(lists)
+
+
+def _source(
+    session: Session,
+    collection: CollectionRow,
+    state: ScoredState,
+    grades: GradesFrom,
+    measures: Collection[Measure],
+) -> Source:
+    """What these grades are; a file goes before a version, a version before a judge or a policy.
+
+    Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
+    `FileRefusedError` for a bad file.
+    """
+    if grades.qrels_file is not None:
+        return _of_file(session, state, grades.qrels_file, grades.unpacked_limit, measures)
+    if grades.version is not None:
+        return _of_version(session, collection.id, state, grades)
+    return _of_judges(session, collection, state, grades)
+
+
+def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
+    """The settled grades of this moment, under everything but the judgements that they depend on.
+
+    Of topics whose new judgements are all that changed only the documents that these are of are settled again.
+    """
+    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
+    judge = judge_of(policy)
+    if judge is not None:
+        find_user(session, judge)
+    rules = rules_of(collection, policy)
+    asked_of = partial(opinions, session, collection.id, machines=rules.hears_machines)
+
+    def settle(stale: Collection[int], earlier: Earlier) -> dict[int, GradedTopic]:
+        said_of = items_said_of(session, state.continued({topic: mark for topic, (mark, _) in earlier.items()}))
+        of_items = {item: document for items in said_of.values() for item, document in items.items()}
+        docnos = docnos_of(session, set(of_items.values()))
+        changed = settled_topics(asked_of(items=of_items) if of_items else [], rules, said_of)
+        made = {
+            topic: with_new_grades(
+                earlier[topic][1], state.topics[topic].number, changed[topic], items.values(), docnos
+            )
+            for topic, items in said_of.items()
+        }
+        others = iter([topic for topic in stale if topic not in made])
+        while some := list(islice(others, TOPICS_AT_ONCE)):
+            whole = settled_topics(asked_of(topics=some), rules, some)
+            named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
+            for id_, one in named.items():
+                made[id_] = replace(one, judges=whole[id_].judges, disputed=whole[id_].disputed)
+        return made
+
+    name = grades.judge or "live"
+    key, policy_shown = (rules, state.machines, state.sample), policy if grades.judge is None else None
+    return Source(name, policy_shown, key, state.topics, settle, sample=state.sample)
+
+
+def _of_version(session: Session, collection_id: int, state: ScoredState, asked: GradesFrom) -> Source:
+    """A version that is kept, which never changes; without the topics that do not count any more."""
+    version = kept_version(session, collection_id, str(asked.version))
+    sample = drawn_sample(session, collection_id, up_to=version.pool_version)
+
+    def make(stale: Collection[int], earlier: Earlier) -> dict[int, GradedTopic]:
+        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
+        for (topic, document), grade in grades_of_version(session, version.id).items():
+            if topic in of_topics:
+                of_topics[topic][document] = grade
+        return _by_name(session, of_topics, state, sample, earlier)
+
+    marks = {id_: topic.number for id_, topic in state.topics.items()}
+    said = said_of_version(version.number, version.policy, asked_policy=asked.policy, asked_judge=asked.judge)
+    key = ("version", version.id, sample)
+    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said, sample)
+
+
+def _of_file(
+    session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
+) -> Source:
+    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    known = topic_ids(session, state.collection_id)
+    parsed = parse_sampled_qrels(file.name, text, problems, topics=known) if text is not None else None
+    problems.report_if_any()
+    accepted = {topic.number: id_ for id_, topic in state.topics.items()}
+    rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
+    documents = document_ids(session, state.collection_id, {row.docno for row in rows})
+    unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
+    made = graded_topics(rows, accepted, documents, unknown)
+    said = notices_of_file(rows, measures, is_sampled=state.sample is not None)
+    # Whoever keeps a memory has no files; one file is never taken for another.
+    key = ("file", file.name, hash(file.content))
+    marks = dict.fromkeys(made, 0)
+    return Source(
+        file.name, None, key, marks, lambda stale, _: {topic: made[topic] for topic in stale}, said=tuple(said)
+    )
+
+
+def _by_name(
+    session: Session,
+    grades: Mapping[int, Mapping[int, int]],
+    state: ScoredState,
+    sample: DrawnSample | None,
+    earlier: Earlier,
+) -> dict[int, GradedTopic]:
+    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
+    samples = samples_of(strata_of(session, sample, grades))
+    docnos: dict[int, bytes] = {}
+    for topic in grades.keys() & earlier.keys():
+        docnos.update(earlier[topic][1].docnos())
+    wanted = set[int]().union(*grades.values())
+    docnos.update(docnos_in_topics(session, grades, wanted.difference(docnos)))
+    return {
+        id_: replace(GradedTopic.named(state.topics[id_].number, of_topic, docnos), sample=samples.get(id_))
+        for id_, of_topic in grades.items()
+    }

@@ -12,13 +12,13 @@ from sqlalchemy.orm import Session
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation import leaderboard_making, leaderboard_recalling, settling
+from annotator.evaluation import leaderboard_making, leaderboard_recalling, settled_topics, settling
 from annotator.evaluation.scale import parse_scale
 from annotator.evaluation.settling import Rules, Settlement
 from annotator.storage import Collection, Database, Topic, User, UserKind
 from annotator.storage.judging import Decision
 from annotator.storage.opinions import OpinionRow
-from annotator.workflows import collection, graded_sources, judging, leaderboard, recording, runs, topic_editing
+from annotator.workflows import collection, judging, leaderboard, recording, runs, topic_editing
 from annotator.workflows.collection import CollectionChange
 from annotator.workflows.leaderboard import LIVE, GradesFrom, Leaderboard, LiveScores, View
 from annotator.workflows.recording import Act
@@ -163,7 +163,7 @@ def test_after_a_judgement_only_its_document_is_settled_anew(
         settled.append(len(said))
         return settle(said, rules)
 
-    monkeypatch.setattr(graded_sources, "settle_voices", watched)
+    monkeypatch.setattr(settled_topics, "settle_voices", watched)
     with sqlite_database.transaction() as session:
         two_judges(session)
         lee = member(session, "lee")
