@@ -9,8 +9,8 @@ from annotator.storage.jobs import IN_ORDER, SHORT
 
 # So much of each kind, unpacked, takes a few seconds; what is not listed may take longer, whatever its size.
 SHORT_UP_TO: Mapping[str, int] = {
-    "runs.check": 32 * MEBIBYTE,
-    "Runs.check_run": 32 * MEBIBYTE,
+    "runs.check": 16 * MEBIBYTE,
+    "Runs.check_run": 16 * MEBIBYTE,
     "runs.upload": 16 * MEBIBYTE,
     "Runs.upload_run": 16 * MEBIBYTE,
     "topics.add": 4 * MEBIBYTE,
