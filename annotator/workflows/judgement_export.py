@@ -3,7 +3,9 @@
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.orm import Session, aliased
@@ -22,8 +24,7 @@ class Passage:
     text: str
 
 
-@dataclass(frozen=True)
-class JudgementRow:
+class JudgementRow(NamedTuple):
     """One judgement as it goes out; replaced ones are there too, marked as not current. Moments are ISO 8601.
 
     `purpose` says why the judge had the document; of one that repeats the judgement of a document with the same text,
@@ -53,19 +54,22 @@ def export_judgements(session: Session, slug: str) -> list[JudgementRow]:
     """Every judgement of a collection in the order in which they were stored."""
     collection_id = find_collection(session, slug).id
     evidence = _evidence(session, collection_id)
-    return [_row(row, tuple(evidence.get(row.id, ()))) for row in session.execute(_judgements(collection_id))]
+    moments: dict[datetime, str] = {}
+    rows = session.execute(_judgements(collection_id))
+    return [_row(row, moments, tuple(evidence.get(row.id, ()))) for row in rows]
 
 
 def judgements_csv(rows: Sequence[JudgementRow]) -> str:
     """Comma-separated with a header line; the evidence is a JSON list."""
-    lines = [{**vars(row), "evidence": _evidence_json(row)}.values() for row in rows]
-    return csv_text([[field.name for field in fields(JudgementRow)], *map(tuple, lines)])
+    lines = [(*row[:-1], _evidence_json(row)) for row in rows]
+    return csv_text([JudgementRow._fields, *lines])
 
 
 def judgements_jsonl(rows: Sequence[JudgementRow]) -> str:
     """One JSON object a line."""
     return "".join(
-        json.dumps({**vars(row), "evidence": [vars(passage) for passage in row.evidence]}, ensure_ascii=False) + "\n"
+        json.dumps({**row._asdict(), "evidence": [vars(passage) for passage in row.evidence]}, ensure_ascii=False)
+        + "\n"
         for row in rows
     )
 
@@ -75,15 +79,11 @@ def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
     return (
         select(
             # By column: whole rows, kept in the session, take far longer.
-            *(Judgement.id, Judgement.grade, Judgement.cannot_judge, Judgement.note, Judgement.seconds),
-            *(Judgement.judged_at, Judgement.received_at, Judgement.late, Judgement.current),
-            *(Judgement.tab, Judgement.sequence),
-            Topic.number.label("topic"),
-            Document.docno,
-            User.name.label("judge"),
-            GuidelineVersion.number.label("guidelines"),
-            Assignment.purpose,
-            source_document.docno.label("carried_from"),
+            *(Judgement.id, Judgement.judged_at, Judgement.received_at),
+            *(Topic.number, Document.docno, User.name),
+            *(Judgement.grade, Judgement.cannot_judge, Judgement.note, Judgement.seconds),
+            *(GuidelineVersion.number.label("guidelines"), Judgement.late, Judgement.current),
+            *(Judgement.tab, Judgement.sequence, Assignment.purpose, source_document.docno.label("carried_from")),
         )
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -115,26 +115,14 @@ def _evidence(session: Session, collection_id: int) -> dict[int, list[Passage]]:
     return evidence
 
 
-def _row(row: Row[*tuple[object, ...]], evidence: tuple[Passage, ...]) -> JudgementRow:
-    return JudgementRow(
-        topic=row.topic,
-        docno=row.docno,
-        judge=row.judge,
-        grade=row.grade,
-        cannot_judge=row.cannot_judge,
-        note=row.note,
-        seconds=row.seconds,
-        judged_at=row.judged_at.isoformat(),
-        guidelines=row.guidelines,
-        late=row.late,
-        current=row.current,
-        received_at=row.received_at.isoformat(),
-        tab=row.tab,
-        sequence=row.sequence,
-        purpose=row.purpose,
-        carried_from=row.carried_from,
-        evidence=evidence,
-    )
+def _row(row: Row[*tuple[Any, ...]], moments: dict[datetime, str], evidence: tuple[Passage, ...]) -> JudgementRow:
+    """Put a row in the order of its fields; `moments` remembers how they are written: files repeat one."""
+    _, judged_at, received_at, *facts = row
+    for moment in (judged_at, received_at):
+        if moment not in moments:
+            moments[moment] = moment.isoformat()
+    ordered = (*facts[:7], moments[judged_at], *facts[7:10], moments[received_at], *facts[10:], evidence)
+    return JudgementRow._make(ordered)
 
 
 def _evidence_json(row: JudgementRow) -> str:
