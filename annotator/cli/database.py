@@ -17,10 +17,11 @@ from annotator.cli.progress import progress_shown
 from annotator.cli.tables import show_table
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.storage.backups import back_up
+from annotator.storage.backups import back_up, left_copies
 from annotator.storage.backups import restore as restore_backup
 from annotator.storage.checking import Examination, examine, missing_judgements
 from annotator.storage.copying import copy_site
+from annotator.storage.database_file import file_behind
 from annotator.storage.migrating import upgrade_schema
 from annotator.storage.schema import newest_version, version_of
 from annotator.storage.upkeep import UpkeepError
@@ -103,6 +104,9 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
         with progress_shown("Checking") as progress:
             examination = examine(database, progress=progress)
         lost = missing_judgements(database, told)
+        file = file_behind(database.engine.url)
+    for copy in left_copies(file.parent) if file is not None else ():
+        click.echo(f"“{copy}” was left by a backup that was killed: the next one of that name removes it.", err=True)
     show_rows(format_, ["LOOKED FOR", "FOUND"], [[one.what, one.count] for one in examination.findings])
     _refuse(examination, lost, strict=strict)
     click.echo(f"In order: {examination.judgements} judgements, tables of version {examination.version}.", err=True)

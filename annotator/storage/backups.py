@@ -6,11 +6,13 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
+from urllib.parse import quote
 
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
@@ -19,6 +21,7 @@ from annotator.errors import ConflictError
 from annotator.files import create_for_owner
 from annotator.storage.checking import Examination, count_judgements, examine, examine_copy
 from annotator.storage.database import Database
+from annotator.storage.database_file import FILE_URI
 from annotator.storage.passing_faults import PRIMARY_CODE, keeps_from_writing
 from annotator.storage.upkeep import Progress, UpkeepError, file_of
 
@@ -27,6 +30,9 @@ PAGES_AT_ONCE = 2_000
 LOGS = ("-wal", "-shm", "-journal")
 # The process that writes a copy holds this file beside it locked.
 LOCK = ".lock"
+# The file format versions for writing and reading in an SQLite header: with a write-ahead log, and without.
+FORMAT_AT, WITH_LOG, WITHOUT_LOG = 18, b"\2\2", b"\1\1"
+UNFINISHED = re.compile(rf"\..+\.\d+{re.escape(LOCK)}")
 IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 BY_PG_DUMP = (
     "PostgreSQL is backed up by its own tool, while judging goes on: pg_dump --format=custom --file=FILE %(url)s"
@@ -47,13 +53,18 @@ def back_up(
     _refuse_file(target)
     with _aside(target) as aside:
         judgements = _copy_pages(database, aside, progress)
-        examination = _examined(aside, partial(examine, progress=progress) if in_full else examine_copy)
+        _leave_log(aside)
+        with ThreadPoolExecutor(1) as beside:
+            # The disk takes its time, while the copy is read from memory.
+            written = beside.submit(_write_through, aside)
+            examination = _examined(
+                _unchanging(aside), partial(examine, progress=progress) if in_full else examine_copy
+            )
+            written.result()
         if examination.judgements != judgements:
             raise UpkeepError(
                 "The copy has %(copied)d judgements, not %(count)d.", copied=examination.judgements, count=judgements
             )
-        _close_to_one_file(aside)
-        _write_through(aside)
         _refuse_file(target)
         aside.replace(target)
         _write_through(target.parent)
@@ -76,7 +87,7 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
         raise UpkeepError("There is no backup “%(file)s”.", file=backup)
     with _aside(target) as aside:
         shutil.copyfile(backup, aside)
-        _examined(aside)
+        _examined(f"sqlite:///{aside}")
         _close_to_one_file(aside)
         _write_through(aside)
         if target.exists():
@@ -84,7 +95,7 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
         kept = _put_aside(target, now)
         aside.replace(target)
         _write_through(target.parent)
-        _examined(target)
+        _examined(f"sqlite:///{target}")
         _close_to_one_file(target)
     return kept
 
@@ -123,6 +134,18 @@ def _remove_left(target: Path, own: Path) -> None:
             if _is_left(lock, is_own=copy == own):
                 _remove(copy)
                 _lock_of(copy).unlink(missing_ok=True)
+
+
+def left_copies(folder: Path) -> list[Path]:
+    """The unfinished copies in a folder whose processes are gone; the next one for the same target removes each."""
+    copies = (path.with_suffix("") for path in sorted(folder.glob(f".*{LOCK}")) if UNFINISHED.fullmatch(path.name))
+    return [copy for copy in copies if copy.exists() and _is_free(copy)]
+
+
+def _is_free(copy: Path) -> bool:
+    with suppress(OSError), _lock_of(copy).open("rb") as lock:
+        return _is_left(lock, is_own=False)
+    return False
 
 
 def _lock_of(aside: Path) -> Path:
@@ -164,7 +187,7 @@ def _copy_pages(database: Database, target: Path, progress: Progress | None) -> 
         # judgement that is stored meanwhile.
         session.execute(text("SELECT count(*) FROM sqlite_master"))
         # Nobody relies on the copy before it is whole, and then it is written through at once.
-        for pragma in ("journal_mode=OFF", "synchronous=OFF"):
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):
             copy.execute(f"PRAGMA {pragma}")
         driver: Any = session.connection().connection.driver_connection
         driver.backup(copy, pages=PAGES_AT_ONCE, sleep=0, progress=show)
@@ -172,9 +195,14 @@ def _copy_pages(database: Database, target: Path, progress: Progress | None) -> 
         return count_judgements(session) if session.scalar(text(has_judgements)) else 0
 
 
-def _examined(path: Path, look: Callable[[Database], Examination] = examine) -> Examination:
+def _unchanging(path: Path) -> str:
+    """The address of a database that nobody writes: neither locks nor logs are made for it."""
+    return f"sqlite:///{FILE_URI}{quote(str(path.resolve()))}?immutable=1&mode=ro&uri=true"
+
+
+def _examined(url: str, look: Callable[[Database], Examination] = examine) -> Examination:
     """What is in a file, opened as the program opens its database; `UpkeepError` when that is not in order."""
-    copy = Database(f"sqlite:///{path}")
+    copy = Database(url)
     try:
         examination = look(copy)
     except (ConflictError, DBAPIError) as error:
@@ -192,6 +220,15 @@ def _raise_fault_of_disk(error: Exception) -> None:
     fault = error if isinstance(error, DBAPIError) else error.__cause__
     if isinstance(fault, DBAPIError) and isinstance(fault.orig, sqlite3.Error) and keeps_from_writing(fault):
         raise fault.orig from error
+
+
+def _leave_log(path: Path) -> None:
+    """Let a copy be opened without a log, by the bytes of its header that say so; SQLite would need room to do it."""
+    with path.open("r+b") as file:
+        file.seek(FORMAT_AT)
+        if file.read(len(WITH_LOG)) == WITH_LOG:
+            file.seek(FORMAT_AT)
+            file.write(WITHOUT_LOG)
 
 
 def _close_to_one_file(path: Path) -> None:

@@ -13,13 +13,13 @@ from annotator.storage.checking_statements import CHECKS, OF_SQLITE, REMARKS, am
 from annotator.storage.columns import Base
 from annotator.storage.database import Database
 from annotator.storage.documents import chunks
+from annotator.storage.file_check import MOST_SHOWN, file_checked_beside
 from annotator.storage.interrupting import interruptible
 from annotator.storage.judging import Judgement
 from annotator.storage.runs import Run, RunFile
 from annotator.storage.schema import newest_version, version_of
 from annotator.storage.upkeep import Progress, UpkeepError
 
-MOST_SHOWN = 100
 IS_WHOLE = "ok"
 # The file, the links, the counts, and the files of runs.
 MOST_FINDINGS = 3 + len(CHECKS | OF_SQLITE | REMARKS)
@@ -69,13 +69,20 @@ def examine(database: Database, *, progress: Progress | None = None) -> Examinat
     """Look for everything, at one state; `UpkeepError` without tables, `ConflictError` when it does not open."""
     version = _version(database)
     is_ours = version == newest_version()
-    findings = []
-    with database.reading() as session, interruptible(session):
+    findings: list[Finding] = []
+
+    def show() -> None:
+        if progress is not None:
+            progress(len(findings), max(len(findings), MOST_FINDINGS))
+
+    with file_checked_beside(database) as told, database.reading() as session, interruptible(session):
         for finding in _findings(session, database.is_sqlite, is_ours=is_ours):
             findings.append(finding)
-            if progress is not None:
-                progress(len(findings), max(len(findings), MOST_FINDINGS))
+            show()
         judgements = count_judgements(session)
+        if told is not None:
+            findings.insert(0, _faults(told()))
+            show()
     return Examination(version, is_ours, tuple(findings), judgements)
 
 
@@ -126,7 +133,7 @@ def _version(database: Database) -> str:
 
 
 def _findings(session: Session, is_sqlite: bool, *, is_ours: bool) -> Iterator[Finding]:  # noqa: FBT001 - of one call
-    yield from _file_and_links(session, is_sqlite, is_ours=is_ours)
+    yield from _links(session, is_sqlite, is_ours=is_ours)
     if is_ours:
         yield from _counts(session, is_sqlite)
         yield Finding("Runs whose file is not the one that was sent", _changed_files(session))
@@ -136,10 +143,8 @@ def _faults(told: Sequence[str]) -> Finding:
     return Finding("Faults of the file", sum(line != IS_WHOLE for line in told))
 
 
-def _file_and_links(session: Session, is_sqlite: bool, *, is_ours: bool) -> Iterator[Finding]:  # noqa: FBT001 - of one call
+def _links(session: Session, is_sqlite: bool, *, is_ours: bool) -> Iterator[Finding]:  # noqa: FBT001 - of one call
     if is_sqlite:
-        told = session.scalars(text(f"PRAGMA integrity_check({MOST_SHOWN})")).all()
-        yield _faults(told)
         links = session.execute(text("PRAGMA foreign_key_check")).all()
         yield Finding("Rows that refer to rows that are not there", len(links))
     elif is_ours:
