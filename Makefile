@@ -1,7 +1,7 @@
 # Everything here works on a machine with only Python >= 3.11 (with venv and pip), make and a C library.
 #
 #   make demo    the demonstration at http://127.0.0.1:8000/ (PORT=... for another port)
-#   make test    the tests for every day, under three minutes on two cores
+#   make test    the tests for every day, a few minutes on two cores
 #   make test-browser    those that look at pages in a real browser
 #   make test-postgres   those on PostgreSQL, but for what several do at once, which everyday's have
 #   make test-slow       servers, workers, the wheel, databases of every earlier version, the demonstration
