@@ -91,6 +91,9 @@ class Reader:
         headers = self._headers if body is None else {**self._headers, "Content-Type": A_FORM}
         self._connection.request(method, path, body, headers)
         answer = self._connection.getresponse()
+        # The session's own token for forms is in a cookie that comes with the first form.
+        if given := answer.getheader("Set-Cookie"):
+            self._headers["Cookie"] = given.partition(";")[0]
         return answer, answer.read()
 
     def _processor(self) -> float:

@@ -16,6 +16,7 @@ from random import Random
 
 from annotator.settings import sqlite_url
 from benchmarks.costs import Cost, cost_of_process
+from benchmarks.served_site import KEY
 
 COMMAND = (sys.executable, "-m", "annotator")
 ORGANISER = "organiser"
@@ -73,7 +74,9 @@ class Site:
 
     def work(self) -> Cost:
         """Let a worker do what waits: what it costs, the start of the program included."""
-        return cost_of_process([*COMMAND, "--database", self._url, "worker", "--once"])
+        return cost_of_process(
+            ["env", f"ANNOTATOR_SECRET_KEY={KEY}", *COMMAND, "--database", self._url, "worker", "--once"]
+        )
 
     def _add(self, slug: str, scale: str, relevant_from: int) -> None:
         grades = ("--scale", scale, "--relevant-from", str(relevant_from))
