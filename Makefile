@@ -9,6 +9,7 @@
 #   make faults  servers and browsers killed, networks cut, in full length (make test-all has it short): 15 minutes
 #   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling
+#   make docs    docs/_build/html, without network; every warning is an error
 #   make wheel   dist/relevance_annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
 #   make commands       describe the commands for help and completion, after a change of their options or texts
@@ -25,7 +26,7 @@ BIN := $(VENV)/bin
 INSTALL := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 EDITABLE := --build-constraint constraints.txt --editable .
 
-.PHONY: demo test test-browser test-postgres test-slow test-all faults fuzz lint wheel translations commands lock
+.PHONY: demo test test-browser test-postgres test-slow test-all faults fuzz lint docs wheel translations commands lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/installed-to-run
@@ -63,6 +64,10 @@ lint: $(VENV)/installed-to-test
 	$(BIN)/mypy
 	$(BIN)/codespell annotator benchmarks docs migrations static templates tests Makefile README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff pyproject.toml
 
+# Everything is read again, so that no warning is passed over because its page has not changed.
+docs: $(VENV)/installed-to-document
+	$(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --fresh-env -q docs docs/_build/html
+
 wheel: $(VENV)/installed-to-test
 	$(BIN)/python -m build --wheel --no-isolation
 
@@ -88,6 +93,10 @@ $(VENV)/installed-to-run: $(VENV)/has-pip pyproject.toml constraints.txt
 
 $(VENV)/installed-to-test: $(VENV)/has-pip pyproject.toml constraints.txt
 	$(BIN)/python $(INSTALL) $(EDITABLE) --group test
+	touch $@ $(VENV)/installed-to-run
+
+$(VENV)/installed-to-document: $(VENV)/has-pip pyproject.toml constraints.txt
+	$(BIN)/python $(INSTALL) $(EDITABLE) --group docs
 	touch $@ $(VENV)/installed-to-run
 
 # The pip that Python brings along may be too old for dependency groups (25.1) and build constraints (25.3).

@@ -18,8 +18,7 @@ LEAST_KEY_LENGTH = 32
 LEAST_KEY_SIGNS = 8
 GREATEST_PORT = 65_535
 PREFIX = "ANNOTATOR_"
-# Names the file; it is no setting of the file itself.
-SETTINGS_FILE = "ANNOTATOR_SETTINGS"
+SETTINGS_FILE = "ANNOTATOR_SETTINGS"  # names the file; it is no setting of the file itself
 LOG_FORMATS = ("none", "text", "json")
 # More digits no number here has, and Python reads no number of very many.
 MOST_DIGITS = 9
@@ -34,38 +33,45 @@ OTHERS = frozenset(
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything an installation may choose; sizes in bytes."""
+    """Everything an installation may choose; sizes in bytes. `docs/generated.py` makes a table of the comments."""
 
+    #: Signs the sessions: 32 random characters or more. `serve` refuses to start without it.
     secret_key: str = field(default="", repr=False)
+    #: The database; also `postgresql+psycopg://…`, with the extra `postgres`.
     database_url: str = DEFAULT_DATABASE_URL
+    #: The largest upload by page, in MiB.
     upload_limit: int = 256 * MEBIBYTE
+    #: The largest file after unpacking, in MiB.
     unpacked_limit: int = 1024 * MEBIBYTE
+    #: `1` behind HTTPS: cookies are sent by HTTPS only. With `proxies`, `1` is the default.
     secure_cookies: bool = False
+    #: The address at which `serve` listens.
     host: str = "127.0.0.1"
+    #: The port at which `serve` listens.
     port: int = 8000
+    #: With how many processes `serve` answers.
     workers: int = 2
-    # So long a sender may send nothing, or less than 500 bytes a second, before the end of a request.
+    #: A client that sends nothing for so many seconds, or less than 500 bytes a second, gets 408.
     sender_seconds: int = 20
-    # Pages that a process makes at the same time, beside the answers to judges.
+    #: Pages that a process makes at the same time, beside the answers to judges.
     page_threads: int = 2
-    # Topics that a collection may have; SQLite's statements take no more than the most.
+    #: Topics that a collection may have; SQLite's statements take at most 30,000.
     topic_limit: int = 20_000
-    # Connections that a process keeps of one address; 0 is any number, as behind a proxy.
+    #: Connections that a process accepts from one address; 0: no limit, for use behind a proxy, which has one address.
     connections_per_address: int = 1_000
-    # How many proxies stand before the pages, whose X-Forwarded headers are then believed.
+    #: How many proxies are in front; their X-Forwarded headers are trusted, and cookies are sent by HTTPS only.
     proxies: int = 0
-    # For so many days browsers ask for the pages by HTTPS only; 0 says nothing of it.
+    #: For so many days browsers use HTTPS only (HSTS); 0 sends no such header.
     hsts_days: int = 0
-    # A line for every request, as text or as JSON.
+    #: A line for every request: `text`, `json` or `none`. It contains no secrets.
     log_format: str = "none"
-    # Where figures for Prometheus are served; 0 is nowhere.
+    #: The port of the figures for Prometheus (requests, seconds, jobs); 0: none.
     metrics_port: int = 0
-    # The names by which the pages may be asked for, as in `news.example.org,.example.net`; none is any, which only
-    # pages that no other machine reaches may have.
+    #: The site's names, comma-separated; `.example.net` includes all below it. Needed where other machines connect.
     site_hosts: tuple[str, ...] = ()
-    # The demonstration, whose passwords everybody knows, lets people in by them.
+    #: `1` accepts the demonstration's passwords, which everybody knows.
     demonstration: bool = False
-    # For how long what was deleted can be restored.
+    #: For how many days what was deleted can be restored.
     deletion_days: int = 30
 
     @classmethod

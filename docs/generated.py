@@ -1,0 +1,251 @@
+"""Writes the pages of the reference from the code: commands, measures, strategies, policies, API, settings.
+
+`conf.py` calls `write_pages` before each build; `python docs/generated.py` writes them without Sphinx. Nothing in
+`docs/reference/generated` is written by hand or committed.
+"""
+
+import ast
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from annotator import settings
+from annotator.api.page import shape_of
+from annotator.app import create_app
+from annotator.cli import main
+from annotator.evaluation.consensus import NAMED_POLICIES, parse_policy
+from annotator.evaluation.metrics.explaining import explain_all
+from annotator.evaluation.pooling import PARAMETERS, STRATEGIES
+from annotator.storage import Database
+
+FOLDER = Path(__file__).parent / "reference" / "generated"
+NOTE = "<!-- Written by docs/generated.py from the code. -->\n"
+# What Markdown would take for markup, outside of backticks.
+MARKUP = re.compile(r"([\\*_<>\[\]$|])")
+IN_MEMORY = "sqlite://"
+
+
+def __getattr__(name: str) -> click.Command:
+    """A command by the name of its page, for the directives of sphinx-click, which name an object of a module."""
+    command = _commands().get(name)
+    if command is None:
+        raise AttributeError(name)
+    return command
+
+
+def write_pages() -> None:
+    """Write every page, and remove those of an earlier build."""
+    pages = {name: make() for name, make in PAGES.items()} | command_pages()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for path in FOLDER.iterdir():
+        if path.name not in pages:
+            path.unlink()
+    for name, text in pages.items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+
+def command_pages() -> dict[str, str]:
+    """A page for each command of the first level, and one that lists them."""
+    pages = {
+        f"command-{name}.md": f"{NOTE}# annotator {name}\n\n"
+        f"```{{click}} generated:{name}\n:prog: annotator {name}\n:nested: full\n```\n"
+        for name in _commands()
+    }
+    rows = [
+        (f"[`{name}`](command-{name}.md)", plain(command.get_short_help_str(limit=120)))
+        for name, command in _commands().items()
+    ]
+    listed = "\n".join(f"command-{name}" for name in _commands())
+    pages["commands.md"] = (
+        f"{NOTE}# Commands\n\n{plain(_paragraphs(main.help or ''))}\n\n{table(('Command', 'Purpose'), rows)}\n\n"
+        f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
+    )
+    return pages
+
+
+def measures_page() -> str:
+    """Every measure: its form, definition, parameters and other names."""
+    sections = []
+    for help_ in explain_all().values():
+        also = f"\n\nAlso read as: {', '.join(f'`{name}`' for name in help_.also_called)}." if help_.also_called else ""
+        takes = "\n".join(f"- {plain(str(parameter))}" for parameter in help_.parameters)
+        sections.append(f"## {help_.form}\n\n{plain(_paragraphs(help_.text))}\n\nParameters:\n\n{takes}{also}\n")
+    about = (
+        "`annotator measures list` and `annotator measures show NAME` print the same text. Names are those of "
+        "ir_measures or trec_eval. `k` is a cutoff, `x` a level; what is in square brackets can be omitted."
+    )
+    return "\n".join([f"{NOTE}# Measures\n\n{about}\n", *sections])
+
+
+def strategies_page() -> str:
+    """Every pooling strategy with its options."""
+    sections = [
+        f"## {name}\n\n{plain(_paragraphs(strategy.help))}\n\n"
+        + table(
+            ("Option", "Default", "Meaning"),
+            [
+                (
+                    f"`--{option.replace('_', '-')}`",
+                    f"`{default}`" if default else "",
+                    plain(str(PARAMETERS[option].help)),
+                )
+                for option, default in strategy.takes.items()
+            ],
+        )
+        + "\n"
+        for name, strategy in STRATEGIES.items()
+    ]
+    about = "The values of `annotator pool build --strategy`, of `pool plan` and of the form that plans a pool."
+    return "\n".join([f"{NOTE}# Pooling strategies\n\n{about}\n", *sections])
+
+
+def policies_page() -> str:
+    """Every consensus policy with the sentence that the manifest of the qrels has of it."""
+    rows = [(f"`{name}`", plain(str(policy.sentence))) for name, policy in NAMED_POLICIES.items()]
+    rows.append(("`judge:NAME`", plain(str(parse_policy("judge:NAME").sentence))))
+    about = "The values of `annotator collections set --consensus` and of `qrels export --policy`."
+    return f"{NOTE}# Consensus policies\n\n{about}\n\n{table(('Policy', 'The grade of a document'), rows)}\n"
+
+
+def settings_page() -> str:
+    """Every setting: its variable, default and meaning."""
+    comments = attribute_comments(settings.Settings)
+    defaults = settings.Settings()
+    rows = []
+    for name, kind in settings.KINDS.items():
+        default = kind.write(getattr(defaults, kind.field))
+        rows.append((f"`{settings.PREFIX}{name.upper()}`", f"`{default}`" if default else "", comments[kind.field]))
+    about = (
+        "Settings are environment variables, or keys of a TOML file in lower case without `ANNOTATOR_`, which "
+        "`annotator --settings FILE` or `ANNOTATOR_SETTINGS` names. The environment overrides the file. An unknown "
+        "name or a wrong value stops the start with a message that names it."
+    )
+    return f"{NOTE}# Settings\n\n{about}\n\n{table(('Variable', 'Default', 'Meaning'), rows)}\n"
+
+
+def attribute_comments(of: type) -> dict[str, str]:
+    """The `#:` comments of a class by the attribute below each."""
+    lines = inspect.getsource(of).splitlines()
+    [body] = ast.parse("\n".join(lines)).body
+    assert isinstance(body, ast.ClassDef)  # noqa: S101 - the source of a class
+    comments = {}
+    for one in body.body:
+        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
+            comment = lines[one.lineno - 2].strip()
+            if comment.startswith("#: "):
+                comments[one.target.id] = comment.removeprefix("#: ")
+    return comments
+
+
+def api_page() -> str:
+    """Every operation and every object of the OpenAPI document."""
+    document = openapi()
+    sections = [
+        f"## {tag['name'].capitalize()}\n\n{plain(tag['description'])}\n\n"
+        + "\n".join(_operations(document, tag["name"]))
+        for tag in document["tags"]
+    ]
+    objects = [
+        f"### {name}\n\n{plain(one.get('description', ''))}\n\n{_properties(one)}\n"
+        for name, one in sorted(document["components"]["schemas"].items())
+    ]
+    about = f"{plain(document['info']['description'])}\n\nA site serves this document at `/api/v1/openapi.json`."
+    return "\n".join([f"{NOTE}# API\n\n{about}\n", *sections, "## Objects\n", *objects])
+
+
+def openapi() -> dict[str, Any]:
+    """The OpenAPI document that a site serves."""
+    app = create_app(settings.Settings(secret_key="0123456789abcdef" * 4), Database(IN_MEMORY))
+    document: dict[str, Any] = json.loads(app.test_client().get("/api/v1/openapi.json").text)
+    return document
+
+
+def _operations(document: Mapping[str, Any], tag: str) -> Iterator[str]:
+    for path, methods in document["paths"].items():
+        shared = methods.get("parameters", [])
+        for method, one in methods.items():
+            if method == "parameters" or tag not in one["tags"]:
+                continue
+            gate = [
+                f"{label}: {', '.join(one[key])}."
+                for label, key in (("Scopes", "x-scopes"), ("Roles", "x-roles"))
+                if one.get(key)
+            ]
+            words = dict.fromkeys((one.get("summary"), one.get("description"), " ".join(gate)))
+            text = "\n\n".join(filter(None, words))
+            yield (
+                f"### {method.upper()} {path}\n\n{plain(text)}\n\n{_parameters([*shared, *one.get('parameters', [])])}"
+                f"{_bodies(one)}"
+            )
+
+
+def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    rows = [
+        (f"`{one['name']}`", plain(shape_of(one["schema"])), plain(one.get("description", ""))) for one in parameters
+    ]
+    return f"{table(('Parameter', 'Type', 'Meaning'), rows)}\n\n" if rows else ""
+
+
+def _bodies(operation: Mapping[str, Any]) -> str:
+    request = [
+        f"Request body: {shape_of(content['schema']) if media == 'application/json' else media}."
+        for media, content in operation.get("requestBody", {}).get("content", {}).items()
+    ]
+    answers = [
+        f"Answer {status}: {plain(shape_of(content['schema']) if media == 'application/json' else media)}."
+        for status, answer in operation["responses"].items()
+        for media, content in answer.get("content", {}).items()
+        if status.startswith("2")
+    ]
+    return "".join(f"{line}\n\n" for line in (*map(plain, request), *answers))
+
+
+def _properties(schema: Mapping[str, Any]) -> str:
+    rows = [
+        (f"`{name}`", plain(shape_of(one)), plain(one.get("description", "")))
+        for name, one in schema.get("properties", {}).items()
+    ]
+    return table(("Property", "Type", "Meaning"), rows) if rows else ""
+
+
+def _commands() -> dict[str, click.Command]:
+    context = click.Context(main)
+    found = {name: main.get_command(context, name) for name in main.list_commands(context)}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def _paragraphs(text: str) -> str:
+    """A docstring or help text with one line for each paragraph."""
+    return "\n\n".join(" ".join(part.split()) for part in inspect.cleandoc(text).split("\n\n"))
+
+
+def plain(text: str) -> str:
+    """A text as Markdown that shows it as it is; code in backticks stays code."""
+    parts = text.split("`")
+    return "`".join(part if at % 2 else MARKUP.sub(r"\\\1", part) for at, part in enumerate(parts))
+
+
+def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heading, ["---"] * len(heading), *rows]
+    return "\n".join(f"| {' | '.join(' '.join(cell.split()) for cell in row)} |" for row in lines)
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "measures.md": measures_page,
+    "strategies.md": strategies_page,
+    "policies.md": policies_page,
+    "settings.md": settings_page,
+    "api.md": api_page,
+    "openapi.json": lambda: json.dumps(openapi(), indent=1, ensure_ascii=False) + "\n",
+}
+
+if __name__ == "__main__":
+    write_pages()
