@@ -1,4 +1,4 @@
-"""The rules of the README's map, checked: who may import whom, and how long things may grow."""
+"""The rules of the map in CONTRIBUTING.md, checked: who may import whom, and how long things may grow."""
 
 import ast
 import re

@@ -13,9 +13,10 @@ from annotator.installed import DISTRIBUTION, how_to_install, installed_version
 from annotator.storage import Database
 
 ROOT = Path(__file__).parents[1]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 # `pip install annotator`, also with an extra, a version or a mark in quotes.
 OF_SOMEBODY_ELSE = re.compile(r"pip install[^\n`&]*[\s'\"]annotator(?![\w./-])")
-INSTRUCTIONS = [ROOT / "README.md", ROOT / "Makefile", *sorted((ROOT / "annotator").rglob("*.py"))]
+INSTRUCTIONS = [*DOCUMENTS, ROOT / "Makefile", *sorted((ROOT / "annotator").rglob("*.py"))]
 
 
 def test_the_distribution_is_found_by_its_name_and_brings_the_command() -> None:
@@ -32,8 +33,9 @@ def test_nothing_advises_to_install_what_somebody_else_publishes() -> None:
     assert {name: found for name, found in advised.items() if found} == {}
 
 
-def test_the_readme_names_the_file_of_this_version() -> None:
-    named = set(re.findall(r"\S*annotator-[\d.]+-py3-none-any\.whl", (ROOT / "README.md").read_text()))
+def test_the_documents_name_the_file_of_this_version() -> None:
+    texts = "\n".join(path.read_text(encoding="utf-8") for path in DOCUMENTS)
+    named = set(re.findall(r"\S*annotator-[\d.]+-py3-none-any\.whl", texts))
     assert {name.rpartition("/")[2].strip("`\"'") for name in named} == {
         f"relevance_annotator-{installed_version()}-py3-none-any.whl"
     }

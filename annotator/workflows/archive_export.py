@@ -44,7 +44,7 @@ ABOUT = """\
 This is an archive of one collection, made by annotator (collections export), which reads it (collections import).
 
 manifest.json names every part with its SHA-256 and its size. Parts that end with .jsonl have a JSON object a line, in
-UTF-8; the names in it are those of the README's glossary, and a name that ends with _id holds the id of a line in
+UTF-8; the names in it are those of annotator's glossary, and a name that ends with _id holds the id of a line in
 another part: topic_id is an id of topics.jsonl, judge_id and all other ids of persons are of people.jsonl.
 
 collections.jsonl   the collection itself, with all its settings; grades.jsonl is its scale

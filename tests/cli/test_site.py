@@ -161,13 +161,13 @@ def test_the_scores_of_one_round_are_given_out(site: Remote) -> None:
     assert site.refused("ola", *board, "--round", "7") == ["There is no round 7 in this collection."]
 
 
-def test_the_readme_has_the_scripts_as_they_are() -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
+def test_the_documents_have_the_scripts_as_they_are() -> None:
+    page = (Path(__file__).parents[2] / "docs/how-to/api.md").read_text()
     for path in (Path(__file__).parents[1] / "examples").glob("*.py"):
-        assert f"```python\n{path.read_text()}```" in readme
+        assert f"```python\n{path.read_text()}```" in page
 
 
-def test_the_scripts_of_the_readme_do_what_they_say(site: Remote) -> None:
+def test_the_scripts_of_the_documents_do_what_they_say(site: Remote) -> None:
     Path("gamma.run").write_text(GAMMA)
     Path("bad.run").write_text("1 Q0 a\n")
     sent = script(site, "participant", "pat", "gamma.run")
