@@ -36,7 +36,7 @@ demo: $(VENV)/installed-to-run
 # fails after ten minutes, longer than any takes on a busy machine. What is compiled is kept, for the many processes.
 TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --no-fold-skipped --timeout 600
 
-# tests/targets.py says which tests are of which target.
+# tests/support/targets.py says which tests are of which target.
 test: $(VENV)/installed-to-test
 	$(TESTS) -m "not browser and not postgres and not slow"
 
@@ -72,7 +72,7 @@ wheel: $(VENV)/installed-to-test
 	$(BIN)/python -m build --wheel --no-isolation
 
 translations: $(VENV)/installed-to-run
-	$(BIN)/python -m annotator.web.catalogue
+	$(BIN)/python -m annotator.web.site.catalogue
 
 commands: $(VENV)/installed-to-run
 	$(BIN)/python -m annotator.cli.describe_commands

@@ -12,24 +12,20 @@ from annotator.errors import InvalidValueError
 from annotator.logs import write_log
 from annotator.settings import Settings, refuse_weak_key
 from annotator.storage import Database
-from annotator.web import (
+from annotator.web.blueprints import BLUEPRINTS
+from annotator.web.people import throttle
+from annotator.web.serving import compression, headers, monitoring, request_log, static_files
+from annotator.web.site import (
     access,
     addresses,
-    compression,
     context,
     error_pages,
     formatting,
     garbled,
-    headers,
     language,
-    monitoring,
-    request_log,
     sessions,
-    static_files,
-    throttle,
 )
-from annotator.web.blueprints import BLUEPRINTS
-from annotator.web.sessions import cookie_name
+from annotator.web.site.sessions import cookie_name
 
 
 def create_app(settings: Settings, database: Database) -> Flask:

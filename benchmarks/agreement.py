@@ -22,12 +22,13 @@ from random import Random
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.scale import parse_scale
+from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import Assignment, Collection, Database, Document, Judgement, Pool, PoolItem, Topic
-from annotator.storage.accounts import new_user
-from annotator.storage.agreement_labels import GradesMemory
-from annotator.storage.schema import prepare_schema
-from annotator.workflows import agreement, collection
+from annotator.storage.agreement.agreement_labels import GradesMemory
+from annotator.storage.people.accounts import new_user
+from annotator.storage.site.schema import prepare_schema
+from annotator.workflows.agreement import agreement
+from annotator.workflows.collections import collection
 
 SLUG = "benchmark"
 TOPICS = 50

@@ -9,31 +9,31 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks
+from annotator.clicks.evaluation.interleaving.interleaved_lists import parse_lists
+from annotator.clicks.evaluation.logs.click_format import read_click_log_into
+from annotator.clicks.evaluation.logs.column_mapping import parse_mapping
 from annotator.errors import AnnotatorError, Problems
-from annotator.evaluation.bundle_format import BundleWriter, open_bundle
-from annotator.evaluation.document_formats import parse_documents
-from annotator.evaluation.lenient import read_qrels_leniently, read_run_leniently
+from annotator.evaluation.archives.bundle_format import BundleWriter, open_bundle
+from annotator.evaluation.formats.document_formats import parse_documents
+from annotator.evaluation.formats.people_format import parse_people
+from annotator.evaluation.formats.qualifying_format import parse_qualifying
+from annotator.evaluation.formats.topic_formats import parse_topics
+from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.matching import QrelsIndex, match_run
+from annotator.evaluation.matching.lenient import read_qrels_leniently, read_run_leniently
 from annotator.evaluation.metrics.names import parse_measures
-from annotator.evaluation.online.click_format import read_click_log_into
-from annotator.evaluation.online.column_mapping import parse_mapping
-from annotator.evaluation.online.comparison import ComparisonWanted, compare_clicks
-from annotator.evaluation.online.interleaved_lists import parse_lists
-from annotator.evaluation.people_format import parse_people
-from annotator.evaluation.qrels_format import parse_sampled_qrels, readable_rows
-from annotator.evaluation.qrels_table import read_qrels, table_of
-from annotator.evaluation.qualifying_format import parse_qualifying
-from annotator.evaluation.query_marks import marks_in
-from annotator.evaluation.run_intake import RunIntake, RunRules
-from annotator.evaluation.search_query import parse_query
-from annotator.evaluation.search_text import indexed_words
-from annotator.evaluation.search_tree import fts5_of, tsquery_of
-from annotator.evaluation.topic_formats import parse_topics
-from annotator.evaluation.unpacking import unpack_into
-from annotator.web.addresses import local_path
-from annotator.web.document_parts import document_parts
-from annotator.web.judging_acts import read_sent
-from annotator.web.safe_html import document_beginning, document_html, guidelines_html
+from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels, readable_rows
+from annotator.evaluation.qrels.qrels_table import read_qrels, table_of
+from annotator.evaluation.runs.run_intake import RunIntake, RunRules
+from annotator.evaluation.search.query_marks import marks_in
+from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_text import indexed_words
+from annotator.evaluation.search.search_tree import fts5_of, tsquery_of
+from annotator.web.documents.document_parts import document_parts
+from annotator.web.judging.judging_acts import read_sent
+from annotator.web.site.addresses import local_path
+from annotator.web.site.safe_html import document_beginning, document_html, guidelines_html
 
 NAME = "sent"
 TOPICS = frozenset({"1", "2", "401"})

@@ -21,14 +21,14 @@ from sqlalchemy import Table, event, func, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Topic
-from annotator.storage.checking import examine
-from annotator.storage.judging import Decision
-from annotator.storage.opinions import opinions
-from annotator.workflows.agreement import agreement_report
-from annotator.workflows.judging import next_task, topics_to_judge
-from annotator.workflows.leaderboard import build_leaderboard
-from annotator.workflows.pools import pool_progress
-from annotator.workflows.recording import Act, record_acts
+from annotator.storage.collections.checking import examine
+from annotator.storage.judging.judging import Decision
+from annotator.storage.qrels.opinions import opinions
+from annotator.workflows.agreement.agreement import agreement_report
+from annotator.workflows.judging.judging import next_task, topics_to_judge
+from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.pools.pools import pool_progress
 from benchmarks.judging_collection import SLUG, judge_name
 from benchmarks.processes import postgresql
 

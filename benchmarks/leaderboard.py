@@ -26,10 +26,10 @@ from sqlalchemy import select
 from annotator.settings import sqlite_url
 from annotator.storage import Collection as CollectionRow
 from annotator.storage import Database, Judgement, Run, Team
-from annotator.storage.revisions import raise_revisions
-from annotator.workflows.leaderboard import LiveScores, build_leaderboard
-from annotator.workflows.leave_out_report import By, LeaveOutRequest, leave_out_report
-from annotator.workflows.significance_report import SignificanceRequest, significance_report
+from annotator.storage.topics.revisions import raise_revisions
+from annotator.workflows.leaderboard.leaderboard import LiveScores, build_leaderboard
+from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, leave_out_report
+from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from benchmarks.costs import Cost, cost_of_call
 from benchmarks.synthetic import TREC8_RUNS, TREC8_TOPICS, Collection, trec8
 from benchmarks.table import Row, table

@@ -24,10 +24,10 @@ from sqlalchemy import insert, select
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import Assignment, AssignmentState, Database, Judgement, PoolItem, User
-from annotator.storage.revisions import raise_of_judges
-from annotator.workflows import runs
-from annotator.workflows.leaderboard import LiveScores, build_leaderboard
-from annotator.workflows.runs import RunDetails, Sender
+from annotator.storage.topics.revisions import raise_of_judges
+from annotator.workflows.leaderboard.leaderboard import LiveScores, build_leaderboard
+from annotator.workflows.runs import runs
+from annotator.workflows.runs.runs import RunDetails, Sender
 from benchmarks.judging_collection import LIMIT, SLUG, TOPICS, build
 from benchmarks.soak import run
 

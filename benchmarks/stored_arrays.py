@@ -14,9 +14,9 @@ from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import Scores, score, score_runs
 from annotator.evaluation.metrics.setting import Compat
-from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
-from annotator.evaluation.rankings import trec_order
-from annotator.evaluation.run_format import parse_run
+from annotator.evaluation.runs.parsed_runs import ParsedList, ParsedRun
+from annotator.evaluation.runs.rankings import trec_order
+from annotator.evaluation.runs.run_format import parse_run
 from benchmarks.costs import Cost, cost_of_call
 from benchmarks.measure_set import KEYS, MEASURES, Values
 from benchmarks.same_values import refuse_if_different

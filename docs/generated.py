@@ -15,12 +15,12 @@ from typing import Any
 import click
 
 from annotator import settings
-from annotator.api.page import shape_of
+from annotator.api.site.page import shape_of
 from annotator.app import create_app
 from annotator.cli import main
-from annotator.evaluation.consensus import NAMED_POLICIES, parse_policy
 from annotator.evaluation.metrics.explaining import explain_all
 from annotator.evaluation.pooling import PARAMETERS, STRATEGIES
+from annotator.evaluation.qrels.consensus import NAMED_POLICIES, parse_policy
 from annotator.storage import Database
 
 FOLDER = Path(__file__).parent / "reference" / "generated"

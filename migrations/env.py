@@ -8,7 +8,7 @@ from alembic.autogenerate.api import AutogenContext
 
 from annotator.settings import Settings
 from annotator.storage import Base, Database
-from annotator.storage.columns import UtcDateTime
+from annotator.storage.site.columns import UtcDateTime
 
 
 def render_item(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:
@@ -17,7 +17,7 @@ def render_item(kind: str, item: object, _context: AutogenContext) -> str | Lite
 
 
 def include_name(name: str | None, kind: str, parents: Mapping[Any, str | None]) -> bool:
-    """Leave out what each database has of its own for searching; storage/search.py makes it beside the models."""
+    """Leave out what each database has for searching alone; storage/documents/search.py makes it beside the models."""
     if kind == "column":
         return (parents["table_name"], name) != ("document_words", "vector")
     return not (name or "").startswith("document_words_index")

@@ -26,7 +26,7 @@ from werkzeug.security import generate_password_hash
 from annotator import passwords
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Database
-from annotator.storage.schema import prepare_schema
+from annotator.storage.site.schema import prepare_schema
 
 EMPTY_TABLES = "".join(
     f'IF EXISTS (SELECT FROM "{name}") THEN DELETE FROM "{name}"; END IF;'  # noqa: S608 - names of our own tables

@@ -11,10 +11,11 @@ from sqlalchemy.orm import Session
 from visiting import Visitor, shared_application, with_database
 
 from annotator.storage import Database, Role, User
-from annotator.storage.drawing import Queue
-from annotator.web.context import DATABASE
-from annotator.workflows import jobs, members
-from annotator.workflows.judging import next_task
+from annotator.storage.judging.drawing import Queue
+from annotator.web.site.context import DATABASE
+from annotator.workflows.judging.judging import next_task
+from annotator.workflows.people import members
+from annotator.workflows.site import jobs
 
 NAMES = dict(zip(PEOPLE, (None, "sam", "pat", "jo", "ola", "ada", "ann", "ben", "new"), strict=True))
 A_JOB = {"method": "POST", "target": f"/collections/{SLUG}/runs", "roles": []}

@@ -11,7 +11,7 @@ import click
 import pytest
 from visiting import shared_application
 
-from annotator.api.door import OPERATIONS
+from annotator.api.site.door import OPERATIONS
 from annotator.cli.root import main
 
 NOTES = {"note", "note_export"}

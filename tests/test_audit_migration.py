@@ -11,7 +11,7 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import DBAPIError
 
 from annotator.storage import AuditEvent, Database
-from annotator.storage.migrating import migration_config, upgrade_schema
+from annotator.storage.site.migrating import migration_config, upgrade_schema
 
 BEFORE = "0010"
 DEADLINE = "Deadline(at=datetime.datetime(2026, 12, 1, 11, 59, tzinfo=datetime.timezone.utc))"

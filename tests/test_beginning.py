@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from annotator.storage import Base, Database, Grade
-from annotator.workflows.search import find_documents
+from annotator.workflows.documents.search import find_documents
 
 
 def everything(session: Session) -> dict[str, list[str]]:

@@ -9,12 +9,14 @@ from sqlalchemy import func, select, text
 
 from annotator.errors import ConflictError
 from annotator.settings import sqlite_url
-from annotator.storage import Base, Database, Judgement, copying
-from annotator.storage.checking import examine
-from annotator.storage.copying import copy_site
-from annotator.storage.schema import newest_version, prepare_schema
-from annotator.storage.upkeep import UpkeepError
-from annotator.workflows import guidelines, search
+from annotator.storage import Base, Database, Judgement
+from annotator.storage.collections import copying
+from annotator.storage.collections.checking import examine
+from annotator.storage.collections.copying import copy_site
+from annotator.storage.site.schema import newest_version, prepare_schema
+from annotator.storage.site.upkeep import UpkeepError
+from annotator.workflows.collections import guidelines
+from annotator.workflows.documents import search
 
 
 def fill(database: Database) -> None:

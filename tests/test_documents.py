@@ -10,9 +10,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from annotator.evaluation.consensus import NAMED_POLICIES
 from annotator.evaluation.metrics import MEASURES
 from annotator.evaluation.pooling import STRATEGIES
+from annotator.evaluation.qrels.consensus import NAMED_POLICIES
 from annotator.settings import KINDS
 
 ROOT = Path(__file__).parents[1]

@@ -5,7 +5,7 @@ from build import labels, pooled_news
 from sqlalchemy import text
 
 from annotator.storage import Database
-from annotator.storage.checking import examine, missing_judgements
+from annotator.storage.collections.checking import examine, missing_judgements
 
 FAULTS = {
     "UPDATE pool_item SET taken = 5 WHERE id IN (1, 2)": ("Documents whose count of judges is wrong", 2),

@@ -19,11 +19,12 @@ from sqlalchemy.exc import OperationalError
 from annotator.errors import BusyError, ConflictError
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Collection, Database, Job, JobPart, JobState, PoolItem, TopicRevision
-from annotator.storage import database as database_module
-from annotator.storage.job_parts import file_of_job
-from annotator.storage.migrating import migration_config, upgrade_schema
-from annotator.storage.schema import newest_version, prepare_schema
-from annotator.workflows import judging, search
+from annotator.storage.site import database as database_module
+from annotator.storage.site.job_parts import file_of_job
+from annotator.storage.site.migrating import migration_config, upgrade_schema
+from annotator.storage.site.schema import newest_version, prepare_schema
+from annotator.workflows.documents import search
+from annotator.workflows.judging import judging
 
 # One that no other change needs: it makes SQLite copy the table, and others refer to it.
 NEXT_MIGRATION = '''

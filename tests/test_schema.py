@@ -10,8 +10,8 @@ from sqlalchemy import text
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.settings import sqlite_url
 from annotator.storage import Database
-from annotator.storage.migrating import upgrade_schema
-from annotator.storage.schema import prepare_schema
+from annotator.storage.site.migrating import upgrade_schema
+from annotator.storage.site.schema import prepare_schema
 
 
 def test_an_empty_database_gets_its_tables_and_keeps_them(tmp_path: Path) -> None:

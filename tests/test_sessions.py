@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError, PendingRollbackError
 
 from annotator.errors import BusyError
 from annotator.storage import Collection, Database
-from annotator.storage import database as database_module
+from annotator.storage.site import database as database_module
 
 TITLE = select(Collection.title)
 CHANGE = update(Collection).values(title="changed")

@@ -5,7 +5,13 @@ import re
 import pytest
 from babel.messages.catalog import Message
 
-from annotator.web.catalogue import LANGUAGES, catalogue_path, collect, compiled, read_catalogue
+from annotator.web.site.catalogue import (
+    LANGUAGES,
+    catalogue_path,
+    collect,
+    compiled,
+    read_catalogue,
+)
 
 VALUE = re.compile(r"%\(\w+\)[sd]|%%")
 

@@ -14,9 +14,9 @@ from sqlalchemy import JSON, LargeBinary, MetaData, Table, func, select, text
 from sqlalchemy.types import Boolean, Date, DateTime, TypeEngine
 
 from annotator.storage import Database
-from annotator.storage.checking import examine
-from annotator.storage.migrating import migration_config, upgrade_schema
-from annotator.storage.schema import newest_version, version_of
+from annotator.storage.collections.checking import examine
+from annotator.storage.site.migrating import migration_config, upgrade_schema
+from annotator.storage.site.schema import newest_version, version_of
 
 FOLDER = Path(__file__).parent / "upgrades"
 VERSIONS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))

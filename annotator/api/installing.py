@@ -9,28 +9,21 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator.api import (
-    agreement,
-    audit,
-    clicks,
-    collection,
-    costs,
-    deletions,
-    documents,
-    jobs,
-    judging,
-    page,
-    pool,
-    qrels,
-    runs,
-    scores,
-    together,
-    topics,
-)
-from annotator.api.document import completed
-from annotator.api.door import PREFIX
-from annotator.api.problems import MEDIA_TYPE, ProblemDetails, of_http
-from annotator.web.error_pages import show_http_error
+from annotator.api.agreement import agreement
+from annotator.api.collections import audit, collection, deletions
+from annotator.api.documents import documents
+from annotator.api.judging import judging
+from annotator.api.leaderboard import costs, scores
+from annotator.api.pools import pool
+from annotator.api.qrels import qrels
+from annotator.api.runs import runs
+from annotator.api.site import jobs, page
+from annotator.api.site.document import completed
+from annotator.api.site.door import PREFIX
+from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
+from annotator.api.topics import topics
+from annotator.clicks.api import clicks, together
+from annotator.web.site.error_pages import show_http_error
 
 RESOURCES: tuple[Blueprint, ...] = (
     collection.resource,

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from annotator.cli.described_commands import described, is_enough
 from annotator.cli.remote.given import ANYWHERE, GIVEN, ONLY_ON_SITE, SiteGiven, command_on_site
 from annotator.cli.remote.given import NOUNS as ON_SITE
-from annotator.cli.settings_file import warn_if_others_read
+from annotator.cli.site.settings_file import warn_if_others_read
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.installed import DISTRIBUTION
 from annotator.settings import SETTINGS_FILE, Settings
@@ -36,45 +36,63 @@ class Noun:
 
 
 NOUNS: Mapping[str, Noun] = {
-    "users": Noun("users", "Accounts: add, list, give a new password, sign out."),
-    "collections": Noun("collection", "Collections: add, list, show, change, release scores, close."),
-    "members": Noun("members", "Who takes part in a collection, and as what."),
-    "invitations": Noun("invitations", "Links that let somebody in once, to a role or an account."),
-    "tokens": Noun("tokens", "Tokens by which programs act for an account."),
-    "guidelines": Noun("guidelines", "What judges are to go by, in Markdown."),
-    "training": Noun("training", "Documents of known grade that judges pass before real work."),
-    "topics": Noun("topics", "Topics: import, draft, accept, drop; flag what tells little."),
-    "documents": Noun("documents", "Documents: import texts, say which are missing, search them."),
-    "runs": Noun("runs", "Runs: check, import, correct, withdraw, list, give back."),
-    "rounds": Noun("rounds", "Rounds of runs: show, close, open the next one."),
-    "pool": Noun("pool", "The pool: build it from the runs, show how far it is judged."),
-    "assignments": Noun("assignments", "Which judge owns which topic: by hand, or balanced."),
-    "test-questions": Noun("test_questions", "Documents of known grade, mixed in, and the answers."),
-    "judge": Noun("remote.judge", ON_SITE["judge"][2]),
-    "judgements": Noun("judgements", "Judgements: import labels, export everything that was said."),
-    "questions": Noun("questions", "What judges ask the organisers, and the answers."),
-    "agreement": Noun("agreement", "How far the judges agree."),
-    "disagreements": Noun("disagreements", "Documents whose judges differ, worst first."),
-    "judges": Noun("judge_quality", "How each judge works: pace, lenience, answers, drift, hours."),
-    "adjudication": Noun("adjudication", "Where judges differ, what was decided, and whose grade it was."),
-    "qrels": Noun("qrels", "Qrels: export the settled grades."),
-    "leaderboard": Noun("leaderboard", "Every run scored."),
-    "costs": Noun("costs", "What each system costs, beside how well it does."),
-    "significance": Noun("significance", "Which runs differ by more than chance."),
-    "correlation": Noun("correlation", "The runs ranked by two measures, or two states of the qrels."),
-    "clicks": Noun("clicks", "Click logs: check them, compare variants of a search."),
-    "interleave": Noun("interleave", "Lists to show to users, each made of two runs or more."),
-    "report": Noun("report", "One page for an overview paper, with all of it."),
-    "check": Noun("run_checks", "Check run files by a file of topics; no database."),
-    "compare": Noun("run_comparison", "Compare two run files by a qrels file; no database."),
-    "evaluate": Noun("evaluate", "Score run files against a qrels file; no database."),
-    "measures": Noun("measures", "What can be measured, and what each measure says."),
-    "deletions": Noun("deletions", "What was deleted: list it, restore it, remove it for good."),
-    "audit": Noun("audit", "Who did what, by page, command or program."),
-    "database": Noun("database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
-    "serve": Noun("serve", "Serve the pages, and two workers beside them."),
-    "worker": Noun("worker", "Do what takes long beside the pages: imports, reports."),
-    "demo": Noun("demo", "Make the demonstration and serve it."),
+    "users": Noun("annotator.cli.people.users", "Accounts: add, list, give a new password, sign out."),
+    "collections": Noun(
+        "annotator.cli.collections.collection", "Collections: add, list, show, change, release scores, close."
+    ),
+    "members": Noun("annotator.cli.people.members", "Who takes part in a collection, and as what."),
+    "invitations": Noun(
+        "annotator.cli.people.invitations", "Links that let somebody in once, to a role or an account."
+    ),
+    "tokens": Noun("annotator.cli.people.tokens", "Tokens by which programs act for an account."),
+    "guidelines": Noun("annotator.cli.collections.guidelines", "What judges are to go by, in Markdown."),
+    "training": Noun("annotator.cli.judging.training", "Documents of known grade that judges pass before real work."),
+    "topics": Noun("annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag what tells little."),
+    "documents": Noun(
+        "annotator.cli.documents.documents", "Documents: import texts, say which are missing, search them."
+    ),
+    "runs": Noun("annotator.cli.runs.runs", "Runs: check, import, correct, withdraw, list, give back."),
+    "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: show, close, open the next one."),
+    "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show how far it is judged."),
+    "assignments": Noun("annotator.cli.judging.assignments", "Which judge owns which topic: by hand, or balanced."),
+    "test-questions": Noun(
+        "annotator.cli.judging.test_questions", "Documents of known grade, mixed in, and the answers."
+    ),
+    "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
+    "judgements": Noun(
+        "annotator.cli.judging.judgements", "Judgements: import labels, export everything that was said."
+    ),
+    "questions": Noun("annotator.cli.judging.questions", "What judges ask the organisers, and the answers."),
+    "agreement": Noun("annotator.cli.agreement.agreement", "How far the judges agree."),
+    "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents whose judges differ, worst first."),
+    "judges": Noun(
+        "annotator.cli.agreement.judge_quality", "How each judge works: pace, lenience, answers, drift, hours."
+    ),
+    "adjudication": Noun(
+        "annotator.cli.agreement.adjudication", "Where judges differ, what was decided, and whose grade it was."
+    ),
+    "qrels": Noun("annotator.cli.qrels.qrels", "Qrels: export the settled grades."),
+    "leaderboard": Noun("annotator.cli.leaderboard.leaderboard", "Every run scored."),
+    "costs": Noun("annotator.cli.leaderboard.costs", "What each system costs, beside how well it does."),
+    "significance": Noun("annotator.cli.leaderboard.significance", "Which runs differ by more than chance."),
+    "correlation": Noun(
+        "annotator.cli.leaderboard.correlation", "The runs ranked by two measures, or two states of the qrels."
+    ),
+    "clicks": Noun("annotator.clicks.cli.clicks", "Click logs: check them, compare variants of a search."),
+    "interleave": Noun("annotator.clicks.cli.interleave", "Lists to show to users, each made of two runs or more."),
+    "report": Noun("annotator.cli.leaderboard.report", "One page for an overview paper, with all of it."),
+    "check": Noun("annotator.cli.runs.run_checks", "Check run files by a file of topics; no database."),
+    "compare": Noun("annotator.cli.runs.run_comparison", "Compare two run files by a qrels file; no database."),
+    "evaluate": Noun("annotator.cli.leaderboard.evaluate", "Score run files against a qrels file; no database."),
+    "measures": Noun("annotator.cli.leaderboard.measures", "What can be measured, and what each measure says."),
+    "deletions": Noun(
+        "annotator.cli.collections.deletions", "What was deleted: list it, restore it, remove it for good."
+    ),
+    "audit": Noun("annotator.cli.collections.audit", "Who did what, by page, command or program."),
+    "database": Noun("annotator.cli.site.database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
+    "serve": Noun("annotator.cli.serving.serve", "Serve the pages, and two workers beside them."),
+    "worker": Noun("annotator.cli.serving.worker", "Do what takes long beside the pages: imports, reports."),
+    "demo": Noun("annotator.cli.serving.demo", "Make the demonstration and serve it."),
 }
 
 
@@ -91,7 +109,7 @@ class Root(click.Group):
             return None
         if cmd_name in ONLY_ON_SITE or (_is_on_site(ctx) and cmd_name not in ANYWHERE):
             return command_on_site(cmd_name)
-        command: click.Command = import_module(f"annotator.cli.{NOUNS[cmd_name].module}").command
+        command: click.Command = import_module(NOUNS[cmd_name].module).command
         return command
 
     def resolve_command(

@@ -11,27 +11,22 @@ from sqlalchemy.orm import Session
 
 from annotator.demonstration.corpus import PythonDocument, python_documents, text_hash
 from annotator.demonstration.systems import SYSTEMS
-from annotator.evaluation.document_formats import ParsedDocument
-from annotator.evaluation.scale import parse_scale
+from annotator.evaluation.formats.document_formats import ParsedDocument
+from annotator.evaluation.qrels.scale import parse_scale
 from annotator.files import InputFile
 from annotator.passwords import KNOWN_PASSWORD, hash_known_password
 from annotator.settings import MEBIBYTE, Settings, sqlite_url
 from annotator.storage import Database, Role, RunType
-from annotator.storage.migrating import upgrade_schema
-from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows import (
-    accounts,
-    collection,
-    documents,
-    guidelines,
-    judgement_import,
-    members,
-    pool_building,
-    pools,
-    runs,
-    topics,
-)
-from annotator.workflows.runs import RunDetails, Sender
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.site.migrating import upgrade_schema
+from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.documents import documents
+from annotator.workflows.judging import judgement_import
+from annotator.workflows.people import accounts, members
+from annotator.workflows.pools import pool_building, pools
+from annotator.workflows.runs import runs
+from annotator.workflows.runs.runs import RunDetails, Sender
+from annotator.workflows.topics import topics
 
 HERE = Path(__file__).parent
 SLUG = "python-docs"

@@ -9,11 +9,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from annotator.assets import asset_folder
 from annotator.errors import AnnotatorError
 from annotator.reporting.charts import LineChart, RowChart, line_chart, row_chart
-from annotator.workflows.agreement import By
-from annotator.workflows.overview_report import OverviewReport
-from annotator.workflows.reusability_report import QualityReport
+from annotator.workflows.agreement.agreement import By
+from annotator.workflows.leaderboard.overview_report import OverviewReport
+from annotator.workflows.leaderboard.reusability_report import QualityReport
 
-TEMPLATE = "report/page.html"
+TEMPLATE = "leaderboard/report/page.html"
 # More cannot be taken in on paper: the command has all pairs.
 MOST_RUNS_IN_GRID = 30
 MOST_PAIRS_OF_JUDGES = 60

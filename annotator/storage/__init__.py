@@ -1,10 +1,8 @@
 """Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
 
-from annotator.storage.accounts import Membership, Role, Team, User, UserKind
-from annotator.storage.attempts import Attempts
-from annotator.storage.audit import AuditEvent
-from annotator.storage.click_logs import ClickLog, ClickVariant
-from annotator.storage.collection import (
+from annotator.clicks.storage.click_logs import ClickLog, ClickVariant
+from annotator.storage.collections.audit import AuditEvent
+from annotator.storage.collections.collection import (
     ACCEPTED,
     DROPPED,
     Collection,
@@ -17,15 +15,11 @@ from annotator.storage.collection import (
     Topic,
     TopicState,
 )
-from annotator.storage.columns import Base
-from annotator.storage.database import Database
-from annotator.storage.deletions import DeletedKind, DeletedPart, Deletion
-from annotator.storage.documents import Document
-from annotator.storage.ended_sessions import EndedSession
-from annotator.storage.invitations import Invitation
-from annotator.storage.job_parts import JobPart
-from annotator.storage.jobs import Job, JobState
-from annotator.storage.judge_desk import (
+from annotator.storage.collections.deletions import DeletedKind, DeletedPart, Deletion
+from annotator.storage.collections.rounds import Round
+from annotator.storage.documents.documents import Document
+from annotator.storage.documents.search import DocumentWords
+from annotator.storage.judging.judge_desk import (
     Evidence,
     Preparation,
     QualifyingAnswer,
@@ -34,16 +28,36 @@ from annotator.storage.judge_desk import (
     TopicMark,
     TopicNote,
 )
-from annotator.storage.judging import Assignment, AssignmentState, CannotJudge, Judgement, Purpose
-from annotator.storage.labels import LabelFile
-from annotator.storage.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
-from annotator.storage.qrels_versions import QrelsGrade, QrelsVersion
-from annotator.storage.revisions import TopicRevision
-from annotator.storage.rounds import Round
-from annotator.storage.run_facts import FactColumn, RunFact
-from annotator.storage.runs import IN_FORCE, RankedList, Run, RunFile, RunType
-from annotator.storage.search import DocumentWords
-from annotator.storage.tokens import ApiToken
+from annotator.storage.judging.judging import (
+    Assignment,
+    AssignmentState,
+    CannotJudge,
+    Judgement,
+    Purpose,
+)
+from annotator.storage.judging.labels import LabelFile
+from annotator.storage.people.accounts import Membership, Role, Team, User, UserKind
+from annotator.storage.people.attempts import Attempts
+from annotator.storage.people.ended_sessions import EndedSession
+from annotator.storage.people.invitations import Invitation
+from annotator.storage.people.tokens import ApiToken
+from annotator.storage.pools.pools import (
+    Contribution,
+    Pool,
+    PoolItem,
+    PoolRun,
+    SelectionEvent,
+    Showing,
+    Stratum,
+)
+from annotator.storage.qrels.qrels_versions import QrelsGrade, QrelsVersion
+from annotator.storage.runs.run_facts import FactColumn, RunFact
+from annotator.storage.runs.runs import IN_FORCE, RankedList, Run, RunFile, RunType
+from annotator.storage.site.columns import Base
+from annotator.storage.site.database import Database
+from annotator.storage.site.job_parts import JobPart
+from annotator.storage.site.jobs import Job, JobState
+from annotator.storage.topics.revisions import TopicRevision
 
 __all__ = [
     "ACCEPTED",

@@ -1,67 +1,58 @@
 """Every blueprint, in the order of the menu."""
 
-from annotator.web import (
-    accounts,
+from annotator.clicks.web import click_logs, together
+from annotator.web.agreement import (
     adjudicating,
     adjudicating_protocol,
     adjudication,
     agreement,
-    assigning,
-    audit,
-    changed_documents,
-    click_logs,
-    collection,
-    correlation,
-    costs,
-    deletions,
     disagreements,
-    documents,
-    guidelines,
-    health,
-    inspecting,
-    invitations,
-    jobs,
-    joining,
-    judge_desk,
     judge_effect,
     judge_hours,
     judge_quality,
+    machine_judges,
+)
+from annotator.web.collections import (
+    audit,
+    collection,
+    deletions,
+    guidelines,
+    queue_settings,
+    rounds,
+)
+from annotator.web.documents import changed_documents, documents, near_duplicates, search
+from annotator.web.judging import (
+    assigning,
+    judge_desk,
     judged,
     judgements,
     judging,
     judging_protocol,
-    language,
-    leaderboard,
-    leave_out,
-    machine_judges,
-    measures,
-    members,
-    near_duplicates,
-    people,
-    pool_holes,
-    pool_plan,
-    pools,
-    qrels,
-    qrels_versions,
-    quality,
     questions,
-    queue_settings,
-    report,
-    rounds,
-    run,
-    run_costs,
-    runs,
-    search,
-    significance,
-    submissions,
     test_questions,
-    together,
-    tokens,
-    topic,
-    topic_flags,
-    topics,
     training,
 )
+from annotator.web.leaderboard import (
+    correlation,
+    costs,
+    inspecting,
+    leaderboard,
+    leave_out,
+    measures,
+    quality,
+    report,
+    run,
+    run_costs,
+    significance,
+    submissions,
+)
+from annotator.web.people import accounts, invitations, joining, members, people, tokens
+from annotator.web.pools import pool_holes, pool_plan, pools
+from annotator.web.qrels import qrels, qrels_versions
+from annotator.web.runs import runs
+from annotator.web.serving import health
+from annotator.web.site import jobs, language
+from annotator.web.topics import topic, topic_flags, topics
 
 BLUEPRINTS = (
     health.blueprint,

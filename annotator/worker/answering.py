@@ -19,12 +19,12 @@ from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
-from annotator.storage.job_parts import file_of_job
-from annotator.web.access import enter
-from annotator.web.language import COOKIE
-from annotator.web.later import MARK, TOKEN_FIELD, WORK, Work
-from annotator.workflows.accounts import Person, load_person
-from annotator.workflows.jobs import Outcome, TakenJob, confirm_job
+from annotator.storage.site.job_parts import file_of_job
+from annotator.web.site.access import enter
+from annotator.web.site.language import COOKIE
+from annotator.web.site.later import MARK, TOKEN_FIELD, WORK, Work
+from annotator.workflows.people.accounts import Person, load_person
+from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"
 TOKEN = "token"  # noqa: S105 - the name of a parameter

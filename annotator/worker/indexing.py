@@ -7,7 +7,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotator.errors import BusyError
 from annotator.storage import Database
-from annotator.workflows import indexing
+from annotator.workflows.documents import indexing
 
 # Others index what they import; only what was broken off is found by looking again.
 SECONDS_BETWEEN_LOOKS = 60.0

@@ -18,12 +18,13 @@ from annotator.errors import BusyError
 from annotator.logs import write_log
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
-from annotator.storage.arrivals import importing_alone, remove_interrupted
-from annotator.storage.job_parts import remove_unneeded
-from annotator.storage.upkeep import UpkeepError
+from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
+from annotator.storage.site.job_parts import remove_unneeded
+from annotator.storage.site.upkeep import UpkeepError
 from annotator.worker.indexing import Indexing
-from annotator.workflows import jobs, restoring
-from annotator.workflows.jobs import FAULT, JobLostError, Outcome, TakenJob
+from annotator.workflows.collections import restoring
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
 if TYPE_CHECKING:
     from annotator.worker.answering import Answering

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import sqlalchemy as sa
 from alembic import op
 
-from annotator.evaluation.search_text import indexed_words
+from annotator.evaluation.search.search_text import indexed_words
 
 revision = "0003"
 down_revision = "0002"

@@ -8,7 +8,7 @@ from kept import Kept
 from visiting import shared_application, with_database
 
 from annotator.storage import Database, Role
-from annotator.workflows.tokens import Scope
+from annotator.workflows.people.tokens import Scope
 
 
 @pytest.fixture

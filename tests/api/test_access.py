@@ -12,11 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from visiting import Visitor
 
-from annotator.api.door import OPERATIONS
+from annotator.api.site.door import OPERATIONS
 from annotator.storage import ApiToken, Database, Role
-from annotator.workflows import members, tokens
-from annotator.workflows.judging import next_task
-from annotator.workflows.tokens import Scope, TokenRequest
+from annotator.workflows.judging.judging import next_task
+from annotator.workflows.people import members, tokens
+from annotator.workflows.people.tokens import Scope, TokenRequest
 
 NAMES = dict(zip(PEOPLE, ("pat", "jo", "ann", "obi", "ola", "ada"), strict=True))
 

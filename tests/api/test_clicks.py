@@ -9,7 +9,7 @@ from calling import NEWS, Caller, Program
 from clicking import interleaving_text, log_text
 from worker.at_work import work
 
-from annotator.api import jobs_asked
+from annotator.api.site import jobs_asked
 from annotator.storage import Database
 
 pytestmark = pytest.mark.usefixtures("news")

@@ -7,7 +7,7 @@ from build import SLUG, labels, run
 from calling import NEWS, Caller
 
 from annotator.storage import Database, ScoresShown
-from annotator.workflows import submissions
+from annotator.workflows.runs import submissions
 
 COSTS = f"{NEWS}/run-costs/gamma"
 

@@ -6,7 +6,7 @@ from calling import API, NEWS, Caller, Program, token_of
 from flask import Flask
 
 from annotator.storage import Database, Role
-from annotator.workflows.tokens import Scope
+from annotator.workflows.people.tokens import Scope
 
 DELETED = f"{API}/deleted-collections"
 RESTORE = f"{DELETED}/{SLUG}/restore"

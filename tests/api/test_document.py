@@ -13,12 +13,12 @@ from build import SLUG
 from calling import API, Answer, Caller
 from flask import Flask
 
-from annotator.api.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
-from annotator.api.document import LEFT_TO_WORKER, examples
-from annotator.api.door import FORM_WITH_FILES
+from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
+from annotator.api.site.document import LEFT_TO_WORKER, examples
+from annotator.api.site.door import FORM_WITH_FILES
 from annotator.storage import Database
-from annotator.web.context import SETTINGS
-from annotator.workflows import guidelines
+from annotator.web.site.context import SETTINGS
+from annotator.workflows.collections import guidelines
 
 DOCUMENT = f"{API}/openapi.json"
 JSON = "application/json"

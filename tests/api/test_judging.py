@@ -10,7 +10,7 @@ from csv_cells import unquoted
 from sqlalchemy import func, select
 
 from annotator.storage import Database, Judgement
-from annotator.workflows import collection, guidelines
+from annotator.workflows.collections import collection, guidelines
 
 pytestmark = pytest.mark.usefixtures("news")
 

@@ -9,15 +9,15 @@ from build import SECRET_KEY
 from calling import API, NEWS, Caller, Program, token_of
 from flask import Flask
 
-from annotator.api.door import OPERATIONS
+from annotator.api.site.door import OPERATIONS
 from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.logs import REQUESTS
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.storage.accounts import find_user
-from annotator.workflows import collection
-from annotator.workflows.tokens import Scope
+from annotator.storage.people.accounts import find_user
+from annotator.workflows.collections import collection
+from annotator.workflows.people.tokens import Scope
 
 pytestmark = pytest.mark.usefixtures("news")
 

@@ -12,23 +12,15 @@ from build import NOW, SLUG, build, labels, member, run
 from calling import NEWS, Caller
 from sqlalchemy import select
 
-from annotator.api import documents as api_documents
+from annotator.api.documents import documents as api_documents
 from annotator.storage import AuditEvent, Database, Role, ScoresShown
-from annotator.storage.pooled_runs import PoolRequest
-from annotator.workflows import (
-    collection,
-    documents,
-    indexing,
-    leaderboard,
-    leaderboard_standing,
-    leaderboard_text,
-    qrels,
-    qrels_versions,
-    rounds,
-    search,
-    submissions,
-)
-from annotator.workflows.collection import CollectionChange
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.workflows.collections import collection, rounds
+from annotator.workflows.collections.collection import CollectionChange
+from annotator.workflows.documents import documents, indexing, search
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import submissions
 
 GRADES = {
     "ann": "1 0 a 1\n1 0 b 0\n1 0 d 2\n2 0 a 1\n2 0 e 0\n",

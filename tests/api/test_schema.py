@@ -11,7 +11,7 @@ from flask import Flask
 from hypothesis import HealthCheck, Phase, given, settings
 from thorough import examples
 
-from annotator.api.door import OPERATIONS
+from annotator.api.site.door import OPERATIONS
 from annotator.storage import Database, Role
 
 # Of each operation, as often with what the document allows as with what it does not.

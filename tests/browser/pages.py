@@ -9,25 +9,21 @@ from clicking import interleaving_text, log_text, stored_log
 from playwright.sync_api import Locator, Page
 from sqlalchemy.orm import Session
 
+from annotator.clicks.workflows.click_logs import LogKind
 from annotator.files import InputFile
 from annotator.storage import Database, Role, ScoresShown
-from annotator.workflows import (
-    costs,
-    documents,
-    guidelines,
-    invitations,
-    qrels,
-    qrels_versions,
-    submissions,
-    tokens,
-    topic_editing,
-)
-from annotator.workflows.click_logs import LogKind
-from annotator.workflows.collection import CollectionChange, change_collection, read_scale
-from annotator.workflows.costs import ColumnRequest
-from annotator.workflows.invitations import InvitationRequest
-from annotator.workflows.tokens import Scope, TokenRequest
-from annotator.workflows.topic_editing import TopicWords
+from annotator.workflows.collections import guidelines
+from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
+from annotator.workflows.documents import documents
+from annotator.workflows.leaderboard import costs
+from annotator.workflows.leaderboard.costs import ColumnRequest
+from annotator.workflows.people import invitations, tokens
+from annotator.workflows.people.invitations import InvitationRequest
+from annotator.workflows.people.tokens import Scope, TokenRequest
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import submissions
+from annotator.workflows.topics import topic_editing
+from annotator.workflows.topics.topic_editing import TopicWords
 
 # Milliseconds that anything may take: the machine may have much else to do.
 PATIENCE = 60_000

@@ -6,7 +6,7 @@ from build import PASSWORD, SLUG, labels
 from playwright.sync_api import Browser, Page, expect
 
 from annotator.storage import Database, TopicState
-from annotator.workflows import topics
+from annotator.workflows.topics import topics
 
 FLAGS = f"/collections/{SLUG}/topic-flags"
 TOPICS = {"1": [f"d{index:02}" for index in range(10)], "2": ["d10", "notext"]}

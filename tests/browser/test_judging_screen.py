@@ -13,8 +13,9 @@ from sqlalchemy import select
 
 from annotator.files import InputFile
 from annotator.storage import Database, Evidence, Question, TopicMark, TopicNote
-from annotator.workflows import documents, questions
-from annotator.workflows.collection import CollectionChange, change_collection
+from annotator.workflows.collections.collection import CollectionChange, change_collection
+from annotator.workflows.documents import documents
+from annotator.workflows.judging import questions
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 DESK: ViewportSize = {"width": 1280, "height": 900}

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from annotator.reporting import report_html
 from annotator.storage import Database
-from annotator.workflows.overview_report import overview_report
+from annotator.workflows.leaderboard.overview_report import overview_report
 
 VIOLATIONS = "axe.run({resultTypes: ['violations']}).then(results => results.violations.map(one => one.id))"
 NARROWEST, DESK = 360, 1280

@@ -7,8 +7,8 @@ from build import SLUG
 from playwright.sync_api import Page, expect
 
 from annotator.storage import Database
-from annotator.workflows import pools
-from annotator.workflows.collection import CollectionChange, change_collection
+from annotator.workflows.collections.collection import CollectionChange, change_collection
+from annotator.workflows.pools import pools
 
 SEARCH = f"/collections/{SLUG}/search"
 

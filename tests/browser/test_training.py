@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from annotator.files import InputFile
 from annotator.storage import Database
-from annotator.workflows import training
+from annotator.workflows.judging import training
 
 AXE = Axe()
 PHONE: ViewportSize = {"width": 390, "height": 844}

@@ -9,7 +9,7 @@ from build import SLUG, run_text
 from playwright.sync_api import Browser, FilePayload, Page, ViewportSize, expect
 
 from annotator.storage import Database
-from annotator.workflows.runs import list_runs
+from annotator.workflows.runs.runs import list_runs
 
 RUNS = f"/collections/{SLUG}/runs"
 RECEIPT = "**/runs/receipt?at=*"

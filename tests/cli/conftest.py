@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from visiting import shared_application, with_database
 from werkzeug.serving import make_server
 
-from annotator.cli import installation
+from annotator.cli.site import installation
 from annotator.storage import Database, Role
 
 

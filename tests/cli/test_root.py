@@ -10,11 +10,12 @@ from cli.command_line import CommandLine, every_command, write_run
 from click.testing import CliRunner
 from sqlalchemy import text
 
+from annotator.assets import PACKAGE
 from annotator.cli import main
-from annotator.cli.argument_text import FILE
 from annotator.cli.root import NOUNS
+from annotator.cli.site.argument_text import FILE
 from annotator.storage import Database
-from annotator.storage.schema import newest_version
+from annotator.storage.site.schema import newest_version
 
 PROGRAM = [sys.executable, "-m", "annotator"]
 HEAVY = {
@@ -46,12 +47,13 @@ def test_each_noun_has_a_command_that_explains_itself(name: str) -> None:
 
 
 def test_each_module_of_a_noun_is_reached() -> None:
-    with_command = {
-        path.stem
-        for path in Path(str(import_module("annotator.cli").__file__)).parent.glob("*.py")
-        if hasattr(import_module(f"annotator.cli.{path.stem}"), "command")
-    }
-    assert with_command == {noun.module for noun in NOUNS.values() if not noun.module.startswith("remote.")}
+    found = (
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+        for folder in ("cli", "clicks/cli")
+        for path in (PACKAGE / folder).rglob("*.py")
+    )
+    with_command = {name for name in found if ".remote." not in name and hasattr(import_module(name), "command")}
+    assert with_command == {noun.module for noun in NOUNS.values() if ".remote." not in noun.module}
 
 
 @pytest.mark.parametrize(
@@ -274,7 +276,7 @@ def test_a_settings_file_with_secrets_that_others_can_read_is_warned_of(
     Path("site.toml").chmod(mode)
     warning = f"WARNING: every account of this machine can read site.toml, which holds {held}. Run: chmod 600 site.toml"
     monkeypatch.setenv("ANNOTATOR_SETTINGS", "site.toml")
-    monkeypatch.setattr("annotator.cli.serve.serve_pages", lambda *_, **__: None)
+    monkeypatch.setattr("annotator.cli.serving.serve.serve_pages", lambda *_, **__: None)
     for words in (("serve",), ("database", "check")):
         told = news.talk(*words).splitlines()
         assert (warning in told) is (held is not None)

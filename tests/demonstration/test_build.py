@@ -13,20 +13,14 @@ from annotator.demonstration.build import PASSWORD, SLUG, Demonstration, prepare
 from annotator.demonstration.corpus import python_documents
 from annotator.settings import sqlite_url
 from annotator.storage import Database
-from annotator.storage.judging import Decision
-from annotator.storage.migrating import migration_config
-from annotator.storage.schema import newest_version, version_of
-from annotator.workflows import (
-    accounts,
-    agreement,
-    collection,
-    guidelines,
-    judged,
-    judging,
-    leaderboard,
-    members,
-    recording,
-)
+from annotator.storage.judging.judging import Decision
+from annotator.storage.site.migrating import migration_config
+from annotator.storage.site.schema import newest_version, version_of
+from annotator.workflows.agreement import agreement
+from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.judging import judged, judging, recording
+from annotator.workflows.leaderboard import leaderboard
+from annotator.workflows.people import accounts, members
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 

@@ -7,7 +7,7 @@ from cli.command_line import CommandLine
 
 from annotator.settings import Settings, sqlite_url
 from annotator.storage import Database, Role
-from annotator.storage.schema import prepare_schema
+from annotator.storage.site.schema import prepare_schema
 
 JUDGES = ("jo", "kim", "lee", "max")
 ORGANISER = "ola"

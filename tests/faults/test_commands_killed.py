@@ -17,9 +17,9 @@ from sqlalchemy import text
 
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.storage.checking import examine
-from annotator.storage.migrating import migration_config
-from annotator.storage.schema import newest_version, version_of
+from annotator.storage.collections.checking import examine
+from annotator.storage.site.migrating import migration_config
+from annotator.storage.site.schema import newest_version, version_of
 
 KILLS = times(2, 20)
 NEW_TEXTS = times(10_000, 30_000)

@@ -11,7 +11,7 @@ from visiting import Visitor, application
 
 from annotator.settings import Settings
 from annotator.storage import Database, Judgement
-from annotator.web import context
+from annotator.web.site import context
 
 TOPIC = f"/collections/{SLUG}/judge/topics/1"
 JUMPS = (

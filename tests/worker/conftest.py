@@ -10,7 +10,7 @@ from visiting import Visitor, application, shared_application, with_database
 from worker.at_work import Visit
 
 from annotator.storage import Database, Role
-from annotator.web import later
+from annotator.web.site import later
 from annotator.worker import answering
 
 

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 from visiting import file, words
 from worker.at_work import N, Visit, job_of, state, work
 
-from annotator.evaluation.online import log_stream
+from annotator.clicks.evaluation.logs import log_stream
+from annotator.clicks.workflows.click_logs import LogKind, list_logs
 from annotator.storage import Database, JobState
-from annotator.workflows import jobs
-from annotator.workflows.click_logs import LogKind, list_logs
+from annotator.workflows.site import jobs
 
 
 def test_a_log_is_studied_by_the_worker(visit: Visit, news: Database) -> None:

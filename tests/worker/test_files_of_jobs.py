@@ -12,10 +12,10 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, state, work
 
 from annotator.errors import ConflictError
 from annotator.storage import Database, Job, JobPart, JobState, User
-from annotator.storage.job_parts import file_of_job, store_job
-from annotator.storage.jobs import LONGEST_ARRIVAL
-from annotator.web import later
-from annotator.workflows import jobs
+from annotator.storage.site.job_parts import file_of_job, store_job
+from annotator.storage.site.jobs import LONGEST_ARRIVAL
+from annotator.web.site import later
+from annotator.workflows.site import jobs
 
 A_MINUTE = timedelta(minutes=1)
 

@@ -11,11 +11,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from worker.at_work import GOOD, runs_called, state, work
 
-from annotator.api import jobs_asked
+from annotator.api.site import jobs_asked
 from annotator.storage import Database, Job, JobState, Role, Run, User
-from annotator.storage.audit import AuditEvent
-from annotator.workflows import jobs, members, tokens
-from annotator.workflows.tokens import Scope
+from annotator.storage.collections.audit import AuditEvent
+from annotator.workflows.people import members, tokens
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.site import jobs
 
 Programs = Callable[..., Program]
 
@@ -106,7 +107,7 @@ def test_a_fault_in_a_job_is_told_as_one(program: Programs, news: Database, monk
 
     ola = program("ola")
     job = asked(ola, "documents", "new1\tgiraffe\n")
-    monkeypatch.setattr("annotator.workflows.documents.import_documents", fault)
+    monkeypatch.setattr("annotator.workflows.documents.documents.import_documents", fault)
     work(news)
     found = ola.get(job).json
     assert (found["state"], found["status"], found["problem"]["status"]) == ("failed", 500, 500)

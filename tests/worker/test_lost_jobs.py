@@ -15,11 +15,11 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, settings_of, sta
 
 from annotator.errors import BusyError, ConflictError
 from annotator.storage import Database, Job, JobState, User
-from annotator.storage.job_parts import file_of_job
-from annotator.storage.jobs import SILENCE
+from annotator.storage.site.job_parts import file_of_job
+from annotator.storage.site.jobs import SILENCE
 from annotator.worker.answering import Answering
-from annotator.workflows import jobs
-from annotator.workflows.jobs import JobLostError, Outcome, TakenJob
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import JobLostError, Outcome, TakenJob
 
 
 def test_what_is_called_off_stores_nothing(visit: Visit, news: Database) -> None:

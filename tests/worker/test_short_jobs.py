@@ -18,11 +18,11 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, settings_of, sta
 from worker.test_worker_process import ANNOTATOR, SECONDS, wait_until
 
 from annotator.storage import Database, Job, JobState, User
-from annotator.storage.jobs import IN_ORDER, SHORT
-from annotator.web import short_jobs
+from annotator.storage.site.jobs import IN_ORDER, SHORT
+from annotator.web.site import short_jobs
 from annotator.worker.working import Worker
-from annotator.workflows import jobs
-from annotator.workflows.jobs import TakenJob
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import TakenJob
 
 SHORT_AND_ORDERED = {SHORT: True, IN_ORDER: True}
 # A worker as ever, whose jobs wait for a file: it says that it waits by another one.

@@ -11,9 +11,10 @@ from visiting import Visitor, file, hidden, words
 from worker.at_work import GOOD, N, Visit, job_of, runs_called, state, work
 
 from annotator.storage import Database, Job, JobPart, JobState, Role, Run, User
-from annotator.web import later
-from annotator.web.jobs import KINDS
-from annotator.workflows import members, topics
+from annotator.web.site import later
+from annotator.web.site.jobs import KINDS
+from annotator.workflows.people import members
+from annotator.workflows.topics import topics
 
 
 def test_a_large_file_is_imported_by_the_worker_and_its_page_leads_on(visit: Visit, news: Database) -> None:

@@ -8,7 +8,7 @@ from worker.at_work import N, Visit, job_of, state, work
 
 from annotator.storage import Database, DocumentWords, JobState
 from annotator.worker import indexing as worker_indexing
-from annotator.workflows import indexing, search
+from annotator.workflows.documents import indexing, search
 
 
 def left(database: Database) -> int:

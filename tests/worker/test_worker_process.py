@@ -18,8 +18,8 @@ from visiting import Visitor, application, file
 
 from annotator.settings import Settings
 from annotator.storage import Database, Document, Job, JobState, Role
-from annotator.storage.jobs import SILENCE
-from annotator.web import later
+from annotator.storage.site.jobs import SILENCE
+from annotator.web.site import later
 
 DOCUMENTS = 4_000
 ANNOTATOR = [sys.executable, "-m", "annotator"]

@@ -4,12 +4,17 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.by_measure import by_measures
-from annotator.cli.cost_tables import cost_option, read_statements, show_cost_reports, within_option
-from annotator.cli.formats import format_option, show_rows
+from annotator.cli.leaderboard.cost_tables import (
+    cost_option,
+    read_statements,
+    show_cost_reports,
+    within_option,
+)
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.workflows.costs_text import FACT_HEADINGS, ReportEntry
-from annotator.workflows.leaderboard import DEFAULT_MEASURES
+from annotator.cli.site.by_measure import by_measures
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.workflows.leaderboard.costs_text import FACT_HEADINGS, ReportEntry
+from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
 
 FACT_FIELDS = ("key", "kind", "unit", "better", "per", "own", "name")
 

@@ -9,15 +9,19 @@ import click
 GIVEN = "annotator.cli.site"
 # The module, the name of each noun's command, and what the list of commands says of it.
 NOUNS: Mapping[str, tuple[str, str, str]] = {
-    "collections": ("results", "collections", "The collections of which you are a member."),
-    "guidelines": ("judge", "guidelines", "What judges go by: show it, accept it."),
-    "documents": ("documents", "command", "Documents: import texts."),
-    "runs": ("runs", "command", "Runs: check, import, list, export, withdraw."),
-    "judge": ("judge", "command", "Judge on a site, as a program: draw documents, grade them."),
-    "qrels": ("results", "qrels", "Qrels: export the settled grades."),
-    "leaderboard": ("results", "leaderboard", "Every run scored, or your team's."),
-    "costs": ("costs", "command", "What each system costs, beside how well it does."),
-    "clicks": ("clicks", "command", "Click logs: check them, compare variants of a search, add them to a collection."),
+    "collections": ("annotator.cli.remote.results", "collections", "The collections of which you are a member."),
+    "guidelines": ("annotator.cli.remote.judge", "guidelines", "What judges go by: show it, accept it."),
+    "documents": ("annotator.cli.remote.documents", "command", "Documents: import texts."),
+    "runs": ("annotator.cli.remote.runs", "command", "Runs: check, import, list, export, withdraw."),
+    "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
+    "qrels": ("annotator.cli.remote.results", "qrels", "Qrels: export the settled grades."),
+    "leaderboard": ("annotator.cli.remote.results", "leaderboard", "Every run scored, or your team's."),
+    "costs": ("annotator.cli.remote.costs", "command", "What each system costs, beside how well it does."),
+    "clicks": (
+        "annotator.clicks.cli.clicks_on_site",
+        "command",
+        "Click logs: check them, compare variants of a search, add them to a collection.",
+    ),
 }
 # There is nothing like it for a database of one's own.
 ONLY_ON_SITE = frozenset({"judge"})
@@ -41,5 +45,5 @@ def command_on_site(name: str) -> click.Command:
             "database of one's own."
         )
     module, attribute, _ = NOUNS[name]
-    command: click.Command = getattr(import_module(f"annotator.cli.remote.{module}"), attribute)
+    command: click.Command = getattr(import_module(module), attribute)
     return command

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.argument_text import FILE
-from annotator.cli.formats import format_option, show_rows
-from annotator.cli.output_files import write_or_print
 from annotator.cli.remote.site import Site, on_site
-from annotator.cli.scoring_options import (
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.scoring_options import (
     AS_MINUS_ONE,
     is_residual,
     measures_option,
@@ -17,7 +17,7 @@ from annotator.cli.scoring_options import (
     sort_option,
     unjudged_option,
 )
-from annotator.cli.tables import show_json, show_table
+from annotator.cli.site.tables import show_json, show_table
 
 
 @click.group

@@ -9,9 +9,9 @@ from urllib.parse import quote
 import click
 import httpx
 
-from annotator.cli.argument_text import refuse_what_is_no_text
-from annotator.cli.progress import job_shown
 from annotator.cli.remote.given import GIVEN, SiteGiven
+from annotator.cli.site.argument_text import refuse_what_is_no_text
+from annotator.cli.site.progress import job_shown
 from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problem, Problems, Sentence
 from annotator.files import InputFile
 

@@ -1,7 +1,7 @@
 """Words for a kappa: the bands of Landis and Koch."""
 
 from annotator.errors import Sentence
-from annotator.evaluation.figures import SentenceEnum
+from annotator.evaluation.metrics.figures import SentenceEnum
 
 BANDS_ARE_CONVENTIONS = Sentence(
     "The words are those of Landis and Koch (1977); their limits are conventions, and arbitrary, as they say "

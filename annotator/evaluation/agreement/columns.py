@@ -12,7 +12,7 @@ from annotator.evaluation.agreement.confusion import places_in_scale
 from annotator.evaluation.agreement.labels import Labels
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.shares import same_grade
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 
 # An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, the grades given, and
 # 1 where the judgement has a time of its own, 0 where it has only the order of a file.

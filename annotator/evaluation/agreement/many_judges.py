@@ -11,7 +11,7 @@ from annotator.evaluation.agreement.chance import beyond_chance, gwet_disagreeme
 from annotator.evaluation.agreement.labels import Labels, grade_counts
 from annotator.evaluation.agreement.results import Coefficient, Undefined
 from annotator.evaluation.agreement.weights import Weighting, Weights
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 
 
 def fleiss_kappa(counts: NDArray[np.int64], weights: Weights | None = None) -> Coefficient:

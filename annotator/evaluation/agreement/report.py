@@ -39,7 +39,7 @@ from annotator.evaluation.agreement.shares import (
 )
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_intervals
 from annotator.evaluation.agreement.weights import Weighting
-from annotator.evaluation.figures import Figure, SentenceEnum
+from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
 MOST_POINTS = 200  # of a line over time: more would not be seen
 _GRADE_NOT_GIVEN = Figure(None, Undefined.GRADE_NOT_GIVEN)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.figures import Figure, SentenceEnum
+from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
 
 class Undefined(SentenceEnum):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.confusion import binary_confusions
 from annotator.evaluation.agreement.results import Undefined
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 
 
 def same_grade(confusions: NDArray[np.int64]) -> list[Figure]:

@@ -14,7 +14,7 @@ from annotator.evaluation.agreement.report import (
     Moment,
 )
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 
 Cell = str | int | float | None
 

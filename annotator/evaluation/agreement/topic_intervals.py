@@ -36,7 +36,7 @@ from annotator.evaluation.agreement.krippendorff import Level, alpha_values
 from annotator.evaluation.agreement.labels import Labels, pair_confusions_of
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.weights import Weights
-from annotator.evaluation.distributions import special
+from annotator.evaluation.significance.distributions import special
 
 TWO_INTERVALS = Sentence(
     "The interval by topic takes topics as independent. The analytic interval takes documents as independent, which "

@@ -7,9 +7,9 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, Kind
 from annotator.evaluation.costs.pareto import pareto_front
 from annotator.evaluation.costs.statements import Statement, read_address, read_detail, read_statement
-from annotator.evaluation.leaderboard import Leaderboard
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.natural_order import natural_order
 
 USUAL_COSTS = ("latency_p95", "latency_p50")
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.collection_figures import Missing
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.leaderboard.collection_figures import Missing
+from annotator.evaluation.leaderboard.regraded_runs import ranked_values
 from annotator.evaluation.metrics.interpolated import PrecisionRecallPoints, eleven_points, precision_recall_points
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Compat, Values
-from annotator.evaluation.regraded_runs import ranked_values
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Missing
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.collection_figures import Missing
+from annotator.evaluation.leaderboard.regraded_runs import places, ranked_values
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.regraded_runs import places, ranked_values
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.inspection.scored_runs import ScoredRuns
 from annotator.evaluation.inspection.two_runs import MovedDocument, TopicDifferences, moved_documents, topic_differences
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.scoring import Number, Scores
-from annotator.evaluation.natural_order import natural_order
 from annotator.evaluation.significance import FLIPS, TwoRuns, compare_two_runs
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.inspection.one_run import (
     MissedTopics,
     PrecisionRecall,
@@ -17,12 +18,11 @@ from annotator.evaluation.inspection.one_run import (
 from annotator.evaluation.inspection.one_topic import rank_runs
 from annotator.evaluation.inspection.score_distribution import ScoreDistribution, score_distribution
 from annotator.evaluation.inspection.scored_runs import ScoredRuns
-from annotator.evaluation.joining import judge_rankings
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
 from annotator.evaluation.metrics.interpolated import LEVELS, mean_eleven_points
+from annotator.evaluation.metrics.joining import judge_rankings
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.natural_order import natural_order
-from annotator.evaluation.regraded_runs import NOT_GRADED
 
 
 @dataclass(frozen=True)

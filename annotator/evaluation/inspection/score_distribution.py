@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Missing
+from annotator.evaluation.leaderboard.collection_figures import Missing
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.regraded_runs import NOT_GRADED
 
 BINS = 20
 

@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import NotFoundError, Sentence
+from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scores, score_runs
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.qrels_format import format_qrels
-from annotator.evaluation.rankings import decode_documents
-from annotator.evaluation.reusability.round_scope import RoundScope
-from annotator.evaluation.samples import Samples
-from annotator.evaluation.settling import Rules, Voice, settle_voices
+from annotator.evaluation.qrels.qrels_format import format_qrels
+from annotator.evaluation.qrels.samples import Samples
+from annotator.evaluation.qrels.settling import Rules, Voice, settle_voices
+from annotator.evaluation.runs.rankings import decode_documents
 
 JUDGED = parse_measure("Judged@10")  # no score is shown without it
 FINGERPRINT_DIGITS = 12

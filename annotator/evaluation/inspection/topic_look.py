@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.inspection.one_topic import (
     Difficulty,
     FoundDocuments,
@@ -11,7 +12,6 @@ from annotator.evaluation.inspection.one_topic import (
     rank_runs,
 )
 from annotator.evaluation.inspection.scored_runs import ScoredRuns
-from annotator.evaluation.natural_order import natural_order
 
 
 @dataclass(frozen=True)

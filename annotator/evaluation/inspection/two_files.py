@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.inspection.pair_look import MovedInTopic
 from annotator.evaluation.inspection.two_runs import moved_documents
-from annotator.evaluation.qrels_table import QrelsTable
+from annotator.evaluation.qrels.qrels_table import QrelsTable
 
 NO_DOCNOS = np.empty(0, np.bytes_)
 

@@ -5,13 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from annotator.evaluation.docno_hashes import has_equals, hashes_of
-from annotator.evaluation.matching.index import Positions, QrelsIndex
-from annotator.evaluation.matching.parts import MatchedPart, MatchedRows
-from annotator.evaluation.matching.ranks import ranks_of
-from annotator.evaluation.run_lines import COLUMNS, DOCNO, SCORE, TAG, TOPIC
-from annotator.evaluation.run_scores import Scores, in_single_precision, scores_of
-from annotator.evaluation.table_tokens import (
+from annotator.evaluation.formats.docno_hashes import has_equals, hashes_of
+from annotator.evaluation.formats.table_tokens import (
     UnusualError,
     Words,
     beginnings_of,
@@ -19,6 +14,11 @@ from annotator.evaluation.table_tokens import (
     tokens_of,
     words_of,
 )
+from annotator.evaluation.matching.index import Positions, QrelsIndex
+from annotator.evaluation.matching.parts import MatchedPart, MatchedRows
+from annotator.evaluation.runs.ranks import ranks_of
+from annotator.evaluation.runs.run_lines import COLUMNS, DOCNO, SCORE, TAG, TOPIC
+from annotator.evaluation.runs.run_scores import Scores, in_single_precision, scores_of
 
 LIST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)  # odd, its bits spread: a multiplier of splitmix64
 KEPT_BYTES = 24 << 20

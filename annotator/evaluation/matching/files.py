@@ -5,15 +5,15 @@ from importlib import import_module
 from pathlib import Path
 
 from annotator.errors import Problems
+from annotator.evaluation.formats.table_stream import chunks_of, is_packed
+from annotator.evaluation.formats.table_tokens import UnusualError
+from annotator.evaluation.formats.unpacking import UNPACKED_LIMIT, is_too_large, read_stream, read_text
 from annotator.evaluation.matching.columns import match_columns
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.lists import match_parsed
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import joined_run
-from annotator.evaluation.run_format import parse_run
-from annotator.evaluation.table_stream import chunks_of, is_packed
-from annotator.evaluation.table_tokens import UnusualError
-from annotator.evaluation.unpacking import UNPACKED_LIMIT, is_too_large, read_stream, read_text
+from annotator.evaluation.runs.run_format import parse_run
 
 LEAST_BYTES = 48 << 20  # a process takes 0.3 s to start, in which one reads as much
 PACKED_TIMES = 4  # gzip makes of a run about a quarter

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from annotator.evaluation.docno_hashes import hashes_of, words_of_docnos
+from annotator.evaluation.formats.docno_hashes import hashes_of, words_of_docnos
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import MatchedPart, MatchedRows, joined_run
-from annotator.evaluation.parsed_runs import ParsedList, ParsedRun
-from annotator.evaluation.rankings import trec_order
-from annotator.evaluation.run_scores import in_single_precision
+from annotator.evaluation.runs.parsed_runs import ParsedList, ParsedRun
+from annotator.evaluation.runs.rankings import trec_order
+from annotator.evaluation.runs.run_scores import in_single_precision
 
 BATCH_ROWS = 1 << 14  # of the lists matched at once: their arrays stay in the processor's cache
 

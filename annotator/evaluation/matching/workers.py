@@ -7,6 +7,8 @@ from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from dataclasses import dataclass
 
 from annotator.errors import AnnotatorError, Problems
+from annotator.evaluation.formats.table_stream import chunks_of, is_packed, stretches_of
+from annotator.evaluation.formats.table_tokens import UnusualError
 from annotator.evaluation.matching.columns import match_columns
 from annotator.evaluation.matching.files import (
     NamedFile,
@@ -18,8 +20,6 @@ from annotator.evaluation.matching.files import (
 from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.matching.parts import MatchedPart, joined_run
-from annotator.evaluation.table_stream import chunks_of, is_packed, stretches_of
-from annotator.evaluation.table_tokens import UnusualError
 
 STRETCH_BYTES = 16 << 20
 

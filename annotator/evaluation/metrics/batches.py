@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.joining import judge_rankings
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.samples import Samples
+from annotator.evaluation.qrels.samples import Samples
 
 
 @dataclass(frozen=True, eq=False)

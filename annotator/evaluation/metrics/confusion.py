@@ -3,7 +3,7 @@
 import numpy as np
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values
 
 

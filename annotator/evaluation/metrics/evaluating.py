@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
-from annotator.evaluation.joining import judge_matched
-from annotator.evaluation.judged_rankings import JudgedRankings
-from annotator.evaluation.lenient import Notice
+from annotator.evaluation.matching.lenient import Notice
 from annotator.evaluation.metrics.inputs import QrelsInput, RunsInput, matched, qrels_table
+from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import Scores, score
 from annotator.evaluation.metrics.setting import Compat
-from annotator.evaluation.qrels_table import QrelsTable
+from annotator.evaluation.qrels.qrels_table import QrelsTable
 
 DIVIDE = frozenset({"IPrec", "11ptAvg"})  # by how many documents are left of a list
 

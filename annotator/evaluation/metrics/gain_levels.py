@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.running import run_along
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 

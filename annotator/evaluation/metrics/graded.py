@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values, share, sum_each
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.judged_rankings import JudgedRankings, RelevantRows
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
 SMOOTHING = 0.00001  # relevant and not relevant documents that infAP adds to those counted

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import cast
 
 from annotator.errors import InvalidValueError, Problems
-from annotator.evaluation.lenient import Notice, read_qrels_leniently, read_run_leniently
+from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.matching import QrelsIndex, match_lists, match_parsed, match_runs
+from annotator.evaluation.matching.lenient import Notice, read_qrels_leniently, read_run_leniently
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.qrels_table import QrelsTable, read_qrels, table_of
-from annotator.evaluation.run_values import Scored, lists_of
-from annotator.evaluation.unpacking import read_text
+from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels, table_of
+from annotator.evaluation.runs.run_values import Scored, lists_of
 
 NO_UTF8 = re.compile("[\ud800-\udfff]")  # half of a surrogate pair
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from math import inf
 
-from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics import confusion, gain_levels, graded, incomplete, interpolated, ranked, sampled, sets
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import LINEAR
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.means import geometric_means, means, totals
 from annotator.evaluation.metrics.parameters import LARGEST_SCALE, PARAMETERS, Value, show
 from annotator.evaluation.metrics.setting import Compat, Setting, Values

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.graded import best_possible, discounted_gain
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
 
 EPSILON = 0.00001  # trec_eval's for infAP

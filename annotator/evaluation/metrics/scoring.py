@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.batches import JudgedBatch, judge_batch
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
-from annotator.evaluation.samples import NO_SAMPLES, Samples
+from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples
 
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 

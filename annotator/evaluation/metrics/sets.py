@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values, share
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.judged_rankings import JudgedRankings, RelevantRows
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
 from annotator.evaluation.metrics.running import run_along
 from annotator.evaluation.metrics.setting import Setting, Values, share, sum_each
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.pooling.ordering import judging_order
 from annotator.evaluation.pooling.topic_runs import TopicRuns
 
 WRITTEN = re.compile(r"\s*([0-9]{1,9})\s*(?:-\s*([0-9]{1,9})\s*)?:\s*([0-9.]+)\s*")

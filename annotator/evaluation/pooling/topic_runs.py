@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.ordering import judging_order
+from annotator.evaluation.pooling.ordering import judging_order
 
 Places = NDArray[np.int32]
 Weights = NDArray[np.float64]

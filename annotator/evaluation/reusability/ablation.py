@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Missing, tau_figure
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.leaderboard.collection_figures import Missing, tau_figure
+from annotator.evaluation.leaderboard.contributions import Grades
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.rank_correlation import Similarity, similarities
-from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
-from annotator.evaluation.reusability.contributions import Grades
 from annotator.evaluation.reusability.thinned_grades import steps, thinned_means
+from annotator.evaluation.significance.rank_correlation import Similarity, similarities
 
 SHARES = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
 DRAWS = 5

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.collection_figures import Missing
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.leaderboard.collection_figures import Missing
+from annotator.evaluation.leaderboard.contributions import Grades
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.regraded_runs import NOT_GRADED, RegradedRuns
-from annotator.evaluation.reusability.contributions import Grades
 
 FEWEST_DEPTHS = 3  # two determine the curve, and nothing would say how well it fits
 DRAWS = 1_000

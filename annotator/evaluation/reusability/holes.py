@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.collection_figures import Missing, share_of
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.leaderboard.collection_figures import Missing, share_of
+from annotator.evaluation.metrics.figures import Figure
 
 DEPTHS = (10, 20, 100)
 NOTHING_RETURNED = np.empty(0, np.int32)

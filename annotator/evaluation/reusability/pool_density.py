@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import Sentence
-from annotator.evaluation.collection_figures import Missing, share_of
-from annotator.evaluation.figures import Figure, SentenceEnum
-from annotator.evaluation.topic_flags import (
+from annotator.evaluation.leaderboard.collection_figures import Missing, share_of
+from annotator.evaluation.metrics.figures import Figure, SentenceEnum
+from annotator.evaluation.qrels.topic_flags import (
     LEAST_JUDGED,
     TOO_RELEVANT_PERCENT,
     TOO_RELEVANT_SHARE,

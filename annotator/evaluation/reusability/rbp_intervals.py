@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.collection_figures import TOO_FEW_RUNS, Missing
-from annotator.evaluation.figures import Figure
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.leaderboard.collection_figures import TOO_FEW_RUNS, Missing
+from annotator.evaluation.metrics.figures import Figure
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.means import means
 from annotator.evaluation.metrics.setting import Setting, Values
 from annotator.evaluation.metrics.user_models import rank_biased_precision, rank_biased_residual

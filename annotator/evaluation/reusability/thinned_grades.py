@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.joining import judge_matched
-from annotator.evaluation.judged_rankings import JudgedRankings
+from annotator.evaluation.leaderboard.regraded_runs import NO_DOCNOS, NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.matching.matched_runs import MatchedRun
+from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.qrels_table import QrelsTable
-from annotator.evaluation.regraded_runs import NO_DOCNOS, NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.qrels.qrels_table import QrelsTable
 
 MOST_ROWS = 1 << 19  # joined at a time: they stay near the processor, and many runs do not fill the memory
 

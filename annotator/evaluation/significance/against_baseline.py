@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.correction import holm
 from annotator.evaluation.significance.results import REASONS, Undefined, figure_of

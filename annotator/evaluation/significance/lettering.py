@@ -6,7 +6,7 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, PairFigures, Undefined
 

@@ -6,9 +6,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.distributions import special
-from annotator.evaluation.figures import Figure, Interval
+from annotator.evaluation.metrics.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.distributions import special
 from annotator.evaluation.significance.results import ALPHA, Undefined
 from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
 

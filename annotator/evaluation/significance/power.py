@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.distributions import special
-from annotator.evaluation.figures import SentenceEnum
+from annotator.evaluation.metrics.figures import SentenceEnum
 from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.distributions import special
 from annotator.evaluation.significance.results import ALPHA, Undefined
 from annotator.evaluation.significance.shared_topics import shared_topics
 from annotator.evaluation.significance.t_tests import paired_t

@@ -10,8 +10,8 @@ from math import lgamma, log
 import numpy as np
 from numpy.polynomial.chebyshev import Chebyshev
 
-from annotator.evaluation.distributions import special
 from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.distributions import special
 
 # Trapezoids over functions that are smooth and vanish at both ends: the error falls exponentially with the step.
 STEP_OF_MEAN = 0.125

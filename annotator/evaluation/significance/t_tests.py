@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.distributions import special
-from annotator.evaluation.figures import Figure, Interval
+from annotator.evaluation.metrics.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.distributions import special
 from annotator.evaluation.significance.results import ALPHA, REASONS, Reasons, Undefined, code_of, figure_of
 
 

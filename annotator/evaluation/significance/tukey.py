@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import ALPHA, PairFigures, Undefined
 from annotator.evaluation.significance.shared_topics import SharedTopics, shared_topics

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.ranks_and_signs import SignedRanks, Signs, signed_ranks, signs
 from annotator.evaluation.significance.results import REASONS, Undefined

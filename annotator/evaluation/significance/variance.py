@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from annotator.evaluation.figures import Figure
+from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.results import Undefined
 from annotator.evaluation.significance.shared_topics import shared_topics

@@ -4,7 +4,7 @@ from browser.faults.length import LENGTH
 from build import NOW, SLUG, document_file, member, news, pool, run, topic_file
 
 from annotator.storage import Database, Role
-from annotator.workflows import members
+from annotator.workflows.people import members
 
 DOCNOS = [f"d{number:02}" for number in range(LENGTH.times(14, 40))]
 OTHER_DOCNOS = [f"e{number:02}" for number in range(10)]

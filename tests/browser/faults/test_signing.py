@@ -13,7 +13,7 @@ from build import HASH, NOW
 from playwright.sync_api import BrowserContext
 
 from annotator.storage import Database
-from annotator.workflows import accounts
+from annotator.workflows.people import accounts
 
 ACTS = "**/acts"
 Ending = Callable[[BrowserContext, Database], None]

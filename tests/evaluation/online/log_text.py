@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from annotator.clicks.evaluation.logs.click_format import read_click_log
+from annotator.clicks.evaluation.logs.click_log import ClickLog
+from annotator.clicks.evaluation.logs.column_mapping import FIELDS, USUAL_MAPPING, LogMapping
 from annotator.errors import FileRefusedError
-from annotator.evaluation.online.click_format import read_click_log
-from annotator.evaluation.online.click_log import ClickLog
-from annotator.evaluation.online.column_mapping import FIELDS, USUAL_MAPPING, LogMapping
 
 HEADING = ",".join(FIELDS)
 # Kim is shown two results, clicks the second a second and a half later and stays for half a minute.

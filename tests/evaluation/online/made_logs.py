@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.online.click_log import NOT_SAID, ClickLog, Event
+from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Event
 
 SECOND = 1_000_000  # in microseconds
 HOUR = 3600

@@ -7,7 +7,7 @@ from build import SLUG
 from playwright.sync_api import BrowserContext, expect
 
 from annotator.storage import Database
-from annotator.workflows import collection
+from annotator.workflows.collections import collection
 
 
 def test_a_judge_who_is_removed_and_taken_back_loses_nothing(

@@ -1,0 +1,61 @@
+"""How far the judges agree."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Text, one_of
+from annotator.errors import NotAllowedError
+from annotator.storage import Role
+from annotator.web.agreement.agreement import memory
+from annotator.web.site.context import database, the_place
+from annotator.workflows.agreement import agreement
+from annotator.workflows.agreement.agreement import By, Choice, Weighting
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("agreement", "How far the judges agree.")
+
+
+NAMES_JUDGES = (By.PAIR, By.JUDGE)
+
+
+class AgreementQuery(Schema):
+    """Which part of the report, how differing grades weigh in kappa, and which topics count."""
+
+    by = one_of(By, load_default=By.ALL.value)
+    weights = one_of(Weighting, load_default=Weighting.NONE.value)
+    topics = Text(load_default="", metadata={"description": "Numbers with commas between; empty for all."})
+
+
+class AgreementTable(Schema):
+    """One part of the report, a row an object; what is undefined is null."""
+
+    by = fields.String(required=True)
+    rows = fields.List(fields.Dict, required=True)
+    grades_without_time = fields.Integer(
+        required=True,
+        metadata={"description": "Grades of imported files, which agreement over time leaves out.", "example": 0},
+    )
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/agreement",
+    scopes=[Scope.READ],
+    roles=[Role.ORGANISER, Role.OBSERVER],
+    takes=Takes(query=AgreementQuery),
+    gives=Gives(AgreementTable),
+)
+def show_agreement(call: Call) -> object:
+    """Show how far the judges agree: of all, or by topic, grade or time; for organisers also by pair and judge."""
+    by = By(call.query["by"])
+    if by in NAMES_JUDGES and not the_place().organises:
+        raise NotAllowedError("Only organisers see the names of judges.")
+    topics = (topic.strip() for topic in call.query["topics"].split(","))
+    choice = Choice(Weighting(call.query["weights"]), tuple(filter(None, topics)))
+    with database().reading() as session:
+        report = agreement.agreement_report(session, call.slug, choice, memory=memory())
+    headings, rows = report.table(by)
+    named = [dict(zip(headings, row, strict=True)) for row in rows]
+    return as_json({"by": by, "rows": named, "grades_without_time": report.over_time.left_out})

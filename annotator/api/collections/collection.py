@@ -1,0 +1,136 @@
+"""Collections that the caller may see, what they hold, their guidelines; and the token itself."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.site.access import caller, token_in_use
+from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Moment, whole
+from annotator.storage import Role
+from annotator.storage.collections.collection import find_collection
+from annotator.web.site.context import database, the_place
+from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections.collection import CollectionView
+from annotator.workflows.people import members
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("collections", "Evaluation exercises: topics, documents, runs, judgements.")
+
+ANY_SCOPE = tuple(Scope)
+
+
+class TokenView(Schema):
+    """For whom a token acts, and what it opens."""
+
+    name = fields.String(required=True)
+    administrator = fields.Boolean(required=True)
+    scopes = fields.List(fields.String, required=True)
+
+
+class GradeView(Schema):
+    """A grade of the scale."""
+
+    value = fields.Integer(required=True)
+    name = fields.String(required=True)
+    description = fields.String(required=True)
+
+
+class CollectionRow(Schema):
+    """A collection as lists show it."""
+
+    slug = fields.String(required=True)
+    title = fields.String(required=True)
+    closed = fields.Boolean(required=True)
+    roles = fields.List(fields.String, required=True, metadata={"description": "The caller's."})
+
+
+class CollectionDetails(CollectionRow):
+    """A collection with its scale and rules; the counts are for organisers."""
+
+    team = fields.String(required=True, allow_none=True, metadata={"description": "The caller's."})
+    scale = fields.List(fields.Nested(GradeView), required=True)
+    relevant_from = fields.Integer(required=True)
+    submissions_until = Moment(required=True, allow_none=True)
+    submissions_until_written = fields.String(
+        required=True, metadata={"description": "The deadline as the organiser wrote it, with its zone; may be empty."}
+    )
+    counts = fields.Dict(fields.String, fields.Integer, required=True, allow_none=True)
+
+
+class GuidelinesView(Schema):
+    """The guidelines in force; number 0 and no text before the first version."""
+
+    number = fields.Integer(required=True)
+    text = fields.String(required=True, metadata={"description": "Markdown."})
+
+
+class AcceptanceBody(Schema):
+    """Which version was read."""
+
+    number = whole(1, required=True)
+
+
+@operation(resource, "GET", "/token", gives=Gives(TokenView))
+def show_token(_call: Call) -> object:
+    """Say for whom this token acts, and what it opens."""
+    return {**vars(caller()), "scopes": sorted(token_in_use().scopes)}
+
+
+@operation(
+    resource, "GET", "/collections", scopes=ANY_SCOPE, takes=Takes(pages=True), gives=Gives(CollectionRow, many=True)
+)
+def list_collections(_call: Call) -> object:
+    """List the collections that the caller is a member of; for an administrator, all."""
+    person, only = caller(), token_in_use().collection_id
+    with database().reading() as session:
+        shown = collection.list_collections(session, None if person.administrator else person.id)
+        if only is not None:
+            shown = [one for one in shown if find_collection(session, one.slug).id == only]
+        roles = members.roles_everywhere(session, person.id)
+    return [_row(one, roles.get(one.slug, frozenset())) for one in shown]
+
+
+@operation(resource, "GET", "/collections/<slug>", scopes=ANY_SCOPE, roles=[], gives=Gives(CollectionDetails))
+def show_collection(call: Call) -> object:
+    """Show a collection with its scale and its rules."""
+    place, counts = the_place(), None
+    if place.organises:
+        with database().reading() as session:
+            counts = vars(collection.count_collection(session, call.slug))
+    shown = place.collection
+    return {
+        **_row(shown, place.roles),
+        "team": place.team,
+        "scale": shown.scale,
+        "relevant_from": shown.relevant_from,
+        "submissions_until": shown.submissions_until,
+        "submissions_until_written": shown.submissions_until_written,
+        "counts": counts,
+    }
+
+
+@operation(resource, "GET", "/collections/<slug>/guidelines", scopes=ANY_SCOPE, roles=[], gives=Gives(GuidelinesView))
+def show_guidelines(call: Call) -> object:
+    """Show what judges are to go by."""
+    with database().reading() as session:
+        return guidelines.show_guidelines(session, call.slug)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/guidelines/acceptance",
+    scopes=[Scope.JUDGE],
+    roles=[Role.JUDGE],
+    takes=Takes(body=AcceptanceBody),
+    gives=Gives(GuidelinesView),
+)
+def accept_guidelines(call: Call) -> object:
+    """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""
+    with database().transaction() as session:
+        guidelines.accept_guidelines(session, call.slug, caller().id, call.body["number"])
+        return guidelines.show_guidelines(session, call.slug)
+
+
+def _row(shown: CollectionView, roles: frozenset[Role]) -> dict[str, object]:
+    return {"slug": shown.slug, "title": shown.title, "closed": shown.closed, "roles": sorted(roles)}

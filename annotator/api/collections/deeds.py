@@ -1,0 +1,24 @@
+"""Notes for the audit log what a program did, in the transaction of the deed itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotator.api.site.access import caller
+from annotator.storage.collections.audit import Actor, Door, Transaction, record_in
+from annotator.web.site.context import database, now
+
+
+def note(
+    session: Transaction, action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None
+) -> None:
+    """Add a line: the caller did this to the collection."""
+    person = caller()
+    record_in(
+        session, Actor(Door.API, person.name, person.id), action, slug, at=now(), subject=subject, details=details
+    )
+
+
+def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, object] | None = None) -> None:
+    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    with database().transaction() as session:
+        note(session, action, slug, subject=subject, details=details)

@@ -1,0 +1,160 @@
+"""Deletions: delete what was stored by mistake, list what can be restored, restore it."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note
+from annotator.api.site.access import caller, token_in_use
+from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Moment, Text, one_of
+from annotator.storage import DeletedKind, Role
+from annotator.web.site.context import database, now, settings
+from annotator.workflows.collections import restoring
+from annotator.workflows.collections.deletions import delete_it, foresee_deletion
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("deletions", "What was deleted can be restored for a while; for organisers.")
+
+OURS = [Role.ORGANISER]
+
+
+class DeletionView(Schema):
+    """Something that was deleted and can be restored."""
+
+    number = fields.Integer(required=True)
+    kind = fields.String(required=True)
+    subject = fields.String(required=True, metadata={"description": "Such as a topic's number, a pool's version."})
+    counts = fields.Dict(keys=fields.String, values=fields.Integer, required=True)
+    deleted_at = Moment(required=True)
+    until = Moment(required=True, metadata={"description": "When it is removed for good."})
+
+
+class DeletedCollectionView(Schema):
+    """A deleted collection that can be restored."""
+
+    slug = fields.String(required=True)
+    title = fields.String(required=True)
+    deleted_at = Moment(required=True)
+    until = Moment(required=True, metadata={"description": "When it is removed for good."})
+
+
+class DeletionBody(Schema):
+    """What to delete."""
+
+    kind = one_of([kind.value for kind in DeletedKind], required=True)
+    subjects = fields.List(Text(), load_default=list, metadata={"description": "Docnos, or one number."})
+    typed = Text(
+        load_default=None,
+        metadata={"description": "The topic's number or the collection's short name, where judgements go with it."},
+    )
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Count, and delete nothing."})
+
+
+class DeletedView(Schema):
+    """What a deletion took away, or would take away."""
+
+    number = fields.Integer(required=True, allow_none=True, metadata={"description": "None of a dry run."})
+    kind = fields.String(required=True)
+    subject = fields.String(required=True)
+    counts = fields.Dict(keys=fields.String, values=fields.Integer, required=True)
+    to_type = fields.String(required=True, metadata={"description": "What “typed” has to be, “” for nothing."})
+
+
+class RestoredView(Schema):
+    """What was restored."""
+
+    kind = fields.String(required=True)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/deletions",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(pages=True),
+    gives=Gives(DeletionView, many=True),
+)
+def list_deletions(call: Call) -> object:
+    """List what can be restored, newest first."""
+    with database().reading() as session:
+        return restoring.list_deletions(session, call.slug, days=settings().deletion_days)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/deletions",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(body=DeletionBody),
+    gives=Gives(DeletedView),
+)
+def delete(call: Call) -> object:
+    """Delete a topic, the newest version of the pool, an import of labels, documents' texts, or the collection."""
+    kind, subjects, at, number = DeletedKind(call.body["kind"]), call.body["subjects"], now(), None
+    with database().transaction(keep=not call.body["dry_run"]) as session:
+        foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
+        if not call.body["dry_run"]:
+            details = {"kind": kind.value, **foreseen.counts}
+            note(session, "deletions.add", call.slug, subject=foreseen.subject, details=details)
+            typed = call.body["typed"]
+            number, _ = delete_it(session, call.slug, kind, subjects, typed=typed, by_id=caller().id, at=at)
+    return {**vars(foreseen), "kind": kind.value, "number": number}
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/deletions/<row:number>/restore",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    gives=Gives(RestoredView),
+)
+def restore(call: Call) -> object:
+    """Put back what was deleted, just as it was."""
+    number = int(call.path["number"])
+    with database().transaction() as session:
+        kind = restoring.restore_deletion(session, call.slug, number, at=now())
+        note(session, "deletions.restore", call.slug, subject=number, details={"kind": kind.value})
+    return {"kind": kind.value}
+
+
+@operation(
+    resource,
+    "GET",
+    "/deleted-collections",
+    scopes=[Scope.ORGANISE],
+    takes=Takes(pages=True),
+    gives=Gives(DeletedCollectionView, many=True),
+)
+def list_deleted_collections(_call: Call) -> object:
+    """List the deleted collections that the caller organised and can restore; for an administrator, all."""
+    with database().reading() as session:
+        return restoring.list_deleted_collections(session, days=settings().deletion_days, **_restorable())
+
+
+# The name is no `slug`: that is of a collection that is found, and a deleted one is not.
+@operation(
+    resource,
+    "POST",
+    "/deleted-collections/<name>/restore",
+    scopes=[Scope.ORGANISE],
+    gives=Gives(RestoredView),
+)
+def restore_collection(call: Call) -> object:
+    """Restore a deleted collection that the caller organised; administrators restore any."""
+    slug = call.path["name"]
+    with database().transaction() as session:
+        restoring.restore_collection(session, slug, at=now(), **_restorable())
+        note(session, "collections.restore", slug)
+    return {"kind": DeletedKind.COLLECTION.value}
+
+
+def _restorable() -> dict[str, int | None]:
+    """Which deleted collections the caller and the token open."""
+    person = caller()
+    return {
+        "organised_by": None if person.administrator else person.id,
+        "only_id": token_in_use().collection_id,
+    }

@@ -1,0 +1,116 @@
+"""Documents: import texts, say which of the pool have none, show one."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note
+from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.jobs_asked import MOST_AT_ONCE
+from annotator.api.site.values import Text
+from annotator.files import InputFile
+from annotator.storage import Role
+from annotator.web.site.context import database, now, settings
+from annotator.web.site.later import told_of, work
+from annotator.workflows.documents import documents, indexing, search
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("documents", "The corpus; for organisers.")
+
+OURS = [Role.ORGANISER]
+# What was packed in several parts becomes more than its end says.
+MOST_UNPACKED_AT_ONCE = 4 * MOST_AT_ONCE
+
+
+class DocumentView(Schema):
+    """A document of the corpus."""
+
+    docno = fields.String(required=True)
+    title = fields.String(required=True)
+    body = fields.String(required=True)
+    url = fields.String(required=True, allow_none=True)
+    language = fields.String(required=True, allow_none=True)
+
+
+class MissingDocument(Schema):
+    """A document of the pool that has no text, with the topics that want it."""
+
+    docno = fields.String(required=True)
+    topics = fields.List(fields.String, required=True)
+
+
+class ImportQuery(Schema):
+    """How a file of documents is to be read."""
+
+    name = Text(load_default="documents", metadata={"description": "The file's name, as problems tell it."})
+    fields_ = Text(
+        load_default="",
+        data_key="fields",
+        metadata={"description": "Other names of JSON fields: OURS=THEIRS, such as “docno=id body=text”."},
+    )
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
+
+
+class DocumentsImported(Schema):
+    """What an import came to."""
+
+    added = fields.Integer(required=True)
+    filled = fields.Integer(required=True, metadata={"description": "Had no text before."})
+    changed = fields.Integer(required=True)
+    unchanged = fields.Integer(required=True)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/documents",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(query=ImportQuery, file=True),
+    gives=Gives(DocumentsImported),
+)
+def import_documents(call: Call) -> object:
+    """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
+
+    Sending it again changes nothing. One of more than 8 MiB, unpacked, is left to the worker.
+    """
+    names = documents.parse_fields(call.query["fields_"].split())
+    files = told_of([InputFile(call.query["name"], call.content)])
+    most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
+    read = documents.read_documents(files, fields=names, unpacked_limit=most)
+    at_once = len(read) <= indexing.INDEXED_AT_ONCE and work() is None
+    dry_run = call.query["dry_run"]
+    with database().transaction(keep=not dry_run) as session:
+        stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
+        note(session, "documents.import", call.slug, subject=call.query["name"], details=vars(stored))
+    if not at_once and not dry_run and work() is None:
+        sum(indexing.index_rest(database()))
+    return stored
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/missing-documents",
+    scopes=[Scope.READ],
+    roles=OURS,
+    takes=Takes(pages=True),
+    gives=Gives(MissingDocument, many=True),
+)
+def missing_documents(call: Call) -> object:
+    """List the documents of the pool that have no text yet."""
+    with database().reading() as session:
+        return documents.missing_documents(session, call.slug)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/documents/<path:docno>",
+    scopes=[Scope.READ],
+    roles=OURS,
+    gives=Gives(DocumentView),
+)
+def show_document(call: Call) -> object:
+    """Show a document that has a text."""
+    with database().reading() as session:
+        return search.open_document(session, call.slug, call.path["docno"])

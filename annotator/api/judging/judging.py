@@ -1,0 +1,241 @@
+"""Judging by script: which topics have work, documents in hand, judgements; and all that was said, for organisers.
+
+What a judge gets tells nothing of runs, ranks, scores or of what others said, as on the judging screen.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Response
+from marshmallow import Schema, fields, validate
+
+from annotator.api.collections.deeds import note_export
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.problems import problem
+from annotator.api.site.values import GREATEST, Text, one_of, whole
+from annotator.storage import CannotJudge, Role
+from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.saying import Passage
+from annotator.web.site.choosing import choices_to_come, choose_if_few
+from annotator.web.site.context import database, now
+from annotator.web.site.downloads import CSV, JSON_LINES
+from annotator.web.site.error_pages import status_of
+from annotator.web.site.json_answers import MOST_BYTES
+from annotator.workflows.judging import judgement_export, judging
+from annotator.workflows.judging.judging import JudgingTask
+from annotator.workflows.judging.recording import MOST_ACTS, MOST_PASSAGES, Act, Refusal, record_acts
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("judging", "Documents in, grades out; the caller is the judge.")
+
+OURS = [Role.JUDGE]
+LEAST_GRADE = -GREATEST
+
+
+class TopicWork(Schema):
+    """A topic as the caller sees it: what they judged of it, and what waits for them."""
+
+    number = fields.String(required=True)
+    title = fields.String(required=True)
+    judged = fields.Integer(required=True)
+    waiting = fields.Integer(required=True)
+    put_off = fields.Integer(required=True)
+    owned = fields.Boolean(required=True)
+    dropped = fields.Boolean(required=True)
+
+
+class DrawBody(Schema):
+    """Of which topic documents are wanted."""
+
+    topic = Text(required=True)
+
+
+class TopicWords(Schema):
+    """What a topic says."""
+
+    number = fields.String(required=True)
+    title = fields.String(required=True)
+    description = fields.String(required=True)
+    narrative = fields.String(required=True)
+    language = fields.String(required=True, allow_none=True)
+
+
+class DocumentInHand(Schema):
+    """A document to judge; grades name its assignment."""
+
+    assignment = fields.Integer(required=True, attribute="assignment_id")
+    docno = fields.String(required=True)
+    title = fields.String(required=True)
+    body = fields.String(required=True, allow_none=True, metadata={"description": "Null when there is no text."})
+    url = fields.String(required=True, allow_none=True)
+    language = fields.String(required=True, allow_none=True)
+
+
+class Drawn(Schema):
+    """Documents in the caller's hands, at most eight; the topic is null when nothing waits."""
+
+    topic = fields.Nested(TopicWords, required=True, allow_none=True)
+    documents = fields.List(fields.Nested(DocumentInHand), required=True)
+    judged = fields.Integer(required=True)
+    waiting = fields.Integer(required=True)
+
+
+class PassageBody(Schema):
+    """Words of a document that are kept as evidence; places count characters of its text, from 0."""
+
+    start = whole(required=True)
+    end = whole(required=True)
+    text = Text(required=True)
+
+
+class JudgementBody(Schema):
+    """A grade, or why there is none. The id is the sender's own: sent again, it is stored once."""
+
+    id = Text(required=True, metadata={"description": "1 to 64 letters, digits, “-” and “_”."})
+    assignment = whole(required=True)
+    grade = whole(LEAST_GRADE, load_default=None, allow_none=True)
+    cannot_judge = one_of(CannotJudge, load_default=None, allow_none=True)
+    note = Text(load_default="")
+    seconds = fields.Float(load_default=None, allow_none=True, metadata={"description": "Of active judging."})
+    guidelines = whole(load_default=None, allow_none=True, metadata={"description": "The version gone by."})
+    evidence = fields.List(fields.Nested(PassageBody), load_default=list, validate=validate.Length(max=MOST_PASSAGES))
+
+
+class JudgementsBody(Schema):
+    """Judgements, each stored or refused by itself."""
+
+    judgements = fields.List(
+        fields.Nested(JudgementBody), required=True, validate=validate.Length(min=1, max=MOST_ACTS)
+    )
+
+
+class RefusedJudgement(Schema):
+    """A judgement that was not stored, and why."""
+
+    id = fields.String(required=True)
+    status = fields.Integer(required=True)
+    detail = fields.String(required=True)
+
+
+class Stored(Schema):
+    """The ids of what is stored, now or since an earlier time, and what is not."""
+
+    acknowledged = fields.List(fields.String, required=True)
+    refused = fields.List(fields.Nested(RefusedJudgement), required=True)
+
+
+class FormatQuery(Schema):
+    """As what."""
+
+    format = one_of(["jsonl", "csv"], load_default="jsonl")
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/judging",
+    scopes=[Scope.JUDGE],
+    roles=OURS,
+    gives=Gives(TopicWork, many=True),
+)
+def list_work(call: Call) -> object:
+    """List the topics that have documents for the caller."""
+    to_come = choices_to_come(call.slug)
+    with database().transaction() as session:  # leases that ran out are given back on the way
+        return judging.topics_to_judge(session, call.slug, caller().id, now=now(), to_come=to_come)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/judging/documents",
+    scopes=[Scope.JUDGE],
+    roles=OURS,
+    takes=Takes(body=DrawBody),
+    gives=Gives(Drawn),
+)
+def draw_documents(call: Call) -> object:
+    """Draw documents of a topic: those in hand already, and further ones up to eight.
+
+    Each stays in hand for 30 minutes, which every call of the judge renews. Whoever asks again before judging gets
+    the same documents.
+    """
+    while True:
+        has_chosen = choose_if_few(call.slug, call.body["topic"], caller().id)
+        task = database().attempt(
+            lambda session: judging.next_task(session, call.slug, call.body["topic"], caller().id, now=now())
+        )
+        if task is not None:
+            return _drawn(task)
+        if not has_chosen:
+            return {"topic": None, "documents": [], "judged": 0, "waiting": 0}
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/judgements",
+    scopes=[Scope.JUDGE],
+    roles=OURS,
+    takes=Takes(body=JudgementsBody, most_bytes=MOST_BYTES),
+    gives=Gives(Stored),
+)
+def judge(call: Call) -> object:
+    """Store judgements, each under its sender's id; one that arrives again is acknowledged again and stored once.
+
+    A judgement is not refused for being late. Where nothing at all is stored, the status is that of the first refusal.
+    """
+    at, acts = now(), [_act(one) for one in call.body["judgements"]]
+    stored = database().attempt(lambda session: record_acts(session, call.slug, caller().id, acts, received_at=at))
+    refused = [_refused(one) for one in stored.refused]
+    if refused and not stored.acknowledged:
+        first = stored.refused[0].error
+        return problem(status_of(first), str(first), refused=refused)
+    return {"acknowledged": stored.acknowledged, "refused": refused}
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/judgements",
+    scopes=[Scope.READ],
+    roles=[Role.ORGANISER],
+    takes=Takes(query=FormatQuery),
+    gives=Gives(media=[JSON_LINES, CSV]),
+)
+def export_judgements(call: Call) -> Response:
+    """Give out everything that was said: who gave which grade to what, when, and what was replaced."""
+    with database().reading() as session:
+        rows = judgement_export.export_judgements(session, call.slug)
+    note_export("judgements.export", call.slug)
+    if call.query["format"] == "csv":
+        return text(judgement_export.judgements_csv(rows), CSV)
+    return text(judgement_export.judgements_jsonl(rows), JSON_LINES)
+
+
+def _drawn(task: JudgingTask) -> dict[str, object]:
+    words = ("number", "title", "description", "narrative", "language")
+    return {
+        "topic": {name: getattr(task, f"topic_{name}") for name in words},
+        "documents": task.documents,
+        "judged": task.judged,
+        "waiting": task.waiting,
+    }
+
+
+def _act(body: Mapping[str, Any]) -> Act:
+    reason = None if body["cannot_judge"] is None else CannotJudge(body["cannot_judge"])
+    evidence: Sequence[Mapping[str, Any]] = body["evidence"]
+    return Act(
+        id=body["id"],
+        assignment_id=body["assignment"],
+        decision=Decision(body["grade"], reason, body["note"], body["seconds"]),
+        guidelines=body["guidelines"],
+        evidence=tuple(Passage(**one) for one in evidence),
+    )
+
+
+def _refused(refusal: Refusal) -> dict[str, object]:
+    return {"id": refusal.id, "status": status_of(refusal.error), "detail": str(refusal.error)}

@@ -1,0 +1,275 @@
+"""What systems cost: the facts that may be stated, what is stated of a run, and all runs beside their scores."""
+
+from flask import Response
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Text, one_of
+from annotator.errors import InvalidValueError
+from annotator.storage import Role
+from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
+from annotator.web.people.senders import own_team
+from annotator.web.site.context import database, now
+from annotator.web.site.downloads import CSV
+from annotator.workflows.leaderboard import costs, costs_text
+from annotator.workflows.leaderboard.costs import ColumnRequest, Question, RunCosts, Statement
+from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.runs import submissions
+
+resource = resource_of(
+    "costs",
+    "What systems cost. A participant states costs of their team's runs alone, and reads those of all runs once the "
+    "leaderboard is released.",
+)
+
+SENDERS = (Role.ORGANISER, Role.PARTICIPANT)
+SEES_RUNS = (Scope.READ, Scope.RUNS)
+
+
+class Fact(Schema):
+    """Something that may be stated of a run."""
+
+    key = fields.String(required=True)
+    name = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"description": "number, words, or list: words parted by commas."})
+    unit = fields.String(required=True, metadata={"description": "Of the number, as it is kept."})
+    better = fields.String(required=True, metadata={"description": "less, more or neither."})
+    per = fields.String(
+        required=True, metadata={"description": "What it is stated for each of: documents, query type, or nothing."}
+    )
+    is_own = fields.Boolean(required=True, data_key="own", metadata={"description": "Added by the organisers."})
+
+
+class Stated(Schema):
+    """One thing stated: a number in the unit of its fact, or words."""
+
+    fact = fields.String(required=True)
+    detail = fields.String(required=True, metadata={"description": "How many documents, or which type of query."})
+    number = fields.Float(required=True, allow_none=True)
+    words = fields.String(required=True)
+
+
+class Stating(Schema):
+    """One thing to state, as a person would write it: `48.5`, `1.2 GB`, `Boolean, phrase`; nothing takes it back."""
+
+    fact = Text(required=True)
+    detail = Text(load_default="")
+    value = Text(required=True)
+
+
+class Costs(Schema):
+    """What is to be stated of a run."""
+
+    costs = fields.List(fields.Nested(Stating), required=True)
+
+
+class ColumnWanted(Schema):
+    """Something else that may be stated of every run of this collection."""
+
+    key = Text(required=True)
+    name = Text(load_default="", metadata={"description": "What pages call it; the key unless given."})
+    kind = one_of(["number", "words"], load_default="number")
+    unit = Text(load_default="")
+    better = one_of(["less", "more", "neither"], load_default="neither")
+
+
+class ReportQuery(Schema):
+    """By which measure, which cost, and as what."""
+
+    m = Text(load_default=DEFAULT_MEASURES[0], metadata={"description": "A measure, such as nDCG@10."})
+    cost = Text(
+        load_default=None,
+        metadata={"description": "The cost of the Pareto front, such as latency_at@1000000; a latency unless given."},
+    )
+    within = Text(load_default="", metadata={"description": "Only runs within this bound, such as “50 ms”."})
+    format = one_of(["json", "csv"], load_default="json")
+
+
+class CostColumn(Schema):
+    """A cost that some run states."""
+
+    cost = fields.String(required=True, metadata={"description": "Its fact, with @ and the detail if it has one."})
+    unit = fields.String(required=True)
+
+
+class CostsOfRun(Schema):
+    """A run with its score and its costs."""
+
+    run = fields.String(required=True)
+    team = fields.String(required=True, allow_none=True)
+    value = fields.Float(required=True, allow_none=True, metadata={"description": "Null where it has no score."})
+    front = fields.Boolean(
+        required=True,
+        allow_none=True,
+        metadata={"description": "No run is at least as good and as cheap, and better in one; null without a front."},
+    )
+    costs = fields.Dict(required=True, metadata={"description": "By fact and detail: a number in its unit, or words."})
+
+
+class CostReport(Schema):
+    """What every run costs, best first by the measure; measure and qrels are null while nothing can be scored."""
+
+    measure = fields.String(required=True, allow_none=True)
+    qrels = fields.String(required=True, allow_none=True)
+    policy = fields.String(required=True, allow_none=True)
+    grades = fields.Integer(required=True, allow_none=True)
+    topics = fields.Integer(required=True, allow_none=True)
+    fingerprint = fields.String(required=True, allow_none=True)
+    unscored = fields.String(required=True, allow_none=True, metadata={"description": "Why there are no scores."})
+    cost = fields.String(required=True, metadata={"description": "The cost of the front and of the bound."})
+    unit = fields.String(required=True)
+    within = fields.Float(required=True, allow_none=True, metadata={"description": "The bound, in that unit."})
+    over = fields.Integer(required=True, metadata={"description": "Runs beyond the bound, which are left out."})
+    silent = fields.Integer(required=True, metadata={"description": "Runs left out that do not state the cost."})
+    has_front = fields.Boolean(required=True)
+    columns = fields.List(fields.Nested(CostColumn), required=True)
+    rows = fields.List(fields.Nested(CostsOfRun), required=True)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/costs",
+    scopes=[Scope.READ],
+    roles=[Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT],
+    takes=Takes(query=ReportQuery),
+    gives=Gives(CostReport, media=[CSV]),
+)
+def show_cost_report(call: Call) -> Response:
+    """Show what every run costs beside its score, and the Pareto front.
+
+    Participants see it once the whole leaderboard is released to them, by the grades that `qrels` names.
+    """
+    require_released_costs()
+    board, unscored = cost_board(call.slug, call.query["m"])
+    report = cost_report(call.slug, board, Question(call.query["cost"], call.query["within"]))
+    if call.query["format"] == "csv":
+        return text(costs_text.costs_csv(report), CSV)
+    return as_json({**costs_text.as_json(report), "unscored": None if unscored is None else str(unscored)})
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/cost-facts",
+    scopes=SEES_RUNS,
+    roles=SENDERS,
+    takes=Takes(pages=True),
+    gives=Gives(Fact, many=True),
+)
+def list_facts(call: Call) -> object:
+    """List what may be stated of a run."""
+    with database().reading() as session:
+        return list(costs.list_facts(session, call.slug))
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/cost-facts",
+    scopes=[Scope.ORGANISE],
+    roles=[Role.ORGANISER],
+    takes=Takes(body=ColumnWanted),
+    gives=Gives(Fact, 201),
+)
+def add_fact(call: Call) -> object:
+    """Let something else be stated of every run."""
+    asked = call.body
+    request = ColumnRequest(asked["key"], asked["name"] or asked["key"], asked["kind"], asked["unit"], asked["better"])
+    with database().transaction() as session:
+        added = costs.add_column(session, call.slug, request, at=now())
+        note(session, "costs.add-column", call.slug, subject=request.key, details=vars(request))
+    return added
+
+
+@operation(
+    resource,
+    "DELETE",
+    "/collections/<slug>/cost-facts/<key>",
+    scopes=[Scope.ORGANISE],
+    roles=[Role.ORGANISER],
+    gives=Gives(Fact),
+)
+def remove_fact(call: Call) -> object:
+    """Remove a fact that organisers added; no run may state it."""
+    key = call.path["key"]
+    with database().transaction() as session:
+        facts = {fact.key: fact for fact in costs.list_facts(session, call.slug)}
+        costs.remove_column(session, call.slug, key)
+        note(session, "costs.remove-column", call.slug, subject=key)
+    return facts[key]
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/run-costs/<path:tag>",
+    scopes=SEES_RUNS,
+    roles=SENDERS,
+    takes=Takes(pages=True),
+    gives=Gives(Stated, many=True),
+)
+def show_costs(call: Call) -> object:
+    """What is stated of a run."""
+    return list(_stated(call).statements)
+
+
+@operation(
+    resource,
+    "PUT",
+    "/collections/<slug>/run-costs/<path:tag>",
+    scopes=[Scope.RUNS],
+    roles=SENDERS,
+    takes=Takes(body=Costs),
+    gives=Gives(Stated, many=True),
+)
+def state_costs(call: Call) -> object:
+    """Let this stand instead of all that was stated of a run."""
+    at, tag, team = now(), call.path["tag"], own_team()
+    written = [(one["fact"], one["detail"], one["value"]) for one in call.body["costs"]]
+    with database().transaction() as session:
+        submissions.check_may_change(session, call.slug, caller().id, team=team, at=at)
+        statements = costs.read_written(costs.list_facts(session, call.slug), written)
+        costs.replace_costs(session, call.slug, tag, statements, at=at, team=team)
+        note(session, "costs.set", call.slug, subject=tag, details={"facts": sorted(one.address for one in statements)})
+    return list(_stated(call).statements)
+
+
+@operation(
+    resource,
+    "PATCH",
+    "/collections/<slug>/run-costs/<path:tag>",
+    scopes=[Scope.RUNS],
+    roles=SENDERS,
+    takes=Takes(body=Costs),
+    gives=Gives(Stated, many=True),
+)
+def change_costs(call: Call) -> object:
+    """Change some of what is stated of a run: an empty value takes a statement back, and all else stays."""
+    at, tag, team = now(), call.path["tag"], own_team()
+    written = _by_address(call)
+    with database().transaction() as session:
+        submissions.check_may_change(session, call.slug, caller().id, team=team, at=at)
+        costs.change_costs(session, call.slug, tag, written, at=at, team=team)
+        note(session, "costs.set", call.slug, subject=tag, details={"facts": sorted(written)})
+    return list(_stated(call).statements)
+
+
+def _by_address(call: Call) -> dict[str, str]:
+    """What was written, by fact and detail; `InvalidValueError` when something is there twice."""
+    written: dict[str, str] = {}
+    for one in call.body["costs"]:
+        address = Statement(one["fact"], one["detail"]).address
+        if address in written:
+            raise InvalidValueError("“%(address)s” is stated twice.", address=address)
+        written[address] = one["value"]
+    return written
+
+
+def _stated(call: Call) -> RunCosts:
+    with database().reading() as session:
+        return costs.costs_of_run(session, call.slug, call.path["tag"], team=own_team())

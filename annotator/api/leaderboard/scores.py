@@ -1,0 +1,198 @@
+"""Scores: the leaderboard, for participants as far as it is released, and a team's own scores."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from flask import Response
+from marshmallow import INCLUDE, Schema, fields
+
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Text, counted, one_of
+from annotator.errors import NotAllowedError, NotFoundError
+from annotator.storage import Role, ScoresShown
+from annotator.web.leaderboard.live_scores import live_scores
+from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
+from annotator.web.people.observing import policy_shown, released_grades
+from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.leaderboard.leaderboard import (
+    DEFAULT_MEASURES,
+    Compat,
+    GradesFrom,
+    IntervalMethod,
+    Leaderboard,
+    View,
+)
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("scores", "Every run scored, by measures that equal trec_eval's.")
+
+ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
+
+
+class RoundQuery(Schema):
+    """Whether only the runs of one round are scored, and how."""
+
+    round = counted(
+        load_default=None,
+        metadata={"description": "Only the runs of this round; for participants one that their team took part in."},
+    )
+    residual = fields.Boolean(
+        load_default=True, metadata={"description": "Of a round: without what was judged before."}
+    )
+
+
+class BoardQuery(RoundQuery):
+    """By which measures, against which grades, and as what."""
+
+    m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
+    sort = Text(
+        load_default=None,
+        metadata={"description": "One of the measures, run or team, by which to sort; the first measure unless given."},
+    )
+    letters = fields.Boolean(load_default=False)
+    interval = one_of([one.value for one in IntervalMethod], load_default=IntervalMethod.T.value)
+    compat = one_of(
+        [one.value for one in Compat],
+        load_default=Compat.TREC_EVAL_10.value,
+        metadata={"description": "Which trec_eval to equal: its version 9 compares scores as 32-bit numbers."},
+    )
+    baseline = Text(load_default=None, metadata={"description": "Test every run against this one. For organisers."})
+    qrels = counted(load_default=None, metadata={"description": "A kept version of the qrels. For organisers."})
+    policy = Text(load_default=None, metadata={"description": "Settle by this policy. For organisers."})
+    judge = Text(load_default=None, metadata={"description": "By the grades of one judge. For organisers."})
+    per_topic = fields.Boolean(load_default=False)
+    format = one_of(["json", "csv"], load_default="json")
+
+
+class OwnQuery(RoundQuery):
+    """The measures, the run and the format; the first measure is also shown topic by topic."""
+
+    run = Text(load_default=None, metadata={"description": "Only this run of the team."})
+    m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
+    per_topic = fields.Boolean(load_default=False)
+    format = one_of(["json", "csv"], load_default="json")
+
+
+class Board(Schema):
+    """The leaderboard; every value is exact, and the fingerprint names the grades."""
+
+    class Meta:
+        """There is more than is named."""
+
+        unknown = INCLUDE
+
+    measures = fields.List(fields.String, required=True)
+    topics = fields.List(fields.String, required=True)
+    source = fields.String(
+        required=True,
+        metadata={"description": "The number of the kept version of the qrels, or live; then the round, if any."},
+    )
+    policy = fields.String(required=True, allow_none=True)
+    grades = fields.Integer(required=True)
+    fingerprint = fields.String(required=True)
+    rows = fields.List(fields.Dict, required=True)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/leaderboard",
+    scopes=[Scope.READ],
+    roles=[Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT],
+    takes=Takes(query=BoardQuery),
+    gives=Gives(Board, media=[CSV]),
+)
+def show_leaderboard(call: Call) -> Response:
+    """Score every run: for organisers by what is judged at this moment, unless they ask for other grades.
+
+    Participants see it once the whole of it is released to them. To them, and to observers from then on, it is
+    computed from the version of the qrels that the scores were released by, which `source` names; it is "live" where
+    released scores follow the grades of the moment.
+    """
+    asked = call.query
+    _refuse_unless_allowed(asked)
+    require_round_of_reader(call.slug, asked["round"])
+    view = View(IntervalMethod(asked["interval"]), asked["baseline"], asked["letters"], asked["sort"])
+    with database().reading() as session:
+        board = leaderboard.build_leaderboard(
+            session,
+            call.slug,
+            tuple(asked["m"]) or DEFAULT_MEASURES,
+            grades=_grades(asked),
+            view=view,
+            memory=live_scores(),
+            before=None if _sees_all() else the_place().collection.scores_released_at,
+        )
+    board.require_sort()
+    return _answer(board, asked)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/scores",
+    scopes=[Scope.READ, Scope.RUNS],
+    roles=[Role.PARTICIPANT],
+    takes=Takes(query=OwnQuery),
+    gives=Gives(Board, media=[CSV]),
+)
+def show_own_scores(call: Call) -> Response:
+    """Show the scores of the caller's team, once they are released, by the grades that `source` names.
+
+    That is the version of the qrels that they were released by, or "live", the grades of the moment.
+    Where the organisers show it, `beside` has the topics of one run beside the median and the best of all runs.
+    """
+    run = call.query["run"]
+    measures = tuple(call.query["m"]) or DEFAULT_MEASURES
+    grades = released_grades(call.query["round"], residual=call.query["residual"])
+    found = own_scores(call.slug, measures, run=run, grades=grades)
+    board = found.board
+    if run is not None:
+        if found.standing is None:
+            raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=run)
+        board = replace(board, rows=tuple(row for row in board.rows if row.tag == run))
+    if found.standing is None or the_place().sees is ScoresShown.OWN:
+        return _answer(board, call.query)
+    return _answer(board, call.query, {"beside": leaderboard_standing.standing_as_json(found.standing)})
+
+
+def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, object] | None = None) -> Response:
+    """The leaderboard, in JSON with what more there is to say."""
+    board = replace(whole, policy=whole.policy and policy_shown(whole.policy))
+    if asked["format"] == "json":
+        return as_json({**leaderboard_text.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
+    if asked["per_topic"]:
+        return text(leaderboard_text.topics_csv(board), CSV)
+    return text(leaderboard_text.leaderboard_csv(board), CSV)
+
+
+def _grades(asked: Mapping[str, Any]) -> GradesFrom:
+    """For organisers the grades that are asked for, live ones unless said; for others those of the released scores."""
+    number = asked["round"]
+    if not the_place().organises:
+        return replace(released_grades(number, residual=asked["residual"]), compat=asked["compat"])
+    return GradesFrom(
+        policy=asked["policy"],
+        judge=asked["judge"],
+        version=asked["qrels"],
+        compat=asked["compat"],
+        round=number,
+        residual=number is not None and asked["residual"],
+    )
+
+
+def _sees_all() -> bool:
+    """Whether the caller sees every run, released or not."""
+    return bool(the_place().roles & {Role.ORGANISER, Role.OBSERVER})
+
+
+def _refuse_unless_allowed(asked: Mapping[str, Any]) -> None:
+    """Raise `NotAllowedError` for scores that are not released, and for what is the organisers' to choose."""
+    if not _sees_all() and the_place().sees is not ScoresShown.WHOLE:
+        raise NotAllowedError("The organisers do not show participants the leaderboard, or do not show it yet.")
+    if not the_place().organises and any(asked[name] is not None for name in ORGANISERS_ALONE):
+        raise NotAllowedError("Only organisers choose the grades that runs are scored by.")

@@ -1,0 +1,213 @@
+"""The pool: plan it, build it, say how far it is judged."""
+
+from flask import Response
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note, note_export
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Moment, Text, counted, one_of, whole
+from annotator.storage import Role, Showing
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import GREATEST_SEED
+from annotator.web.pools.plan_memory import plan_memory
+from annotator.web.site.context import database, now
+from annotator.web.site.downloads import PLAIN
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.pools import pool_building, pool_planning, pools
+from annotator.workflows.pools.pool_strategies import USUAL_STRATEGY, list_strategies
+
+resource = resource_of("pool", "The documents to be judged; for organisers. A pool only grows, in versions.")
+
+OURS = [Role.ORGANISER]
+MOST_HOURS = 1_000_000
+
+
+class TopicPool(Schema):
+    """How far the pool of a topic is judged."""
+
+    number = fields.String(required=True)
+    title = fields.String(required=True)
+    items = fields.Integer(required=True)
+    judged = fields.Integer(required=True)
+    complete = fields.Integer(required=True, metadata={"description": "Items with all the judgements they want."})
+
+
+class PoolVersionView(Schema):
+    """A version of the pool."""
+
+    version = fields.Integer(required=True)
+    strategy = fields.String(required=True)
+    parameters = fields.Dict(required=True)
+    seed = fields.Integer(required=True)
+    showing = fields.String(required=True)
+    built_by = fields.String(required=True, allow_none=True)
+    built_at = Moment(required=True)
+    added = fields.Integer(required=True)
+
+
+class PoolView(Schema):
+    """The pool as it is."""
+
+    versions = fields.List(fields.Nested(PoolVersionView), required=True)
+    topics = fields.List(fields.Nested(TopicPool), required=True)
+
+
+class PoolWanted(Schema):
+    """A pool that is described: its strategy, what that is told, and the runs."""
+
+    strategy = one_of(list_strategies(), load_default=USUAL_STRATEGY)
+    parameters = fields.Dict(
+        fields.String,
+        fields.Raw,
+        load_default=dict,
+        metadata={"description": "What the strategy is told, such as {“depth”: 10} or {“per_topic”: 100}."},
+    )
+    runs = fields.List(Text, load_default=None, allow_none=True, metadata={"description": "Tags; null for all."})
+    priority = whole(1, load_default=None, allow_none=True)
+    depth_of = fields.Dict(Text, whole(1), load_default=dict, metadata={"description": "Depth of a run, by tag."})
+    round = whole(1, load_default=None, allow_none=True)
+    seed = whole(0, GREATEST_SEED, load_default=None, allow_none=True)
+
+
+class PlanWanted(PoolWanted):
+    """The same, with the hours there are."""
+
+    hours = fields.Float(load_default=None, allow_none=True, metadata={"description": "Of all judges together."})
+
+
+class BuildingWanted(PoolWanted):
+    """The same, with the order in which judges see what is added."""
+
+    showing = one_of(Showing, load_default=Showing.RANDOM.value)
+
+
+class TopicGrowth(Schema):
+    """What a building did for a topic."""
+
+    number = fields.String(required=True)
+    added = fields.Integer(required=True)
+    already_pooled = fields.Integer(required=True)
+
+
+class PoolBuilt(Schema):
+    """What a building did; the version is the one in force, which is new unless nothing else was."""
+
+    version = fields.Integer(required=True)
+    is_new = fields.Boolean(required=True)
+    added = fields.Integer(required=True)
+    already_pooled = fields.Integer(required=True)
+    topics = fields.List(fields.Nested(TopicGrowth), required=True)
+
+
+class Plan(Schema):
+    """Pools of growing amounts by one strategy; lists are by amount, and `asked` is the place of the one wanted."""
+
+    strategy = fields.String(required=True)
+    grows = fields.String(required=True, allow_none=True, metadata={"description": "What the amounts are of."})
+    adaptive = fields.Boolean(required=True)
+    amounts = fields.List(fields.Integer, required=True)
+    asked = fields.Integer(required=True)
+    hours = fields.Float(required=True, allow_none=True)
+    to_come = fields.List(fields.Integer, required=True)
+    made = fields.Integer(required=True)
+    missing = fields.Integer(required=True)
+    effort = fields.Dict(required=True)
+    total = fields.Dict(required=True)
+    topics = fields.List(fields.Dict, required=True)
+    runs = fields.List(fields.Dict, required=True)
+    teams = fields.List(fields.Dict, required=True)
+
+
+class VersionQuery(Schema):
+    """Which version."""
+
+    version = counted(load_default=None, metadata={"description": "The pool as it was then; the newest if unsaid."})
+
+
+@operation(resource, "GET", "/collections/<slug>/pool", scopes=[Scope.READ], roles=OURS, gives=Gives(PoolView))
+def show_pool(call: Call) -> object:
+    """Show the versions of the pool and how far each topic is judged."""
+    with database().reading() as session:
+        return {
+            "versions": pools.pool_versions(session, call.slug),
+            "topics": pools.pool_progress(session, call.slug),
+        }
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/pool/documents",
+    scopes=[Scope.READ],
+    roles=OURS,
+    takes=Takes(query=VersionQuery),
+    gives=Gives(media=[PLAIN]),
+)
+def pooled_documents(call: Call) -> Response:
+    """Give the pool out as lines of topic and docno."""
+    with database().reading() as session:
+        content = pools.export_pool(session, call.slug, version=call.query["version"])
+    note_export("pool.export", call.slug)
+    return text(content, PLAIN)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/pool/plan",
+    scopes=[Scope.READ, Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(body=PlanWanted),
+    gives=Gives(Plan),
+)
+def plan_pool(call: Call) -> Response:
+    """Say what a pool would cost and bring, over all amounts; nothing is stored."""
+    with database().reading() as session:
+        plan = pool_planning.plan_pool(
+            session,
+            call.slug,
+            _described(call),
+            seed=call.body["seed"],
+            hours=call.body["hours"],
+            memory=plan_memory(),
+        )
+    return as_json(plan.as_json)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/pool",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(body=BuildingWanted),
+    gives=Gives(PoolBuilt),
+)
+def build_pool(call: Call) -> object:
+    """Build the pool, or let it grow; the same again makes no new version.
+
+    Programs are not asked to confirm what it costs: `pool/plan` shows the hours beforehand.
+    """
+    with database().reading() as session:
+        choice = pool_building.choose_pool(
+            session, call.slug, _described(call), seed=call.body["seed"], showing=Showing(call.body["showing"])
+        )
+    with database().transaction() as session:
+        summary = pool_building.store_pool(session, call.slug, choice, built_by_id=caller().id, built_at=now())
+        if summary.is_new:
+            note(session, "pool.build", call.slug, subject=str(summary.version), details={"added": summary.added})
+    return summary
+
+
+def _described(call: Call) -> PoolRequest:
+    said = {name: value for name, value in call.body["parameters"].items() if value is not None}
+    return PoolRequest(
+        call.body["strategy"],
+        {name: value if isinstance(value, int) else str(value) for name, value in said.items()},
+        call.body["runs"],
+        call.body["priority"],
+        call.body["depth_of"],
+        call.body["round"],
+    )

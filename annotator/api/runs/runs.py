@@ -1,0 +1,268 @@
+"""Runs: check a file, send it, list what was sent, give it back, withdraw it."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import PureWindowsPath
+
+from flask import Response
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note, note_export
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Moment, Text, counted, one_of
+from annotator.files import InputFile
+from annotator.storage import Role, RunType
+from annotator.storage.runs import sent_runs
+from annotator.web.people.senders import own_team
+from annotator.web.site.context import database, now, settings, the_place
+from annotator.web.site.downloads import BYTES
+from annotator.web.site.later import arrived_at, told_of
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.runs import runs, sent_files, submissions
+from annotator.workflows.runs.runs import CheckedFiles, RunDetails, Sender
+
+resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
+
+SENDERS = (Role.ORGANISER, Role.PARTICIPANT)
+SEES_RUNS = (Scope.READ, Scope.RUNS)
+LONGEST_NAME = 255
+
+
+class SentRun(Schema):
+    """A file of a run that was sent."""
+
+    tag = fields.String(required=True)
+    version = fields.Integer(required=True, metadata={"description": "The files of a tag count from 1."})
+    state = fields.String(required=True, metadata={"description": "in force, withdrawn or replaced."})
+    team = fields.String(required=True, allow_none=True)
+    run_type = fields.String(required=True, data_key="type")
+    priority = fields.Integer(required=True)
+    description = fields.String(required=True)
+    topics = fields.Integer(required=True)
+    retrieved = fields.Integer(required=True, metadata={"description": "How many documents, of all topics."})
+    warnings = fields.Integer(required=True, metadata={"description": "How many."})
+    file_name = fields.String(required=True)
+    checksum = fields.String(required=True, metadata={"description": "SHA-256 of the bytes as they were sent."})
+    uploaded_by = fields.String(required=True, allow_none=True)
+    uploaded_at = Moment(required=True)
+    withdrawn_at = Moment(required=True, allow_none=True)
+    round = fields.Integer(required=True, allow_none=True)
+    same_ranking_as = fields.List(
+        fields.String,
+        required=True,
+        metadata={"description": "Runs of other teams that rank the same documents in the same order: of organisers."},
+    )
+
+
+class RunReceipt(SentRun):
+    """What was stored of a run, with the warnings in words."""
+
+    bytes = fields.Integer(required=True)
+    sentences = fields.List(fields.String, required=True, data_key="warning_sentences")
+
+
+class CheckedFile(Schema):
+    """What a file would become."""
+
+    tag = fields.String(required=True)
+    topics = fields.Integer(required=True)
+    retrieved = fields.Integer(required=True)
+    checksum = fields.String(required=True)
+    corrects = fields.Boolean(required=True, metadata={"description": "It would take the place of an earlier file."})
+    warnings = fields.List(fields.String, required=True)
+
+
+class FileQuery(Schema):
+    """How a file is to be read."""
+
+    name = Text(load_default="run", metadata={"description": "The file's name, as problems and receipts tell it."})
+    tag_from_file = fields.Boolean(load_default=False, metadata={"description": "The name is the tag."})
+    replaces = fields.Boolean(load_default=False, metadata={"description": "Correct the run that has the tag."})
+    team = Text(load_default=None, metadata={"description": "Whose run it is; a participant's is their own team's."})
+
+
+class UploadQuery(FileQuery):
+    """The same, with what is said of the run."""
+
+    description = Text(load_default=None)
+    type = one_of([RunType.AUTOMATIC, RunType.MANUAL], load_default=None)
+    priority = counted(load_default=None, metadata={"description": "1 is to be pooled first of the team's."})
+
+
+class ListQuery(Schema):
+    """Which runs to list."""
+
+    every = fields.Boolean(load_default=False, metadata={"description": "Also those withdrawn or replaced."})
+
+
+class VersionQuery(Schema):
+    """Which file of a tag."""
+
+    version = counted(load_default=None, metadata={"description": "The Nth file of the tag, not the newest."})
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/runs",
+    scopes=SEES_RUNS,
+    roles=SENDERS,
+    takes=Takes(query=ListQuery, pages=True),
+    gives=Gives(SentRun, many=True),
+)
+def list_runs(call: Call) -> object:
+    """List the runs in force by tag, or every file that was sent."""
+    with database().reading() as session:
+        rows = runs.list_runs(session, call.slug, team=own_team(), every=call.query["every"])
+    same = _same_rankings(call.slug)
+    return [_shown(row, same) for row in rows]
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/run-checks",
+    scopes=[Scope.RUNS],
+    roles=SENDERS,
+    takes=Takes(query=FileQuery, file=True),
+    gives=Gives(CheckedFile),
+)
+def check_run(call: Call) -> object:
+    """Say everything that is wrong with a file of a run, or what it would become, and store nothing.
+
+    One of more than 8 MiB, unpacked, is left to the worker.
+    """
+    looked_at = _looked_at(call)
+    looked_at.problems.report_if_any()
+    [checked] = looked_at.runs
+    return {
+        "tag": checked.parsed.tag,
+        "topics": len(checked.parsed.topics),
+        "retrieved": checked.parsed.retrieved,
+        "checksum": checked.checksum,
+        "corrects": checked.corrects,
+        "warnings": list(map(str, checked.warnings)),
+    }
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/runs",
+    scopes=[Scope.RUNS],
+    roles=SENDERS,
+    takes=Takes(query=UploadQuery, file=True),
+    gives=Gives(RunReceipt, 201),
+)
+def upload_run(call: Call) -> object:
+    """Store a run and answer with its receipt; one of more than 8 MiB, unpacked, is left to the worker.
+
+    The same file again is refused (422): a sender that has lost the answer finds the run listed, with its checksum.
+    """
+    at = arrived_at()  # what arrives before the deadline may be read after it
+    person, team = caller(), own_team()
+    with database().reading() as session:
+        submissions.foresee_sending(session, call.slug, person.id, team=team, at=at)
+    looked_at = _looked_at(call)
+    looked_at.problems.refuse_if_any()
+    run_type = None if call.query["type"] is None else RunType(call.query["type"])
+    details = RunDetails(_team(call), call.query["description"], run_type, call.query["priority"])
+    with database().transaction() as session:
+        submissions.check_may_send(session, call.slug, person.id, team=team, at=at)
+        [receipt] = runs.store_runs(
+            session, call.slug, looked_at.runs, details=details, uploaded_by_id=person.id, uploaded_at=at
+        )
+        note(session, "runs.import", call.slug, subject=receipt.tag, details={"sha256": receipt.checksum})
+    return _receipt(receipt, _same_rankings(call.slug))
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/runs/<path:tag>",
+    scopes=SEES_RUNS,
+    roles=SENDERS,
+    takes=Takes(query=VersionQuery),
+    gives=Gives(RunReceipt),
+)
+def show_run(call: Call) -> object:
+    """The receipt of a run."""
+    with database().reading() as session:
+        receipt = sent_files.receipt_of(
+            session, call.slug, call.path["tag"], version=call.query["version"], team=own_team()
+        )
+    return _receipt(receipt, _same_rankings(call.slug))
+
+
+@operation(
+    resource,
+    "DELETE",
+    "/collections/<slug>/runs/<path:tag>",
+    scopes=[Scope.RUNS],
+    roles=SENDERS,
+    gives=Gives(SentRun),
+)
+def withdraw_run(call: Call) -> object:
+    """Withdraw a run: it is neither pooled nor scored any more. Its file stays, and what it gave to the pool."""
+    at, tag = now(), call.path["tag"]
+    with database().transaction() as session:
+        submissions.check_may_change(session, call.slug, caller().id, team=own_team(), at=at)
+        runs.withdraw_run(session, call.slug, tag, at=at, by_id=caller().id, team=own_team())
+        note(session, "runs.withdraw", call.slug, subject=tag)
+    with database().reading() as session:
+        withdrawn = sent_files.show_run(session, call.slug, tag, team=own_team()).row
+    return _shown(withdrawn, {})
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/run-files/<path:tag>",
+    scopes=SEES_RUNS,
+    roles=SENDERS,
+    takes=Takes(query=VersionQuery),
+    gives=Gives(media=[BYTES]),
+)
+def run_file(call: Call) -> Response:
+    """The file of a run byte for byte as it was sent."""
+    with database().reading() as session:
+        file = sent_files.original_file(
+            session, call.slug, call.path["tag"], version=call.query["version"], team=own_team()
+        )
+    note_export("runs.export", call.slug, subject=call.path["tag"])
+    return text(file.content, BYTES)
+
+
+def _looked_at(call: Call) -> CheckedFiles:
+    name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
+    with database().reading() as session:
+        return runs.check_each_run(
+            session,
+            call.slug,
+            told_of([InputFile(name, call.content)]),
+            sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
+            tag_from_file=call.query["tag_from_file"],
+            unpacked_limit=settings().unpacked_limit,
+        )
+
+
+def _team(call: Call) -> str | None:
+    """Whose run it is: a participant's is always their own team's."""
+    return call.query["team"] if the_place().organises else own_team()
+
+
+def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
+    """What organisers see; that another team's run is the same is not a participant's to know."""
+    if not the_place().organises:
+        return {}
+    with database().reading() as session:
+        return sent_files.rankings_sent_twice(session, slug)
+
+
+def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
+    return {**vars(run), "same_ranking_as": same.get(run.id, ())}
+
+
+def _receipt(receipt: sent_runs.Receipt, same: Mapping[int, Sequence[str]]) -> dict[str, object]:
+    return {**_shown(receipt, same), "sentences": list(map(str, receipt.sentences))}

@@ -1,0 +1,1 @@
+"""What all API operations share: access, answers, the OpenAPI document."""

@@ -1,0 +1,120 @@
+"""The OpenAPI document as it is served: flask-smorest's, with descriptions, examples, refusals by status and types."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+from flask import request
+
+from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
+from annotator.web.site.context import settings
+
+JSON = "application/json"
+PROBLEM = "application/problem+json"
+# Why an operation refuses, by status; the statuses that every operation has come first.
+ALWAYS = {
+    "400": "A query parameter is unknown, or there is a body where none is taken.",
+    "401": "No token came along, or one that is not known, has expired or was revoked.",
+    "403": "The token lacks the scope, or its owner the role.",
+}
+IN_COLLECTION = {"404": "There is no such collection, or nothing of that name in it."}
+WITH_BODY = {
+    "409": "The state of the collection does not allow it.",
+    "413": "More was sent than the server takes at once.",
+    "415": "The body is not of the type that the operation reads.",
+}
+WITH_INPUT = {"422": "A parameter, the body or the file does not fit."}
+BUSY = {"503": "The database is busy, or many large files arrive: try again."}
+ACCEPTED = "202"
+# The example of every answer with this status: the job, whatever the operation is.
+LEFT_TO_WORKER = "left_to_worker"
+
+Document = dict[str, Any]
+
+
+def completed(document: Document) -> Document:
+    """Name the server and the refusals of each operation, describe and show everything, and put JSON first."""
+    document["servers"] = [{"url": _own_address(), "description": "This site."}]
+    document["components"]["headers"]["PAGINATION"] = {
+        "description": "JSON: total, total_pages, first_page, last_page, page and, where there are, the ones beside.",
+        "schema": {"type": "string"},
+        "example": '{"total": 2, "total_pages": 1, "first_page": 1, "last_page": 1, "page": 1}',
+    }
+    for name, schema in document["components"]["schemas"].items():
+        for key, one in schema.get("properties", {}).items():
+            _describe(one, OF_OBJECTS.get(name, {}).get(key) or PROPERTIES.get(key))
+    for path, shared, one in _operations(document):
+        for answer in one["responses"].values():
+            if JSON in answer.get("content", {}):
+                answer["content"] = {JSON: answer["content"].pop(JSON), **answer["content"]}
+        one["responses"] |= {status: _refusal(status, why) for status, why in _refusals(path, one).items()}
+        one.setdefault("description", one["summary"])
+        for parameter in (*shared, *one.get("parameters", ())):
+            name = parameter["name"]
+            _describe(parameter, OF_OPERATIONS.get(one["operationId"], {}).get(name) or PARAMETERS.get(name))
+        _add_examples(one)
+    return document
+
+
+@cache
+def examples() -> dict[str, Any]:
+    """By operation: an example of its body, and of its answer in every type that it has."""
+    read: dict[str, Any] = json.loads(Path(__file__).with_name("examples.json").read_text(encoding="utf-8"))
+    return read
+
+
+def _own_address() -> str:
+    """The address at which the document was requested, where the setting says which names are ours."""
+    return request.host_url.rstrip("/") if settings().site_hosts else "/"
+
+
+def _operations(document: Document) -> Iterator[tuple[str, list[Document], Document]]:
+    """Every operation with its path and the parameters in that."""
+    for path, methods in document["paths"].items():
+        shared = methods.get("parameters", [])
+        yield from ((path, shared, one) for method, one in methods.items() if method != "parameters")
+
+
+def _describe(one: Document, description: str | None) -> None:
+    if description is not None:
+        one.setdefault("description", description)
+
+
+def _add_examples(operation: Document) -> None:
+    known = examples().get(operation["operationId"], {})
+    if "body" in known:
+        for content in operation["requestBody"]["content"].values():
+            content["example"] = known["body"]
+    for status, answer in operation["responses"].items():
+        shown = examples()[LEFT_TO_WORKER] if status == ACCEPTED else known.get("answer", {})
+        for media, content in answer.get("content", {}).items():
+            if status.startswith("2") and media in shown:
+                content["example"] = shown[media]
+
+
+def _refusals(path: str, operation: Document) -> dict[str, str]:
+    has_body = "requestBody" in operation
+    has_input = has_body or "parameters" in operation
+    return {
+        **ALWAYS,
+        **(IN_COLLECTION if "{" in path else {}),
+        **(WITH_BODY if has_body else {}),
+        **(WITH_INPUT if has_input else {}),
+        **BUSY,
+    }
+
+
+def _refusal(status: str, why: str) -> Document:
+    title = HTTPStatus(int(status)).phrase
+    return {
+        "description": why,
+        "content": {
+            PROBLEM: {
+                "schema": {"$ref": "#/components/schemas/ProblemDetails"},
+                "example": {"type": "about:blank", "title": title, "status": int(status), "detail": why},
+            }
+        },
+    }

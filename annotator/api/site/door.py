@@ -1,0 +1,286 @@
+"""How operations are made: each is a view with its gate, its parameters and its answer, from which OpenAPI is written.
+
+flask-smorest is the one of its kind that is an extension of an ordinary Flask application: APIFlask and flask-openapi3
+are applications of their own, which the pages would have to be moved into.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any
+
+from flask import Response, request
+from flask.typing import ResponseReturnValue
+from flask_smorest import Blueprint, Page
+from marshmallow import Schema, missing
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from annotator.api.site.access import Gate, let_in
+from annotator.api.site.jobs_asked import JobStatus, left_to_worker
+from annotator.api.site.problems import of_http, of_refusal, problem
+from annotator.errors import AnnotatorError
+from annotator.files import InputFile
+from annotator.storage import Role
+from annotator.web.site.json_answers import load_json
+from annotator.web.site.uploads import whole_files
+from annotator.workflows.people.tokens import Scope
+
+PREFIX = "/api/v1"
+PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
+PAGE_PARAMETERS = ["page", "page_size"]
+JSON = "application/json"
+ACCEPTED = 202
+BAD_REQUEST = 400
+UNSUPPORTED = 415
+UNPROCESSABLE = 422
+FORM_WITH_FILES = "multipart/form-data"
+JOB_TOLD = {
+    "description": "The file is large and left to the worker: ask for the job at its Location until it has finished.",
+    "headers": {"Location": {"description": "The job's own address.", "schema": {"type": "string"}}},
+}
+BINARY = {"type": "string", "format": "binary"}
+FILE_AS_BODY = {
+    "description": "The file itself, byte for byte, plain or gzipped.",
+    "required": True,
+    "content": {"application/octet-stream": {"schema": BINARY}},
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """What came with a call: what its address names, its parameters, its JSON, the bytes of its file, its form."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, Any] = field(default_factory=dict)
+    body: Mapping[str, Any] = field(default_factory=dict)
+    content: bytes = b""
+    files: Mapping[str, Sequence[InputFile]] = field(default_factory=dict)  # of a form, by part
+
+    @property
+    def slug(self) -> str:
+        """The collection that it is about."""
+        return self.path["slug"]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """An operation by its endpoint, with whom it is for."""
+
+    endpoint: str
+    method: str
+    path: str
+    gate: Gate
+
+
+@dataclass(frozen=True)
+class Takes:
+    """What an operation takes: parameters of the address, JSON, a file as the body itself, or a form of files.
+
+    The first part of a form is one file or several, each further one a file that may be missing.
+    """
+
+    query: type[Schema] | None = None
+    body: type[Schema] | None = None
+    file: bool = False  # left to the worker when it is large
+    parts: Sequence[str] = ()  # the names of the parts of a form, which may also be left to the worker
+    most_bytes: int = 1 << 18  # of JSON
+    pages: bool = False
+
+
+@dataclass(frozen=True)
+class Gives:
+    """What an operation answers with: JSON of a schema, or text of the given kinds."""
+
+    schema: type[Schema] | Schema | None = None
+    status: int = 200
+    many: bool = False
+    media: Sequence[str] = ()
+
+
+# By endpoint, for the test of who may what.
+OPERATIONS: dict[str, Operation] = {}
+NOTHING = Takes()
+View = Callable[[Call], object]
+# As flask-smorest calls and decorates it.
+Decorated = Callable[..., Any]
+
+
+class _Parser(FlaskParser):
+    """Reads JSON as webargs does, and refuses what is nested, or has numbers, as nobody writes them."""
+
+    def load_json(self, req: Any, schema: Any) -> Any:  # noqa: ANN401 - the signature is webargs'
+        try:
+            return super().load_json(req, schema)
+        except (RecursionError, ValueError) as error:
+            return self._handle_invalid_json_error(json.JSONDecodeError(str(error), "", 0), req)
+
+    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - likewise
+        return load_json(req.get_data()) if req.is_json else missing
+
+
+def resource(name: str, description: str) -> Blueprint:
+    """The operations on one kind of thing."""
+    # In capitals, so that no blueprint of the pages has the name.
+    blueprint = Blueprint(name.capitalize(), __name__, url_prefix=PREFIX, description=description)
+    blueprint.ARGUMENTS_PARSER = blueprint.PAGINATION_ARGUMENTS_PARSER = _Parser()
+    blueprint.DEFAULT_PAGINATION_PARAMETERS = PAGE_SIZE
+    blueprint.register_error_handler(AnnotatorError, of_refusal)
+    blueprint.register_error_handler(HTTPException, of_http)
+    blueprint.register_error_handler(InternalServerError, of_http)  # which the pages have a handler of their own for
+    return blueprint
+
+
+def operation(
+    blueprint: Blueprint,
+    method: str,
+    path: str,
+    *,
+    scopes: Sequence[Scope] = (),
+    roles: Sequence[Role] | None = None,
+    takes: Takes = NOTHING,
+    gives: Gives,
+) -> Callable[[View], View]:
+    """Make a view an operation of a resource.
+
+    `roles` are those of which the caller needs one in the collection that the address names; none means any member.
+    """
+    gate = Gate(frozenset(scopes), None if roles is None else frozenset(roles))
+
+    def register(view: View) -> View:
+        endpoint = f"{blueprint.name}.{view.__name__}"
+        OPERATIONS[endpoint] = Operation(endpoint, method, PREFIX + path, gate)
+        described = _described(blueprint, takes, gives, _called(view, takes))
+        described = blueprint.doc(operationId=view.__name__, **_gate_told(gate))(described)
+        blueprint.route(path, methods=[method])(_guarded(described, gate, takes))
+        return view
+
+    return register
+
+
+def text(content: bytes | str, media: str) -> Response:
+    """An answer that is no JSON."""
+    return Response(content, mimetype=media)
+
+
+def as_json(content: object) -> Response:
+    """JSON of plain values."""
+    return Response(json.dumps(content, ensure_ascii=False), mimetype="application/json")
+
+
+def _called(view: View, takes: Takes) -> Decorated:
+    """The view as flask-smorest calls it: with what was parsed, in the order of its decorators."""
+    names = [name for name in ("query", "body") if getattr(takes, name) is not None]
+
+    @wraps(view)
+    def called(*parsed: Any, **path: Any) -> object:  # noqa: ANN401 - what the schemas make of it
+        call = Call(path, **dict(zip(names, parsed, strict=True)))
+        if takes.parts:
+            return _of_form(view, call, takes.parts)
+        if not takes.file:
+            return view(call)
+        content = request.get_data(cache=False)
+        return left_to_worker(call.slug, content) or view(replace(call, content=content))
+
+    return called
+
+
+def _of_form(view: View, call: Call, parts: Sequence[str]) -> object:
+    """What a view answers to a form, unless it is left to the worker; the form is read again there."""
+    content = request.get_data()
+    files = {part: whole_files(request.files.getlist(part)) for part in parts}
+    if not files[parts[0]]:
+        return problem(UNPROCESSABLE, f"Send one file or several as “{parts[0]}” of a form ({FORM_WITH_FILES}).")
+    job = left_to_worker(call.slug, content, [file.content for of_part in files.values() for file in of_part])
+    return job or view(replace(call, files=files))
+
+
+def _described(blueprint: Blueprint, takes: Takes, gives: Gives, view: Decorated) -> Decorated:
+    """The view with what it takes and gives, which is read, written and documented by flask-smorest."""
+    described = blueprint.paginate(Page)(view) if takes.pages else view
+    if gives.schema is not None:
+        schema = gives.schema(many=gives.many) if isinstance(gives.schema, type) else gives.schema
+        described = blueprint.response(gives.status, schema)(described)
+    for media in gives.media:
+        of_text = {"schema": {"type": "string"}, "content_type": media}
+        described = blueprint.alt_response(gives.status, **of_text, success=True)(described)
+    if takes.file or takes.parts:
+        described = blueprint.alt_response(ACCEPTED, schema=JobStatus, success=True, **JOB_TOLD)(described)
+        described = blueprint.doc(requestBody=FILE_AS_BODY if takes.file else _form_of(takes.parts))(described)
+    if takes.body is not None:
+        described = blueprint.arguments(takes.body, location="json")(described)
+    if takes.query is not None:
+        described = blueprint.arguments(takes.query, location="query")(described)
+    return described
+
+
+def _form_of(parts: Sequence[str]) -> dict[str, object]:
+    """A form of files in the OpenAPI document."""
+    first, *further = parts
+    properties = {first: {"type": "array", "items": BINARY, "minItems": 1}, **dict.fromkeys(further, BINARY)}
+    schema = {"type": "object", "properties": properties, "required": [first]}
+    return {
+        "description": "Files, each under its own name, plain or gzipped.",
+        "required": True,
+        "content": {FORM_WITH_FILES: {"schema": schema}},
+    }
+
+
+def _guarded(view: Decorated, gate: Gate, takes: Takes) -> Callable[..., ResponseReturnValue]:
+    """The view behind its gate: who may not call it is not told what is wrong with the call."""
+
+    @wraps(view)
+    def guarded(**path: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        refused = let_in(gate, path.get("slug"))
+        if refused is not None:
+            return refused
+        if takes.body is not None:
+            request.max_content_length = takes.most_bytes
+        misfit = _unknown_parameters(takes) or _wrong_body(takes)
+        if misfit is not None:
+            return misfit
+        answer: ResponseReturnValue = view(**path)
+        return answer
+
+    return guarded
+
+
+def _unknown_parameters(takes: Takes) -> Response | None:
+    """Refuse parameters that no operation of this address has: a mistyped one would be passed over in silence."""
+    known = [] if takes.query is None else [field.data_key or name for name, field in takes.query().fields.items()]
+    known += PAGE_PARAMETERS if takes.pages else []
+    unknown = sorted(set(request.args) - set(known))
+    if not unknown:
+        return None
+    return problem(
+        BAD_REQUEST,
+        f"Unknown query parameters: {', '.join(unknown)}. This operation has: {', '.join(known) or 'none'}.",
+        errors={"query": {name: ["Unknown parameter."] for name in unknown}},
+    )
+
+
+def _wrong_body(takes: Takes) -> Response | None:
+    """Refuse a body of another kind than the operation reads, which would be passed over in silence, too."""
+    if takes.file:
+        is_form = request.mimetype == FORM_WITH_FILES
+        return problem(UNSUPPORTED, "Send the file itself as the body, not a form that has it.") if is_form else None
+    if not request.content_length and "Transfer-Encoding" not in request.headers:
+        return None
+    if (takes.parts and request.mimetype == FORM_WITH_FILES) or (takes.body is not None and request.is_json):
+        return None
+    if takes.parts:
+        return problem(UNSUPPORTED, f"Send a form ({FORM_WITH_FILES}) with the files.", {"Accept": FORM_WITH_FILES})
+    if takes.body is None:
+        return problem(BAD_REQUEST, "This operation takes no body: send what it takes as query parameters.")
+    return problem(
+        UNSUPPORTED, "Send the body as JSON, with the header “Content-Type: application/json”.", {"Accept": JSON}
+    )
+
+
+def _gate_told(gate: Gate) -> dict[str, object]:
+    """The gate in the OpenAPI document."""
+    told: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
+    if gate.roles is not None:
+        told["x-roles"] = sorted(gate.roles) or ["any member"]
+    return told

@@ -1,0 +1,31 @@
+"""Jobs: how far what was left to the worker is, and what came of it."""
+
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.jobs_asked import JobStatus, told
+from annotator.errors import NotFoundError
+from annotator.web.site.context import database, the_place
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.site import jobs
+
+resource = resource_of("jobs", "Large files that were left to the worker, each for whoever sent it.")
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/jobs/<row:id_>",
+    scopes=[Scope.READ, Scope.RUNS, Scope.ORGANISE],
+    roles=(),
+    gives=Gives(JobStatus),
+)
+def show_job(call: Call) -> object:
+    """Say how far a job of yours is, and what came of it. It is kept for a week after it has finished."""
+    id_, by_id = int(call.path["id_"]), caller().id
+    with database().reading() as session:
+        job = jobs.show_job(session, call.slug, id_, by_id=by_id)
+        if not the_place().roles.issuperset(job.parameters["roles"]):
+            raise NotFoundError("There is no such job.")
+        content = jobs.job_answer(session, call.slug, id_, by_id=by_id) if job.result.get("status") else None
+    return told(job, content)

@@ -1,0 +1,106 @@
+"""Large files of programs, left to the worker: a job for each, and how a program finds out what came of it."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from http import HTTPStatus
+from io import BytesIO
+from typing import Any
+
+from flask import Response, request
+from marshmallow import Schema, fields
+
+from annotator.api.site.access import caller, token_in_use
+from annotator.api.site.problems import WORDS, ProblemDetails
+from annotator.api.site.values import Moment
+from annotator.files import unpacked_size
+from annotator.settings import MEBIBYTE
+from annotator.storage import JobState
+from annotator.web.site.context import database, now
+from annotator.web.site.later import ask_call, work
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import JobView
+
+# The caller waits for what is smaller, and so does a process that answers pages.
+MOST_AT_ONCE = 4 * MEBIBYTE
+SECONDS_BETWEEN_LOOKS = 1
+# After so long the worker was lost between storing and telling.
+LONGEST_TO_TELL = timedelta(minutes=1)
+JSON = "application/json"
+FAULT = 500
+
+
+class JobStatus(Schema):
+    """What was left to the worker: how far it is and, when it has finished, what the call would have been answered."""
+
+    id = fields.Integer(required=True)
+    kind = fields.String(required=True, metadata={"description": "The operation that was called, or the page."})
+    state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
+    steps_done = fields.Integer(required=True)
+    steps = fields.Integer(required=True, metadata={"description": "Of how many; 0 while nobody knows."})
+    before = fields.Integer(
+        required=True,
+        metadata={"description": "How many jobs are to be done first at most."},
+    )
+    asked_at = Moment(required=True)
+    finished_at = Moment(required=True, allow_none=True)
+    status = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Of the answer, once there is one."}
+    )
+    result = fields.Raw(required=True, allow_none=True, metadata={"description": "What the operation gives."})
+    problem = fields.Nested(ProblemDetails, required=True, allow_none=True)
+
+
+def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Response | None:
+    """Answer 202 with a new job when what was sent is large; None for what is read at once, and in the worker itself.
+
+    What was sent is a file, or a form of `files`.
+    """
+    files = files or [content]
+    if work() is not None or not _are_large(files):
+        return None
+    by = caller()
+    id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=by.id)
+    headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
+    return Response(json.dumps(JobStatus().dump(told(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
+
+
+def _are_large(files: Iterable[bytes]) -> bool:
+    """Whether files have more bytes in all, unpacked, than are read at once."""
+    left = MOST_AT_ONCE
+    for content in files:
+        left -= unpacked_size(BytesIO(content), left)
+        if left < 0:
+            return True
+    return False
+
+
+def told(job: JobView, content: bytes | None) -> dict[str, Any]:
+    """A job as programs see it, with what it answers, if anything is kept of that."""
+    shown = vars(job)
+    if _is_about_to_tell(job):
+        shown = {**shown, "state": JobState.RUNNING, "finished_at": None}
+    return {**shown, "status": job.result.get("status"), "result": None, "problem": None, **_outcome(job, content)}
+
+
+def _is_about_to_tell(job: JobView) -> bool:
+    """Whether it is stored, and its worker has yet to say what came of it, which takes it a moment more."""
+    is_untold = job.state is JobState.DONE and "status" not in job.result
+    return is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL
+
+
+def _outcome(job: JobView, content: bytes | None) -> Mapping[str, Any]:
+    if job.state is JobState.FAILED and "status" not in job.result:
+        title = HTTPStatus(FAULT).phrase
+        fault = {"type": "about:blank", "title": title, "status": FAULT, "detail": WORDS[FAULT]}
+        return {"status": FAULT, "problem": fault}
+    # What a page has asked for is no JSON, and stands on its own page.
+    if content is None or "json" not in job.result.get("type", ""):
+        return {}
+    return {"result" if job.state is JobState.DONE else "problem": json.loads(content)}
+
+
+def _root() -> str:
+    return request.path.partition("/collections/")[0]

@@ -1,0 +1,96 @@
+"""Refusals and faults as programs get them: problem details (RFC 9457)."""
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response
+from marshmallow import Schema, fields
+from werkzeug.exceptions import HTTPException
+
+from annotator.errors import AnnotatorError, BusyError, FileRefusedError, Problem
+from annotator.web.site.error_pages import status_of
+
+MEDIA_TYPE = "application/problem+json"
+FAULT = 500
+SECONDS_TO_WAIT = "1"
+
+# What the framework's own words leave open.
+WORDS = {
+    404: "There is nothing at this address.",
+    408: "The connection was lost or slow before all of it had come. Nothing was stored: send it again.",
+    413: "More was sent than this server takes at once. Gzip the file, or send it in parts.",
+    500: "This is our fault, not yours. Nothing was stored; the server's log has the details.",
+    503: "Many large files arrive at this moment. Nothing was stored: try again in half a minute.",
+}
+
+
+class FileProblem(Schema):
+    """One thing that is wrong with a file."""
+
+    file = fields.String(required=True)
+    line = fields.Integer(required=True, allow_none=True, metadata={"description": "From 1; null for the whole file."})
+    lines = fields.List(
+        fields.Integer(required=True),
+        required=True,
+        metadata={"description": "The first lines that have the problem, at most five; none for the whole file."},
+    )
+    count = fields.Integer(required=True, metadata={"description": "How often the file has it, these lines among it."})
+    detail = fields.String(required=True)
+
+
+class Refused(Schema):
+    """A judgement that was not stored, by its id."""
+
+    id = fields.String(required=True)
+    status = fields.Integer(required=True)
+    detail = fields.String(required=True)
+
+
+class ProblemDetails(Schema):
+    """Why something was refused (RFC 9457), with what helps to mend it."""
+
+    type = fields.String(required=True, metadata={"description": "Always about:blank: the status says the kind."})
+    title = fields.String(required=True)
+    status = fields.Integer(required=True)
+    detail = fields.String(required=True, metadata={"description": "A sentence that says what is wrong."})
+    errors = fields.Dict(metadata={"description": "Of parameters and bodies: what is wrong, by field."})
+    problems = fields.List(fields.Nested(FileProblem), metadata={"description": "Of a file: what is wrong, by line."})
+    problems_total = fields.Integer(metadata={"description": "Of a file: how many, listed or not."})
+    refused = fields.List(fields.Nested(Refused), metadata={"description": "Of judgements: each that was not stored."})
+
+
+def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: object) -> Response:
+    """An answer that says what is wrong."""
+    content = {"type": "about:blank", "title": _title(status), "status": status, "detail": detail, **more}
+    return Response(json.dumps(content), status, headers, mimetype=MEDIA_TYPE)
+
+
+def of_refusal(error: AnnotatorError) -> Response:
+    """What a workflow refuses; of a file everything that is wrong with it."""
+    more: dict[str, object] = {}
+    if isinstance(error, FileRefusedError):
+        more["problems"] = [_file_problem(one) for one in error.problems]
+        more["problems_total"] = error.total
+    later = {"Retry-After": SECONDS_TO_WAIT} if isinstance(error, BusyError) else None
+    return problem(status_of(error), str(error), later, **more)
+
+
+def of_http(error: HTTPException) -> Response:
+    """What the framework refuses, a wrong parameter or body among it."""
+    status = error.code or FAULT
+    data: dict[str, Any] = getattr(error, "data", None) or {}
+    headers = {name: value for name, value in error.get_headers() if name in {"Allow", "Location", "Retry-After"}}
+    if "messages" in data:
+        return problem(status, "What was sent does not fit: see “errors”.", headers, errors=data["messages"])
+    return problem(status, WORDS.get(status) or error.description or _title(status), headers)
+
+
+def _file_problem(one: Problem) -> dict[str, object]:
+    lines = [] if one.line is None else [one.line, *one.further_lines]
+    return {"file": one.file, "line": one.line, "lines": lines, "count": one.count, "detail": str(one.sentence)}
+
+
+def _title(status: int) -> str:
+    return HTTPStatus(status).phrase

@@ -1,0 +1,82 @@
+"""Topics: list them, import a file of them."""
+
+from marshmallow import Schema, fields
+
+from annotator.api.collections.deeds import note
+from annotator.api.site.door import Call, Gives, Takes, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Text
+from annotator.files import InputFile
+from annotator.storage import Role, TopicState
+from annotator.web.site.context import database, settings, the_place
+from annotator.workflows.people.tokens import Scope
+from annotator.workflows.topics import topics
+
+resource = resource_of("topics", "What is sought: title, description, narrative.")
+
+
+class TopicView(Schema):
+    """A topic; participants see those that are accepted, or were pooled before they were dropped."""
+
+    number = fields.String(required=True)
+    title = fields.String(required=True)
+    description = fields.String(required=True)
+    narrative = fields.String(required=True)
+    language = fields.String(required=True, allow_none=True)
+    state = fields.String(required=True, metadata={"description": "draft, accepted or dropped."})
+    reason = fields.String(required=True, metadata={"description": "Why it was dropped; empty except for organisers."})
+
+
+class ImportQuery(Schema):
+    """How a file of topics is to be read."""
+
+    name = Text(load_default="topics", metadata={"description": "The file's name, as problems tell it."})
+    draft = fields.Boolean(load_default=False, metadata={"description": "Not pooled before they are accepted."})
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
+
+
+class TopicsImported(Schema):
+    """What an import came to."""
+
+    added = fields.Integer(required=True)
+    changed = fields.Integer(required=True)
+    unchanged = fields.Integer(required=True)
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/topics",
+    scopes=[Scope.READ, Scope.RUNS],
+    roles=[Role.ORGANISER, Role.PARTICIPANT],
+    takes=Takes(pages=True),
+    gives=Gives(TopicView, many=True),
+)
+def list_topics(call: Call) -> object:
+    """List the topics in their natural order."""
+    which = topics.list_topics if the_place().organises else topics.published_topics
+    with database().reading() as session:
+        return which(session, call.slug)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/topics",
+    scopes=[Scope.ORGANISE],
+    roles=[Role.ORGANISER],
+    takes=Takes(query=ImportQuery, file=True),
+    gives=Gives(TopicsImported),
+)
+def import_topics(call: Call) -> object:
+    """Import a file of topics, whole or not at all: TSV, TREC SGML or XML, JSON lines.
+
+    Sending it again changes nothing.
+    """
+    file = InputFile(call.query["name"], call.content)
+    read = topics.read_topics([file], unpacked_limit=settings().unpacked_limit)
+    state = TopicState.DRAFT if call.query["draft"] else TopicState.ACCEPTED
+    with database().transaction(keep=not call.query["dry_run"]) as session:
+        stored = topics.import_topics(session, call.slug, read, state=state, most=settings().topic_limit)
+        note(session, "topics.import", call.slug, subject=file.name, details=vars(stored))
+    return stored

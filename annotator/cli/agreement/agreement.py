@@ -1,0 +1,109 @@
+"""`annotator agreement`: how far the judges agree."""
+
+from collections.abc import Sequence
+
+import click
+
+from annotator.cli.agreement.judge_effect import effect
+from annotator.cli.agreement.machine_judges import machines
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.scoring_options import topics_option
+from annotator.cli.site.tables import show_csv, show_json, show_table
+from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, Weighting, agreement_report
+
+# What a part is called in JSON.
+PARTS = {
+    By.ALL: "all",
+    By.PAIR: "pairs",
+    By.TOPIC: "by_topic",
+    By.JUDGE: "by_judge",
+    By.GRADE: "by_grade",
+    By.TIME: "over_time",
+}
+
+
+@click.group
+def command() -> None:
+    """How far the judges agree, beyond chance."""
+
+
+@command.command("show")
+@click.argument("slug")
+@click.option(
+    "--by",
+    type=click.Choice([part.value for part in By]),
+    help="One table of the report; without it, all judges together and by pair.",
+)
+@click.option(
+    "--weights",
+    "weighting",
+    default=Weighting.NONE.value,
+    type=click.Choice([weighting.value for weighting in Weighting]),
+    help="Whether grades that differ little count as differing less.",
+)
+@topics_option
+@format_option()
+@on_installation
+def show(
+    installation: Installation, slug: str, by: str | None, weighting: str, topics: tuple[str, ...], format_: str
+) -> None:
+    """Show Krippendorff's alpha of all judges and Cohen's kappa of each pair, on the documents both have graded.
+
+    OBSERVED is the share of documents graded alike, P(A), and EXPECTED what chance alone would bring, P(E). LOW and
+    HIGH are the 95 % interval by topics (jackknife), ANALYTIC_LOW and ANALYTIC_HIGH the one that takes documents as
+    independent, which those of one topic are not: it is often too narrow.
+    Adjudicators and machines are left out, and what was carried over between documents with the same text. A table
+    leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
+    --by time is alpha as judging went on. Labels of files are left out of that: they have no time of their own.
+    """
+    with installation.database.reading() as session:
+        report = agreement_report(session, slug, Choice(Weighting(weighting), topics))
+    part = By(by or By.PAIR)
+    match format_:
+        case "json":
+            show_json(_as_json(report, part))
+        case "csv":
+            show_csv(*report.table(part))
+        case _:
+            _show_tables(report, [part] if by else [By.ALL, By.PAIR])
+
+
+def _show_tables(report: AgreementReport, parts: Sequence[By]) -> None:
+    for place, part in enumerate(parts):
+        headings, rows = report.table(part)
+        if part == By.PAIR:
+            rows = [row for row in rows if row[headings.index("n")]]
+            _count_left_out("Pairs without a document in common", len(report.pairs) - len(rows))
+        if part == By.TIME:
+            _count_left_out("Grades of files, which have no time of their own, left out", report.over_time.left_out)
+        if place:
+            click.echo()
+        show_table([heading.upper() for heading in headings], rows)
+
+
+def _count_left_out(what: str, count: int) -> None:
+    if count:
+        click.echo(f"{what}: {count}.", err=True)
+
+
+def _as_json(report: AgreementReport, by: By) -> dict[str, object]:
+    headings, cells = report.table(by)
+    rows: list[dict[str, object]] = [dict(zip(headings, row, strict=True)) for row in cells]
+    if by == By.PAIR:
+        rows = [{**row, "confusion": pair.confusion} for row, pair in zip(rows, report.pairs, strict=True)]
+    return {
+        "judges": report.judges,
+        "grades": [grade.value for grade in report.grades],
+        "weights": report.choice.weighting,
+        "only_topics": report.choice.topics or None,
+        "judgements": report.all.judgements,
+        "documents": report.all.items,
+        "documents_shared": report.all.items_shared,
+        "grades_without_time": report.over_time.left_out,
+        PARTS[by]: rows,
+    }
+
+
+command.add_command(effect, "effect")
+command.add_command(machines, "machines")

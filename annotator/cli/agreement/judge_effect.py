@@ -1,0 +1,180 @@
+"""`annotator agreement effect show`: whether it matters that judges differ."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+
+import click
+
+from annotator.cli.serving.watching import watch
+from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.site.formats import CSV, TABLE, format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.missing_values import REASONS, in_one_cell, reasons_of, show_rows
+from annotator.cli.site.scoring_options import topics_option
+from annotator.cli.site.tables import Row
+from annotator.workflows.agreement.judge_effect import (
+    NO_ORDER,
+    NOTHING_TO_MIX,
+    USUAL_DRAWS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Comparison,
+    EffectRequest,
+    JudgeEffect,
+    judge_effect,
+)
+
+ALIKE = ("tau", "tau_ap", "rbo", "swaps", REASONS)
+NAMES = 2  # two judges, or two policies
+
+
+@click.group("effect")
+def effect() -> None:
+    """Whether it matters that judges differ."""
+
+
+@effect.command("show")
+@click.argument("slug")
+@by_measures(USUAL_MEASURE, "The measure that ranks the runs")
+@topics_option
+@click.option("--draws", default=USUAL_DRAWS, show_default=True, help="Random mixtures of judges.")
+@click.option(
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    help="What they are drawn by; the same gives the same.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["run", "neighbours", "pair", "policy"]),
+    help="One table of the report: runs under mixtures, neighbours that swap in them, pairs of judges, or policies.",
+)
+@format_option()
+@on_installation
+def show_effect(
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    topics: tuple[str, ...],
+    draws: int,
+    seed: int,
+    by: str | None,
+    format_: str,
+) -> None:
+    """Rank the runs under each judge alone, each policy, and random mixtures of judges.
+
+    Two judges are compared on the documents both graded. For a mixture, one judge of each topic is drawn. Kendall's
+    tau, AP correlation and rank-biased overlap say how alike two rankings are: 1 is the same. A table without --by
+    shows everything, csv the runs; json always has all.
+    """
+    with installation.database.reading() as session:
+        requests = [EffectRequest(measure, topics or None, draws, seed) for measure in measures]
+        found = [judge_effect(session, slug, request, watch=watch("Scoring")) for request in requests]
+    effects = {one.measure: one for one in found}
+    headings, rows = TABLES[by or "run"]
+    show_by_measure(
+        format_,
+        effects,
+        as_json=_as_json,
+        as_csv=lambda one: (headings, list(rows(one))),
+        tables=lambda one: _show_tables(one, by),
+    )
+    if format_ == TABLE:
+        say_by_measure({measure: _notes(one) for measure, one in effects.items()})
+    if format_ == CSV and by in {None, "run", "neighbours"} and not all(one.mixture for one in found):
+        click.echo(str(NOTHING_TO_MIX), err=True)
+
+
+def _show_tables(found: JudgeEffect, by: str | None) -> None:
+    for place, name in enumerate([by] if by else TABLES):
+        headings, rows = TABLES[name]
+        listed = list(rows(found))
+        if place:
+            click.echo()
+        if listed:
+            show_rows(headings, listed, names=NAMES)
+        else:
+            click.echo(WITHOUT[name])
+
+
+def _notes(found: JudgeEffect) -> Iterator[str]:
+    yield from map(str, found.notices)
+    yield f"Runs are ranked by {found.measure}; topics with grades: {len(found.topics)}; judges: {len(found.judges)}."
+    mixture = found.mixture
+    if mixture is not None:
+        yield (
+            f"Mixtures: {mixture.draws} draws with seed {mixture.seed} over {mixture.documents} documents of "
+            f"{mixture.topics} topics that two judges or more graded."
+        )
+        for name, spread in (("tau", mixture.tau), ("tau_AP", mixture.tau_ap), ("RBO", mixture.rbo)):
+            if spread is None:
+                yield f"Two mixtures, {name}: undefined. {NO_ORDER}"
+            else:
+                yield (
+                    f"Two mixtures, {name}: {spread.mean:.3f} on average, "
+                    f"95 % of them from {spread.low:.3f} to {spread.high:.3f}."
+                )
+    if found.pairs_left_out:
+        yield f"Pairs left out, which have fewer documents in common: {found.pairs_left_out}."
+    if found.pairs_apart:
+        yield f"Pairs without a document in common: {found.pairs_apart}."
+
+
+def _as_json(found: JudgeEffect) -> dict[str, object]:
+    """Everything, with the reason beside what is missing."""
+    shown = asdict(found) | {"notices": list(map(str, found.notices))}
+    comparisons = {
+        "pairs": [pair.comparison for pair in found.pairs],
+        "policies": [policy.comparison for policy in found.policies],
+    }
+    for kind, listed in comparisons.items():
+        for place, comparison in enumerate(listed):
+            shown[kind][place]["comparison"]["reasons"] = reasons_of(comparison.similarity.reasons)
+    mixture = found.mixture
+    if mixture is None:
+        return {**shown, "mixture_reason": str(NOTHING_TO_MIX)}
+    spreads = {"tau": mixture.tau, "tau_ap": mixture.tau_ap, "rbo": mixture.rbo}
+    shown["mixture"]["reasons"] = {name: str(NO_ORDER) for name, spread in spreads.items() if spread is None}
+    return shown
+
+
+def _alike(comparison: Comparison) -> Row:
+    alike = comparison.similarity
+    return [alike.tau, alike.tau_ap, alike.rbo, len(comparison.swaps), in_one_cell(reasons_of(alike.reasons))]
+
+
+def _of_runs(found: JudgeEffect) -> Iterator[Row]:
+    for run in found.mixture.runs if found.mixture else ():
+        yield [run.tag, run.mean, run.low, run.high, run.best_place, run.worst_place]
+
+
+def _of_neighbours(found: JudgeEffect) -> Iterator[Row]:
+    for swap in found.mixture.swaps if found.mixture else ():
+        yield [swap.upper, swap.lower, swap.share]
+
+
+def _of_pairs(found: JudgeEffect) -> Iterator[Row]:
+    for pair in found.pairs:
+        comparison = pair.comparison
+        yield [pair.first, pair.second, comparison.documents, comparison.topics, *_alike(comparison)]
+
+
+def _of_policies(found: JudgeEffect) -> Iterator[Row]:
+    for policy in found.policies:
+        yield [found.own_policy, policy.policy, policy.differing, *_alike(policy.comparison)]
+
+
+# By what `--by` names: the headings and the rows.
+TABLES: dict[str, tuple[tuple[str, ...], Callable[[JudgeEffect], Iterator[Row]]]] = {
+    "run": (("run", "mean", "low", "high", "best_place", "worst_place"), _of_runs),
+    "neighbours": (("upper", "lower", "swapped"), _of_neighbours),
+    "pair": (("first", "second", "documents", "topics", *ALIKE), _of_pairs),
+    "policy": (("own", "other", "grades_changed", *ALIKE), _of_policies),
+}
+WITHOUT = {
+    "run": str(NOTHING_TO_MIX),
+    "neighbours": "No two runs are neighbours under mixtures of judges.",
+    "pair": str(NOTHING_TO_MIX),
+    "policy": "There is no other policy to compare with.",
+}

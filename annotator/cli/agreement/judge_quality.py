@@ -1,0 +1,122 @@
+"""`annotator judges`: how each judge works."""
+
+import click
+
+from annotator.cli.agreement.judge_hours import hours
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.tables import Row, show_csv, show_json, show_table
+from annotator.workflows.agreement.judge_quality import (
+    USUAL_PERCENT,
+    USUAL_STREAK,
+    Fast,
+    FastStreak,
+    JudgeQuality,
+    QualityReport,
+    quality_table,
+    report_quality,
+)
+
+HEADINGS = [
+    "JUDGE",
+    "JUDGED",
+    "SECONDS",
+    "AN HOUR",
+    "STREAKS",
+    "RELEVANT",
+    "MORE THAN OTHERS",
+    "AGREES",
+    "RIGHT",
+    "AGAIN",
+]
+
+
+@click.group
+def command() -> None:
+    """How each judge works. The figures say where to look, and not who is wrong."""
+
+
+command.add_command(hours)
+
+
+@command.group("quality")
+def quality() -> None:
+    """How each judge works: pace, lenience, answers, drift."""
+
+
+@quality.command("show")
+@click.argument("slug")
+@click.option("--streak", default=USUAL_STREAK, show_default=True, metavar="N", help="Documents that make a streak.")
+@click.option(
+    "--percent",
+    default=USUAL_PERCENT,
+    show_default=True,
+    metavar="P",
+    help="Very fast is under so many per cent of the judge's median time, or the others' if it is longer.",
+)
+@format_option()
+@on_installation
+def show_quality(installation: Installation, slug: str, streak: int, percent: int, format_: str) -> None:
+    """Show each judge's pace, very fast streaks, and how their grades stand beside the others'.
+
+    RELEVANT is the share found relevant, and MORE THAN OTHERS the difference on the same topics with its 95 % interval;
+    AGREES the share of the others' grades of the same documents that are the same; RIGHT the test questions; AGAIN the
+    documents that got the same grade when they were shown again. csv and json have all intervals, and how agreement and
+    lenience changed from the first half of the work to the second; grades from files, which have no time of their own,
+    are left out of that. Very fast is also, whatever the medians, less than a second for 60 characters, up to two
+    seconds for a document.
+    """
+    with installation.database.reading() as session:
+        report = report_quality(session, slug, Fast(streak, percent))
+    match format_:
+        case "json":
+            show_json(_as_json(report))
+        case "csv":
+            show_csv(*quality_table(report))
+        case _:
+            show_table(HEADINGS, [_row(one) for one in report.judges])
+
+
+def _row(one: JudgeQuality) -> Row:
+    work = one.work
+    return [
+        *(one.judge, one.judged),
+        *((f"{one.pace.median_seconds:.1f}", f"{one.pace.documents_an_hour:.0f}") if one.pace else (None, None)),
+        len(one.streaks) if one.pace else None,
+        work.relevant.value if work else None,
+        _difference(one),
+        work.agreement if work else None,
+        f"{one.right.count} of {one.right.of}" if one.right else None,
+        f"{one.again.same.count} of {one.again.same.of}" if one.again.same else None,
+    ]
+
+
+def _difference(one: JudgeQuality) -> str | None:
+    if one.work is None or one.work.lenience is None:
+        return None
+    difference = one.work.lenience.difference
+    if difference.interval is None:
+        return f"{difference.value:+.3f}"
+    low, high = difference.interval
+    return f"{difference.value:+.3f} ({low:+.3f} to {high:+.3f})"
+
+
+def _as_json(report: QualityReport) -> dict[str, object]:
+    table = quality_table(report)
+    return {
+        "streak": report.fast.streak,
+        "percent": report.fast.percent,
+        "judges": [
+            {
+                **dict(zip(table.headings, row, strict=True)),
+                "fast_below_seconds": one.fast_below,
+                "streaks": [_streak(streak) for streak in one.streaks],
+                "stretches": [vars(stretch) for stretch in one.work.stretches] if one.work else [],
+            }
+            for one, row in zip(report.judges, table.rows, strict=True)
+        ],
+    }
+
+
+def _streak(streak: FastStreak) -> dict[str, object]:
+    return {**vars(streak), "began_at": streak.began_at.isoformat()}

@@ -1,0 +1,70 @@
+"""`annotator audit list`: who did what, in a collection or on the whole site."""
+
+import json
+from datetime import datetime
+
+import click
+
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.moment_types import MOMENT
+from annotator.cli.site.tables import Row, show_json, show_table
+from annotator.workflows.collections.audit import Deed, DeedsWanted, deeds_csv, deeds_json, list_deeds
+
+
+@click.group
+def command() -> None:
+    """Who did what, by page, command or program."""
+
+
+@command.command("list")
+@click.argument("slug", required=False)
+@click.option("--actor", metavar="NAME", help="Only what this account did, or this user of the system by command.")
+@click.option("--action", metavar="ACTION", help="Only this, such as pool.build, or all on one thing, such as pool.")
+@click.option("--since", type=MOMENT, metavar="WHEN", help="Only from this day or moment on, in UTC.")
+@click.option("--until", type=MOMENT, metavar="WHEN", help="Only before this day or moment, in UTC.")
+@format_option()
+@on_installation
+def list_(
+    installation: Installation,
+    slug: str | None,
+    actor: str | None,
+    action: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    format_: str,
+) -> None:
+    """List who did what, newest first: in one collection, or on the whole site when none is named.
+
+    Lines are only ever added. What judges judge is not among them: `judgements export` has it.
+    """
+    wanted = DeedsWanted(actor, action, since, until)
+    with installation.database.reading() as session:
+        deeds = list_deeds(session, slug, wanted)
+    match format_:
+        case "json":
+            show_json(deeds_json(deeds))
+        case "csv":
+            click.echo(deeds_csv(deeds).encode(), nl=False)
+        case _:
+            show_table(
+                ["AT", "WHO", "BY", "COLLECTION", "ACTION", "OF WHAT", "DETAILS"], [_row(deed) for deed in deeds]
+            )
+            click.echo(f"Deeds: {len(deeds)}.", err=True)
+
+
+def _row(deed: Deed) -> Row:
+    details = "; ".join(f"{name}: {_shown(value)}" for name, value in deed.details.items())
+    return [
+        deed.at,
+        deed.name or None,
+        deed.door.value,
+        deed.collection,
+        deed.action,
+        deed.subject or None,
+        details or None,
+    ]
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

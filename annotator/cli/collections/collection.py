@@ -1,0 +1,246 @@
+"""`annotator collections`: evaluation exercises."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.collections import archive, deletions, score_release
+from annotator.cli.collections.collection_quality import quality
+from annotator.cli.collections.consensus_options import consensus_help, describes_consensus
+from annotator.cli.collections.queue_options import describes_queue
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows, show_values
+from annotator.cli.site.input_files import read_text
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.storage import JudgingMode, Role
+from annotator.storage.collections.audit import Transaction
+from annotator.storage.collections.collection import DEFAULT_POLICIES
+from annotator.workflows.collections import collection, queue_settings
+from annotator.workflows.collections.collection import CollectionChange
+from annotator.workflows.collections.queue_settings import QueueChange
+from annotator.workflows.people import members
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import SubmissionChange
+
+scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
+judgements_help = "How many judges each document wants."
+until_help = (
+    "Participants send runs before this moment: “2026-05-01 23:59”, UTC unless a zone follows; “none” ends that."
+)
+
+
+@click.group
+def command() -> None:
+    """Collections: add, list, show, change, release scores, close; whether one is good."""
+
+
+command.add_command(quality)
+for further in (archive.export, archive.import_file, archive.copy):
+    command.add_command(further)
+
+
+@command.command("add")
+@click.argument("slug")
+@click.option("--title", required=True, metavar="TEXT", help="What the collection is called on pages.")
+@click.option("--scale", required=True, help=scale_help)
+@click.option("--relevant-from", default=1, show_default=True, metavar="GRADE", help="The least relevant grade.")
+@click.option("--judgements", default=1, show_default=True, metavar="N", help=judgements_help)
+@click.option(
+    "--consensus",
+    metavar="POLICY",
+    help=f"{consensus_help} [{DEFAULT_POLICIES[JudgingMode.SHARED]}; owned: {DEFAULT_POLICIES[JudgingMode.OWNED]}]",
+)
+@describes_queue
+@click.option("--organiser", metavar="NAME", help="The user who is to run it.")
+@on_installation
+def add(
+    installation: Installation,
+    slug: str,
+    title: str,
+    scale: str,
+    relevant_from: int,
+    judgements: int,
+    consensus: str | None,
+    organiser: str | None,
+    *,
+    queue: QueueChange,
+) -> None:
+    """Begin an evaluation exercise under a short name."""
+    now = datetime.now(UTC)
+    with installation.database.transaction() as session:
+        collection.add_collection(
+            session,
+            slug,
+            title=title,
+            scale=collection.read_scale(scale),
+            relevant_from=relevant_from,
+            judgements_wanted=judgements,
+            added_at=now,
+        )
+        if queue != QueueChange():
+            queue_settings.change_queue(session, slug, queue)
+        if consensus is not None:
+            collection.change_collection(session, slug, CollectionChange(consensus_policy=consensus))
+        if organiser is not None:
+            members.add_member(session, slug, organiser, Role.ORGANISER, added_at=now)
+            note(session, "members.add", slug, subject=organiser, details={"role": Role.ORGANISER})
+        note(session, "collections.add", slug)
+    click.echo(f"Added the collection {slug}.", err=True)
+
+
+@command.command("list")
+@format_option()
+@on_installation
+def show(installation: Installation, format_: str) -> None:
+    """List the collections."""
+    with installation.database.reading() as session:
+        rows = collection.list_collections(session)
+    show_rows(
+        format_,
+        ["COLLECTION", "STATE", "RELEVANT FROM", "JUDGEMENTS WANTED", "CONSENSUS", "TITLE", "SCALE"],
+        [
+            [
+                row.slug,
+                "closed" if row.closed else "open",
+                row.relevant_from,
+                row.judgements_wanted,
+                row.consensus_policy,
+                row.title,
+                ", ".join(f"{grade.value}={grade.name}" for grade in row.scale),
+            ]
+            for row in rows
+        ],
+    )
+
+
+@command.command("show")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show_one(installation: Installation, slug: str, format_: str) -> None:
+    """Show every setting of a collection."""
+    with installation.database.reading() as session:
+        row = collection.show_collection(session, slug)
+    show_values(
+        format_,
+        ("SETTING", "VALUE"),
+        {
+            "title": row.title,
+            "state": "closed" if row.closed else "open",
+            "scale": ", ".join(f"{grade.value}={grade.name}" for grade in row.scale),
+            "relevant from": row.relevant_from,
+            "judgements": row.judgements_wanted,
+            "consensus": row.consensus_policy,
+            "in dispute": "left out" if row.leaves_out_disputed else "settled",
+            "machines count": row.counts_machines,
+            "shown to adjudicators": "the grades" if row.shows_grades else "no grades",
+            "judges search": row.judges_search,
+            "mode": row.judging_mode.value,
+            "overlap percent": row.overlap_share,
+            "re-shown percent": row.reshow_share,
+            "common documents": row.common_items,
+            "submissions until": row.submissions_until,
+            "deadline as written": row.submissions_until_written or None,
+            "most documents a topic": row.most_documents,
+            "scores released": row.scores_released_at,
+            "scores shown": row.scores_shown.value,
+            "scores computed from": score_release.released_grades(row),
+            "terms": row.terms or None,
+        },
+    )
+
+
+@command.command("set")
+@click.argument("slug")
+@click.option("--title", metavar="TEXT", help="What the collection is called on pages.")
+@click.option("--scale", help=scale_help)
+@click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
+@click.option("--judgements", type=int, metavar="N", help=judgements_help)
+@describes_consensus
+@click.option("--judges-search/--no-judges-search", default=None, help="Whether judges search the corpus.")
+@describes_queue
+@click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
+@click.option("--terms", type=FILE, metavar="FILE", help="What participants accept first, in Markdown; empty: nothing.")
+@click.option("--most-documents", type=int, metavar="N", help="More for a topic bring a run a warning.")
+@on_installation
+def change(
+    installation: Installation,
+    slug: str,
+    title: str | None,
+    scale: str | None,
+    relevant_from: int | None,
+    judgements: int | None,
+    *,
+    consensus: CollectionChange,
+    judges_search: bool | None,
+    queue: QueueChange,
+    until: str | None,
+    terms: str | None,
+    most_documents: int | None,
+) -> None:
+    """Change what is given and leave the rest; a grade that was given cannot leave the scale.
+
+    Whoever accepted other terms has to accept the new ones.
+    """
+    grades = None if scale is None else collection.read_scale(scale)
+    wanted = replace(
+        consensus,
+        title=title,
+        scale=grades,
+        relevant_from=relevant_from,
+        judgements_wanted=judgements,
+        judges_search=judges_search,
+    )
+    rules = SubmissionChange(
+        None if until is None else submissions.read_deadline(until),
+        None if terms is None else read_text(terms),
+        most_documents,
+    )
+    if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
+        raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
+    with installation.database.transaction() as session:
+        policy = _change_settings(session, slug, wanted, queue)
+        if rules != SubmissionChange():
+            submissions.change_submissions(session, slug, rules)
+        details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
+        note(session, "collections.set", slug, details=details)
+    click.echo(f"Changed the collection {slug}.", err=True)
+
+
+def _change_settings(session: Transaction, slug: str, wanted: CollectionChange, queue: QueueChange) -> str | None:
+    """Change both, and give the consensus policy if it was given or comes with a mode."""
+    # The queue first: a mode may bring its default policy, and a policy that is given counts.
+    policy = queue_settings.change_queue(session, slug, queue) if queue != QueueChange() else None
+    if wanted != CollectionChange():
+        collection.change_collection(session, slug, wanted)
+    return wanted.consensus_policy or policy
+
+
+@command.command("close")
+@click.argument("slug")
+@on_installation
+def close(installation: Installation, slug: str) -> None:
+    """Take no more imports, pools and judgements; pages and exports stay."""
+    with installation.database.transaction() as session:
+        collection.close_collection(session, slug)
+        note(session, "collections.close", slug)
+    click.echo(f"The collection {slug} is closed.", err=True)
+
+
+@command.command("reopen")
+@click.argument("slug")
+@on_installation
+def reopen(installation: Installation, slug: str) -> None:
+    """Take imports, pools and judgements again."""
+    with installation.database.transaction() as session:
+        collection.reopen_collection(session, slug)
+        note(session, "collections.reopen", slug)
+    click.echo(f"The collection {slug} is open.", err=True)
+
+
+command.add_command(score_release.release)
+command.add_command(score_release.withhold)
+command.add_command(deletions.remove_collection, "remove")
+command.add_command(deletions.restore_collection, "restore")

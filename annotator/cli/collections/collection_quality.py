@@ -1,0 +1,126 @@
+"""`annotator collections quality show`: whether the judgements are enough."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from annotator.cli.serving.watching import watch
+from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.scoring_options import is_residual, residual_option, round_option
+from annotator.cli.site.tables import show_table
+from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard.leaderboard import EVERY_ROUND
+from annotator.workflows.leaderboard.reusability_report import (
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    QualityReport,
+    QualityRequest,
+    quality_report,
+)
+from annotator.workflows.pools.pool_selection import Memory, choices_left
+
+
+@click.group("quality")
+def quality() -> None:
+    """Whether the judgements are enough."""
+
+
+@quality.command("show")
+@click.argument("slug")
+@by_measures(USUAL_MEASURE, "The measure that ranks the runs")
+@click.option(
+    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
+)
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@round_option
+@residual_option
+@format_option()
+@on_installation
+def show_quality(
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    seed: int,
+    by: str | None,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+) -> None:
+    """Tell whether the collection is good.
+
+    TOPICS: how much of what was judged is relevant. DEPTHS: relevant documents found against the depth of the pool,
+    with Zobel's curve; DEEPER: how many more a deeper pool would bring. FEWER: how the runs would rank by nested random
+    samples of the judgements. A table without --by shows everything, csv the topics; json always has all.
+    """
+    part = Part(by) if by else None
+    ablates = format_ == "json" or part is Part.FEWER or (part is None and format_ == "table")
+    is_left = is_residual(round_number, residual=residual)
+    requests = [QualityRequest(measure, seed, ablates, round_number, is_left) for measure in measures]
+    with installation.database.reading() as session:
+        to_come = choices_left(session, slug, memory=Memory())
+        found = [
+            quality_report(session, slug, request, to_come=to_come, watch=watch("Scoring")) for request in requests
+        ]
+        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
+    reports = {report.measure: report for report in found}
+    show_by_measure(
+        format_,
+        reports,
+        as_json=lambda report: _as_json(report, of_rounds),
+        as_csv=lambda report: report.file(part or Part.TOPICS),
+        tables=lambda report: _show_tables(report, part),
+    )
+    say_by_measure(
+        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
+    )
+
+
+def _as_json(report: QualityReport, of_rounds: list[str]) -> dict[str, object]:
+    notices = [*of_rounds, *map(str, report.notices)]
+    about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
+    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
+
+
+def _show_tables(report: QualityReport, by: Part | None) -> None:
+    for place, part in enumerate([by] if by else Part):
+        if place:
+            click.echo()
+        headings, rows = report.table(part)
+        show_table([heading.upper() for heading in headings], rows)
+
+
+def _as_dicts(report: QualityReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+    headings, rows = report.table(part)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def _notes(report: QualityReport) -> Iterator[str]:
+    density, growth = report.density, report.growth
+    if density.share.value is not None:
+        yield f"Relevant, of the {report.state.grades} judged documents: {density.share.value:.1%}."
+    if density.density is not None:
+        yield str(density.density.sentence)
+    if density.flagged:
+        yield f"Topics with 40 % or more: {', '.join(density.flagged)}."
+    if density.too_few:
+        yield f"Topics with fewer than three relevant documents: {', '.join(density.too_few)}."
+    if growth.exponent.reason is not None:
+        yield str(growth.exponent.reason.sentence)
+    elif growth.scale.value is not None and growth.exponent.value is not None:
+        yield (
+            f"New relevant documents at depth p: {growth.scale.value:.2f} * p^{growth.exponent.value:.3f} - 1, fitted "
+            f"to depths 1 to {len(growth.new)}."
+        )
+    if report.ablation is not None:
+        yield _sufficing(report.ablation.share_that_suffices, report.measure)
+
+
+def _sufficing(share: float | None, measure: str) -> str:
+    if share is None:
+        return f"None of the samples keeps the ranking by {measure} (tau of 0.9 or more)."
+    return f"{share:.0%} of the judgements would have kept the ranking by {measure} (tau of 0.9 or more)."

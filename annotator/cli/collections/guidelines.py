@@ -1,0 +1,64 @@
+"""`annotator guidelines`: what judges are to go by."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_text
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.workflows.collections import guidelines
+
+
+@click.group
+def command() -> None:
+    """What judges are to go by, in Markdown; every version is kept."""
+
+
+@command.command("set")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@on_installation
+def replace(installation: Installation, slug: str, file: str) -> None:
+    """Put a new version in force; the same text again makes none."""
+    text = read_text(file)
+    with installation.database.transaction() as session:
+        number = guidelines.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
+        note(session, "guidelines.set", slug, subject=number)
+    click.echo(f"Version {number} of the guidelines is in force.", err=True)
+
+
+@command.command("show")
+@click.argument("slug")
+@on_installation
+def show(installation: Installation, slug: str) -> None:
+    """Print the version in force."""
+    with installation.database.reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+    if present.number == 0:
+        click.echo("There are no guidelines yet.", err=True)
+    else:
+        click.echo(present.text.encode(), nl=not present.text.endswith("\n"))
+
+
+@command.group("acceptances")
+def acceptances() -> None:
+    """Which version each judge has accepted."""
+
+
+@acceptances.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_acceptances(installation: Installation, slug: str, format_: str) -> None:
+    """List which version each judge has accepted; who has not accepted the one in force is given no documents."""
+    with installation.database.reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+        rows = guidelines.list_acceptances(session, slug)
+    show_rows(
+        format_,
+        ["JUDGE", "ACCEPTED", "IN FORCE"],
+        [[row.judge, row.number, row.number == present.number] for row in rows],
+    )

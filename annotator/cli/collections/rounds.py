@@ -1,0 +1,89 @@
+"""`annotator rounds`: a second set of runs on the same topics, and what was judged before it."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.workflows.collections import rounds
+from annotator.workflows.pools import pools
+from annotator.workflows.qrels import qrels_versions
+from annotator.workflows.qrels.qrels import export_qrels
+
+
+@click.group
+def command() -> None:
+    """Rounds of runs: list them, close the one that is open, open the next one."""
+
+
+@command.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, format_: str) -> None:
+    """List the rounds, each with the version of the qrels that was kept when it was closed."""
+    with installation.database.reading() as session:
+        rows = rounds.list_rounds(session, slug)
+    if not rows:
+        click.echo("This collection has no rounds: all its runs belong together.", err=True)
+        return
+    show_rows(
+        format_,
+        ["ROUND", "NAME", "OPENED", "CLOSED", "QRELS", "RUNS", "JUDGED BEFORE"],
+        [
+            [row.number, row.name, row.opened_at, row.closed_at, row.version, row.runs, row.judged_before]
+            for row in rows
+        ],
+    )
+
+
+@command.command("close")
+@click.argument("slug")
+@yes_at_terminal
+@on_installation
+def close(installation: Installation, slug: str, *, yes: bool) -> None:
+    """Close the round that is open, and keep the settled grades of this moment as its record.
+
+    In a collection without rounds that is the first one, with all the runs there are. No runs are taken until the
+    next round is opened, but judging goes on. At a terminal it first shows how many runs and grades that is, and asks
+    whether to go on.
+    """
+    if is_asked(yes=yes):
+        confirm(_effect(installation, slug), yes=False)
+    now = datetime.now(UTC)
+    with installation.database.reading() as session:
+        made = export_qrels(session, slug, made_at=now)
+    with installation.database.transaction() as session:
+        version = qrels_versions.keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
+        number = rounds.close_round(session, slug, version=version, at=now)
+        note(session, "rounds.close", slug, subject=number, details={"qrels": version})
+    for warning in made.warnings:
+        click.echo(str(warning), err=True)
+    click.echo(f"Closed round {number}; its grades are kept as version {version} of the qrels.", err=True)
+
+
+@command.command("open")
+@click.argument("slug")
+@click.option("--name", default="", metavar="TEXT", help="What the round is called.")
+@on_installation
+def open_next(installation: Installation, slug: str, name: str) -> None:
+    """Open the next round: the runs that come from now on belong to it."""
+    with installation.database.transaction() as session:
+        number = rounds.open_round(session, slug, name=name, at=datetime.now(UTC))
+        note(session, "rounds.open", slug, subject=number)
+    click.echo(f"Opened round {number}.", err=True)
+
+
+def _effect(installation: Installation, slug: str) -> str:
+    with installation.database.reading() as session:
+        closing = rounds.round_to_close(session, slug)
+        grades = len(export_qrels(session, slug, made_at=datetime.now(UTC)).grades)
+        progress = pools.pool_progress(session, slug)
+    incomplete = sum(one.items - one.complete for one in progress)
+    return (
+        f"This closes round {closing.number}, which cannot be opened again: {closing.runs} runs. Grades that are kept: "
+        f"{grades}; documents that are not fully judged: {incomplete}. No runs are taken until the next round is open."
+    )

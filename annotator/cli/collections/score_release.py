@@ -1,0 +1,120 @@
+"""`annotator collections release` and `withhold`: which scores participants see, from when on, by which qrels."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.site.deeds import note
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.storage import ScoresShown
+from annotator.storage.collections.audit import Transaction
+from annotator.workflows.collections import collection
+from annotator.workflows.collections.collection import CollectionView
+from annotator.workflows.qrels import qrels_versions
+from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import LIVE
+
+moment_help = "From when on, as “2026-05-01 23:59” with a zone behind it if it is not UTC; or now."
+qrels_help = (
+    "Compute the scores from this kept version of the qrels; or new: keep the grades of this moment, which is usual at "
+    "first."
+)
+SEEN = {
+    ScoresShown.OWN: "the scores of their runs",
+    ScoresShown.BESIDE: "the scores of their runs, beside the median and the best of all",
+    ScoresShown.WHOLE: "the whole leaderboard with names",
+}
+
+
+@click.command
+@click.argument("slug")
+@click.option("--early", is_flag=True, help="Release them although runs are still taken.")
+@click.option("--show", "shown", type=click.Choice([one.value for one in ScoresShown]), help="How much they see.")
+@click.option("--from", "moment", metavar="WHEN", help=moment_help)
+@click.option("--qrels", metavar="GRADES", help=qrels_help)
+@click.option("--live", is_flag=True, help="Compute the scores from the grades of the moment participants look.")
+@on_installation
+def release(
+    installation: Installation,
+    slug: str,
+    *,
+    early: bool,
+    shown: str | None,
+    moment: str | None,
+    qrels: str | None,
+    live: bool,
+) -> None:
+    """Let participants see scores of runs that were uploaded before a moment, from that moment on.
+
+    By --show they see the scores of their own runs (own), these beside the median and the best of all without names
+    (beside, as usual), the whole leaderboard with names, too (whole), or nothing. The scores are computed from a kept
+    version of the qrels: what is judged, decided or set later changes none of them. What is not given stays as it was
+    decided before; at first the moment is the present one, and the grades of the present moment are kept, also for a
+    release to come.
+    """
+    if live and qrels is not None:
+        raise click.UsageError("--qrels names a version, --live none: give one of them.")
+    at = datetime.now(UTC)
+    wanted = LIVE if live else qrels
+    how_much = ScoresShown(shown) if shown else None
+    with installation.database.reading() as session:
+        released_at = collection.show_collection(session, slug).scores_released_at
+        keeps = submissions.keeps_version(wanted, how_much, released_at)
+        made = export_qrels(session, slug, made_at=at) if keeps else None
+    with installation.database.transaction() as session:
+        if made is not None:
+            wanted = _keep(session, slug, made, at)
+        submissions.release_scores(
+            session,
+            slug,
+            at=at,
+            moment=None if moment is None else submissions.read_release_moment(moment) or at,
+            shown=how_much,
+            qrels=wanted,
+            early=early,
+        )
+        row = collection.show_collection(session, slug)
+        version = row.released_version and row.released_version.number
+        details = {"shown": shown, "from": row.scores_released_at, "qrels": version}
+        note(session, "scores.release", slug, details=details)
+    for warning in made.warnings if made is not None else ():
+        click.echo(str(warning), err=True)
+    click.echo(_seen(row, at), err=True)
+
+
+def _keep(session: Transaction, slug: str, made: QrelsExport, at: datetime) -> str:
+    """The number of the version that has these grades, kept for it if there was none."""
+    kept = qrels_versions.keep_for_release(session, slug, made.grades, made.manifest, made_by_id=None, made_at=at)
+    if kept.is_new:
+        note(session, "qrels.keep", slug, subject=kept.number)
+    return str(kept.number)
+
+
+@click.command
+@click.argument("slug")
+@on_installation
+def withhold(installation: Installation, slug: str) -> None:
+    """Show participants no scores any more."""
+    with installation.database.transaction() as session:
+        submissions.take_scores_back(session, slug)
+        note(session, "scores.take-back", slug)
+        row = collection.show_collection(session, slug)
+    click.echo(_seen(row, datetime.now(UTC)), err=True)
+
+
+def _seen(row: CollectionView, at: datetime) -> str:
+    """What participants see and when, in a line."""
+    released = row.scores_released_at
+    if released is None:
+        return f"Participants of {row.slug} see no scores."
+    since = "" if released <= at else f" from {submissions.write_deadline(released)} on"
+    return f"Participants of {row.slug} see {SEEN[row.scores_shown]}{since}, computed from {released_grades(row)}."
+
+
+def released_grades(row: CollectionView) -> str:
+    """Which grades released scores are computed from, in words."""
+    version = row.released_version
+    if version is None:
+        return "the grades of the moment (live)"
+    return f"version {version.number} of the qrels, kept {submissions.write_deadline(version.kept_at)}"

@@ -1,0 +1,200 @@
+"""`annotator documents`: the texts to judge."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.collections import deletions
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.dry_run import dry_run_option, show_outcome
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_files
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.progress import steps_shown, watched
+from annotator.cli.site.tables import Cell
+from annotator.workflows.documents import (
+    changed_documents,
+    documents,
+    indexing,
+    search,
+    search_adding,
+)
+from annotator.workflows.documents.search import FoundDocument
+
+some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
+
+
+@click.group
+def command() -> None:
+    """Documents: import texts, say which are missing or have changed, search them."""
+
+
+@command.command("import")
+@click.argument("slug")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option(
+    "--field", "fields", multiple=True, metavar="OURS=THEIRS", help="A key of the JSONL, such as body=text; repeatable."
+)
+@dry_run_option
+@on_installation
+def import_files(
+    installation: Installation, slug: str, files: Sequence[str], fields: Sequence[str], *, dry_run: bool
+) -> None:
+    """Import documents: JSONL, TREC SGML or DOCNO<TAB>TITLE<TAB>BODY, plain or gzip.
+
+    A document that is there already takes the new text.
+    """
+    mapping = documents.parse_fields(fields)
+    with watched(read_files(files)) as given:
+        parsed = documents.read_documents(given, fields=mapping, unpacked_limit=installation.settings.unpacked_limit)
+    with installation.database.transaction(keep=not dry_run) as session:
+        done = documents.import_documents(session, slug, parsed, at=datetime.now(UTC), index_at_once=False)
+        note(session, "documents.import", slug, subject=", ".join(files), details=vars(done))
+    counts = (
+        f"Documents: {done.added} added, {done.filled} given their text, {done.changed} changed, "
+        f"{done.unchanged} unchanged."
+    )
+    show_outcome(counts, dry_run=dry_run)
+    if dry_run:
+        return
+    with steps_shown("Indexing", done.added + done.filled + done.changed) as show:
+        for indexed in indexing.index_rest(installation.database):
+            show(indexed)
+
+
+@command.group("missing")
+def missing() -> None:
+    """Documents of the pool that have no text yet."""
+
+
+@missing.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_missing(installation: Installation, slug: str, format_: str) -> None:
+    """List the documents of the pool that have no text yet."""
+    with installation.database.reading() as session:
+        rows = documents.missing_documents(session, slug)
+    show_rows(format_, ["DOCNO"], [[row.docno] for row in rows])
+    click.echo(f"Documents of the pool without text: {len(rows)}.", err=True)
+
+
+@command.group("changed")
+def changed() -> None:
+    """Documents whose text has changed since they were judged, and what becomes of their grades."""
+
+
+@changed.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_changed(installation: Installation, slug: str, format_: str) -> None:
+    """List the documents whose text has changed since they were judged, a line for each judgement."""
+    with installation.database.reading() as session:
+        found = changed_documents.changed_documents(session, slug)
+    show_rows(
+        format_,
+        ["TOPIC", "DOCNO", "CHANGED", "JUDGE", "GRADE", "CANNOT JUDGE", "JUDGED"],
+        [
+            [said.topic, one.docno, one.text_changed_at, said.judge, said.grade, said.cannot_judge, said.judged_at]
+            for one in found
+            for said in one.judgements
+        ],
+    )
+    click.echo(f"Documents whose text has changed since they were judged: {len(found)}.", err=True)
+
+
+@changed.command("requeue")
+@click.argument("slug")
+@some_documents
+@on_installation
+def requeue(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
+    """Have changed documents judged again, all or those named; the old grades count no more and stay in the history."""
+    with installation.database.transaction() as session:
+        count = changed_documents.requeue_changed(session, slug, docnos or None, at=datetime.now(UTC))
+        note(session, "documents.requeue", slug, details={"documents": count})
+    click.echo(f"Documents of topics put back to be judged again: {count}.", err=True)
+
+
+@changed.command("confirm")
+@click.argument("slug")
+@some_documents
+@on_installation
+def confirm(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
+    """Let the old grades hold for the new texts of changed documents, of all or those named."""
+    with installation.database.transaction() as session:
+        count = changed_documents.let_changed_stand(session, slug, docnos or None)
+        note(session, "documents.let-stand", slug, details={"documents": count})
+    click.echo(f"Documents of topics whose grades stand: {count}.", err=True)
+
+
+@command.command("search")
+@click.argument("slug")
+@click.argument("query")
+@click.option(
+    "--for-topic", "topic", metavar="NUMBER", help="The topic the documents are for; tells which are pooled already."
+)
+@click.option("--most", default=20, show_default=True, type=click.IntRange(1, 1_000), help="Find no more than these.")
+@click.option("--add-to-pool", "add", is_flag=True, help="Add what is found to the pool of the topic.")
+@click.option("--searcher", "name", metavar="NAME", help="Who searched; kept with each document that is added.")
+@format_option()
+@on_installation
+def find(
+    installation: Installation,
+    slug: str,
+    query: str,
+    topic: str | None,
+    most: int,
+    format_: str,
+    *,
+    add: bool,
+    name: str | None,
+) -> None:
+    """Search the texts: words side by side are all wanted; AND OR NOT "phrase" beginning* ( ) can be used.
+
+    Korean, Chinese and Japanese are found inside longer words, too.
+    """
+    if topic is None and (add or name is not None):
+        raise click.UsageError("--add-to-pool and --searcher need the --for-topic that the documents are for.")
+    with installation.database.reading() as session:
+        found = search.find_documents(session, slug, query, topic=topic, most=most)
+        not_indexed = indexing.count_not_indexed(session, slug)
+    show_rows(format_, ["DOCNO", "POOLED", "TITLE"], [_line(hit, topic) for hit in found.hits])
+    click.echo(f"Documents found: {found.total}, shown: {len(found.hits)}.", err=True)
+    if not_indexed:
+        click.echo(f"Documents that no search finds yet, because they are not indexed: {not_indexed}.", err=True)
+    if add and topic is not None and found.hits:
+        _add(installation, slug, topic, query, [hit.docno for hit in found.hits], name)
+
+
+@command.command("index")
+@click.argument("slug")
+@on_installation
+def index(installation: Installation, slug: str) -> None:
+    """Make the search index of a collection anew; imports keep it in step by themselves."""
+    with installation.database.transaction() as session:
+        count = documents.index_collection(session, slug)
+    click.echo(f"Documents indexed: {count}.", err=True)
+
+
+def _line(hit: FoundDocument, topic: str | None) -> list[Cell]:
+    return [hit.docno, hit.pooled if topic is not None else None, "".join(part.text for part in hit.title)]
+
+
+def _add(
+    installation: Installation, slug: str, topic: str, query: str, docnos: Sequence[str], name: str | None
+) -> None:
+    with installation.database.transaction() as session:
+        actor_id = search_adding.searcher_id(session, name) if name is not None else None
+        added = search_adding.add_found(
+            session, slug, topic=topic, docnos=docnos, query=query, actor_id=actor_id, at=datetime.now(UTC)
+        )
+        note(session, "pool.add", slug, subject=topic, details={"query": query, "added": added.added})
+    click.echo(
+        f"Version {added.version} of the pool: {added.added} added, {added.already_pooled} already pooled.", err=True
+    )
+
+
+command.add_command(deletions.remove_documents, "remove")

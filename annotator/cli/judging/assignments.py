@@ -1,0 +1,111 @@
+"""`annotator assignments`: which judge owns which topic."""
+
+from collections.abc import Sequence
+
+import click
+
+from annotator.cli.site.deeds import note
+from annotator.cli.site.dry_run import dry_run_option
+from annotator.cli.site.formats import Table, format_option, show_tables
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.tables import show_table
+from annotator.storage import JudgingMode
+from annotator.workflows.judging import assigning
+from annotator.workflows.judging.assigning import AssigningPlan
+
+
+@click.group
+def command() -> None:
+    """Which judge owns which topic: by hand, or balanced by what remains.
+
+    Owners count while the collection is owned (`annotator collections set SLUG --mode owned`). What was judged stays;
+    what others hold of a topic and may not judge any more goes back to the queue.
+    """
+
+
+@command.command("set")
+@click.argument("slug")
+@click.option("--topic", "numbers", multiple=True, required=True, metavar="NUMBER", help="A topic; repeatable.")
+@click.option("--judge", metavar="NAME", help="To whom.")
+@click.option("--none", "nobody", is_flag=True, help="Take the topics from their owners.")
+@dry_run_option
+@on_installation
+def set_(
+    installation: Installation, slug: str, numbers: Sequence[str], judge: str | None, *, nobody: bool, dry_run: bool
+) -> None:
+    """Give topics to one judge, or take them from their owners."""
+    if nobody == (judge is not None):
+        raise click.UsageError("Give --judge or --none.")
+    with installation.database.reading() as session:
+        plan = assigning.plan_by_hand(session, slug, numbers, judge)
+    _carry_out(installation, slug, plan, dry_run=dry_run)
+
+
+@command.command("balance")
+@click.argument("slug")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Only among these judges; repeatable.")
+@click.option("--all", "anew", is_flag=True, help="Deal out every topic of which something remains.")
+@dry_run_option
+@on_installation
+def balance(installation: Installation, slug: str, judges: Sequence[str], *, anew: bool, dry_run: bool) -> None:
+    """Deal out topics without an owner, so that all judges have about as much left."""
+    with installation.database.reading() as session:
+        plan = assigning.plan_balance(session, slug, judges, anew=anew)
+    _carry_out(installation, slug, plan, dry_run=dry_run)
+
+
+def _carry_out(installation: Installation, slug: str, plan: AssigningPlan, *, dry_run: bool) -> None:
+    _show_plan(plan)
+    if dry_run:
+        click.echo(f"Topics that would change hands: {len(plan.moves)}. Nothing was stored.", err=True)
+        return
+    with installation.database.transaction() as session:
+        done = assigning.assign_topics(session, slug, plan.owners)
+        for judge, topics in assigning.by_owner(plan.owners).items():
+            note(session, "topics.assign", slug, subject=judge or "", details={"topics": topics})
+    click.echo(f"Topics that changed hands: {done.topics}; documents given back: {done.given_back}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_(installation: Installation, slug: str, format_: str) -> None:
+    """List the topics with their owners, and the judges with what remains for each."""
+    with installation.database.reading() as session:
+        present = assigning.show_assigning(session, slug)
+    show_tables(
+        format_,
+        Table(
+            "topics",
+            ["TOPIC", "DOCUMENTS", "JUDGED", "REMAINING", "OWNER", "TITLE"],
+            [
+                [topic.number, topic.items, topic.judged, topic.remaining, topic.owner, topic.title]
+                for topic in present.topics
+            ],
+        ),
+        Table(
+            "judges",
+            ["JUDGE", "TOPICS", "REMAINING"],
+            [[judge.name, judge.topics, judge.remaining] for judge in present.judges],
+        ),
+    )
+    for name in present.gone:
+        click.echo(f"{name} owns topics and is no judge any more: nobody is given their documents.", err=True)
+    if present.mode == JudgingMode.SHARED:
+        click.echo("The collection is shared: owners count when it is owned.", err=True)
+
+
+def _show_plan(plan: AssigningPlan) -> None:
+    show_table(
+        ["TOPIC", "REMAINING", "OWNER", "NEW OWNER"],
+        [[move.topic.number, move.topic.remaining, move.topic.owner, move.owner] for move in plan.moves],
+    )
+    click.echo()
+    show_table(
+        ["JUDGE", "TOPICS", "REMAINING", "TOPICS THEN", "REMAINING THEN"],
+        [
+            [before.name, before.topics, before.remaining, after.topics, after.remaining]
+            for before, after in plan.judges
+        ],
+    )

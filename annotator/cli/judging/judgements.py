@@ -1,0 +1,96 @@
+"""`annotator judgements`: who gave which grade to what."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.collections import deletions
+from annotator.cli.people.machine_options import machine_facts, machine_options
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.dry_run import dry_run_option, show_outcome
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import write_or_print
+from annotator.workflows.judging import judgement_export, judgement_import
+
+FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
+
+
+@click.group
+def command() -> None:
+    """Judgements: import labels, export everything that was said."""
+
+
+@command.command("import")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@click.option("--judge", required=True, metavar="NAME", help="Whose grades they are; the account is made when new.")
+@click.option("--add-to-pool", is_flag=True, help="Documents outside the pool join it and are not refused.")
+@click.option("--machine", "by_machine", is_flag=True, help="The judge is a machine, of --model, --prompt and --date.")
+@machine_options
+@dry_run_option
+@on_installation
+def import_file(
+    installation: Installation,
+    slug: str,
+    file: str,
+    judge: str,
+    model: str,
+    prompt_file: str | None,
+    labelled_on: datetime | None,
+    *,
+    add_to_pool: bool,
+    by_machine: bool,
+    dry_run: bool,
+) -> None:
+    """Import a qrels file as one judge's grades; -1 means unjudged.
+
+    Labels of a machine are kept apart from people's; what is no grade of the scale, whatever word it is, is listed and
+    counts as none.
+    """
+    machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
+    if not by_machine and (model or prompt_file or labelled_on):
+        raise click.UsageError("--model, --prompt and --date are of a machine: say --machine, too.")
+    given = read_file(file)
+    limit = installation.settings.unpacked_limit
+    with installation.database.reading() as session:
+        checked = judgement_import.check_judgements(
+            session, slug, given, add_to_pool=add_to_pool, by_machine=by_machine, unpacked_limit=limit
+        )
+    for problem in checked.problems_outside():
+        click.echo(str(problem), err=True)
+    with installation.database.transaction(keep=not dry_run) as session:
+        done = judgement_import.store_judgements(
+            session, slug, checked, judge=judge, machine=machine, added_at=datetime.now(UTC)
+        )
+        note(session, "judgements.import", slug, subject=judge, details=vars(done))
+    counts = (
+        f"Judgements of {judge}: {done.added} added, {done.changed} changed, {done.known} known already, "
+        f"{done.unjudged} unjudged; documents added to the pool: {done.pooled}."
+    )
+    show_outcome(counts + (f" Outside the scale: {done.outside}." if done.outside else ""), dry_run=dry_run)
+
+
+@command.command("export")
+@click.argument("slug")
+@click.option(
+    "--format",
+    "format_",
+    default="csv",
+    show_default=True,
+    type=click.Choice(list(FORMATS)),
+    help="Comma-separated, or a JSON object on each line.",
+)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_installation
+def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
+    """Export every judgement, with those that were replaced."""
+    with installation.database.reading() as session:
+        rows = judgement_export.export_judgements(session, slug)
+    note_export(installation, "judgements.export", slug)
+    write_or_print(output, FORMATS[format_](rows).encode())
+
+
+command.add_command(deletions.remove_labels, "remove")
+command.add_command(deletions.imports)

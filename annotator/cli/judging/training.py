@@ -1,0 +1,115 @@
+"""`annotator training`: documents with a known grade that judges go through before real work."""
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.tables import Row
+from annotator.storage.judging.judge_desk import Attempt
+from annotator.workflows.judging import training
+from annotator.workflows.judging.training import TrainingResult
+
+NO_MARK = "none"
+
+
+@click.group
+def command() -> None:
+    """Training: documents with a known grade before real work, and how judges did."""
+
+
+@command.command("import")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@on_installation
+def import_file(installation: Installation, slug: str, file: str) -> None:
+    """Add documents: lines of TOPIC<TAB>DOCNO<TAB>GRADE<TAB>EXPLANATION, plain or gzip, in the order of showing."""
+    given = read_file(file)
+    limit = installation.settings.unpacked_limit
+    with installation.database.reading() as session:
+        checked = training.check_training(session, slug, given, unpacked_limit=limit)
+    with installation.database.transaction() as session:
+        count = training.store_training(session, slug, checked)
+        note(session, "training.import", slug, subject=given.name, details={"documents": count})
+    click.echo(f"Documents added to the training: {count}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_documents(installation: Installation, slug: str, format_: str) -> None:
+    """List the documents of the training, with how many of the answers to each were right."""
+    with installation.database.reading() as session:
+        shown = training.show_training(session, slug)
+    show_rows(
+        format_,
+        ["TOPIC", "DOCUMENT", "GRADE", "RIGHT", "ANSWERS", "EXPLANATION"],
+        [[row.topic, row.docno, row.grade, row.right, row.answered, row.explanation or None] for row in shown.rows],
+    )
+
+
+@command.command("set")
+@click.argument("slug")
+@click.option("--pass-mark", "mark", required=True, metavar="PERCENT|none", help="What judges must get right.")
+@on_installation
+def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
+    """Set which percentage judges must get right before real work, or none, so that nobody has to take it."""
+    if mark != NO_MARK and not (mark.isascii() and mark.isdigit() and len(mark) <= len("100")):
+        raise click.BadParameter("Give a whole number from 0 to 100, or “none”.", param_hint="--pass-mark")
+    with installation.database.transaction() as session:
+        training.set_pass_mark(session, slug, None if mark == NO_MARK else int(mark))
+        note(session, "training.pass-mark", slug, details={"percent": None if mark == NO_MARK else int(mark)})
+    click.echo("No training is asked for." if mark == NO_MARK else f"The pass mark is {int(mark)} %.", err=True)
+
+
+@command.command("remove")
+@click.argument("slug")
+@click.option("--with-answers", is_flag=True, help="Also delete what judges answered, and their results.")
+@on_installation
+def remove(installation: Installation, slug: str, *, with_answers: bool) -> None:
+    """Take all documents out of the training."""
+    with installation.database.transaction() as session:
+        count = training.clear_training(session, slug, with_answers=with_answers)
+        note(session, "training.clear", slug, details={"documents": count, "answers": with_answers})
+    click.echo(f"Documents taken out of the training: {count}.", err=True)
+
+
+@command.group("results")
+def results() -> None:
+    """How the judges did."""
+
+
+@results.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def list_results(installation: Installation, slug: str, format_: str) -> None:
+    """List every attempt of every judge, and whether it passes."""
+    with installation.database.reading() as session:
+        mark = training.show_training(session, slug).pass_mark
+        attempted = training.training_results(session, slug)
+    show_rows(
+        format_,
+        ["JUDGE", "ATTEMPT", "ANSWERED", "OF", "RIGHT", "RESULT", "LAST ANSWER"],
+        [row for result in attempted for row in _rows(result, mark)],
+    )
+
+
+def _rows(result: TrainingResult, mark: int | None) -> list[Row]:
+    if not result.attempts:
+        return [[result.judge, None, None, None, None, "not begun", None]]
+    return [
+        [result.judge, one.number, one.answered, one.of, one.right, _outcome(one, mark), one.last_at]
+        for one in result.attempts
+    ]
+
+
+def _outcome(attempt: Attempt, mark: int | None) -> str:
+    if not attempt.is_finished:
+        return "not finished"
+    if mark is None:
+        return "finished"
+    return "passed" if attempt.passes(mark) else "not passed"

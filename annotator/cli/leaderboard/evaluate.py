@@ -1,0 +1,187 @@
+"""`annotator evaluate`: runs scored against qrels, from files alone; no database is opened."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.scoring_options import compat_option
+from annotator.cli.site.tables import Row, show_csv, show_json, show_table, show_tsv
+from annotator.workflows.leaderboard.scoring import (
+    File,
+    ScoredRun,
+    ScoredRuns,
+    ScoringOptions,
+    read_stream,
+    score_as_trec_eval,
+    score_files,
+)
+
+ALL_TOPICS = "all"  # trec_eval's word for the mean
+STANDARD_INPUT = "-"
+
+
+@click.command
+@click.argument("qrels", type=FILE)
+@click.argument("runs", type=FILE, nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec; repeatable. `annotator measures list`.",
+)
+@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
+@click.option(
+    "--relevant-from",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    metavar="GRADE",
+    help="Relevant are documents of this grade and better ones (trec_eval -l).",
+)
+@click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings (trec_eval -J).")
+@compat_option
+@click.option(
+    "--lenient",
+    is_flag=True,
+    help="Take what trec_eval would take, and say so; one process reads file after file, each whole.",
+)
+@click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
+@format_option("tsv", "trec_eval")
+def command(
+    qrels: str,
+    runs: Sequence[str],
+    measures: Sequence[str],
+    relevant_from: int,
+    compat: str,
+    workers: int | None,
+    format_: str,
+    *,
+    per_topic: bool,
+    judged_only: bool,
+    lenient: bool,
+) -> None:
+    """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
+
+    Files may be compressed with gzip; - is standard input. Qrels have four columns, or five when they are a sample:
+    topic, iteration, document, stratum, grade. A table has four decimals, and trec_eval is what trec_eval -c -q prints.
+    """
+    if [qrels, *runs].count(STANDARD_INPUT) > 1:
+        raise click.UsageError("Standard input (-) can be given once.")
+    options = ScoringOptions(relevant_from, judged_only, compat, lenient, workers)
+    files = [_file(run) for run in runs]
+    if format_ == "trec_eval":
+        text, warnings = score_as_trec_eval(_file(qrels), files, measures, options)
+        click.echo(text.encode(), nl=False)
+        _say(warnings)
+        return
+    scored = score_files(_file(qrels), files, measures, options)
+    match format_:
+        case "json":
+            show_json(_as_json(scored, options, per_topic=per_topic))
+        case "csv" | "tsv":
+            show = show_csv if format_ == "csv" else show_tsv
+            show(*_exact(scored, options, per_topic=per_topic))
+            _say(_notes(scored, options))
+        case _:
+            _show_table(scored, per_topic=per_topic)
+            click.echo()
+            for note in (_source(scored, options), *_notes(scored, options)):
+                click.echo(note)
+    _say(scored.warnings)
+
+
+def _file(path: str) -> File:
+    """A file under the name people know it by; standard input is read here, other files where they are needed."""
+    if path != STANDARD_INPUT:
+        return click.format_filename(path), Path(path)
+    if sys.stdin is None:
+        raise click.UsageError("Standard input is closed.")
+    return path, read_stream(sys.stdin.buffer)
+
+
+def _show_table(scored: ScoredRuns, *, per_topic: bool) -> None:
+    if per_topic:
+        show_table(["RUN", "TOPIC", *scored.measures], list(_topic_rows(scored)))
+    else:
+        show_table(["RUN", *scored.measures], [[run.name, *run.values] for run in scored.runs])
+
+
+def _source(scored: ScoredRuns, options: ScoringOptions) -> str:
+    """By what the runs were scored, and over which topics."""
+    qrels = "standard input" if scored.qrels == STANDARD_INPUT else scored.qrels
+    as_before = " Scores and cutoffs as in trec_eval 9." if options.compat == "9" else ""
+    return f"Over all topics of {qrels}, as trec_eval -c: {len(scored.topics)}.{as_before}"
+
+
+def _notes(scored: ScoredRuns, options: ScoringOptions) -> Iterator[str]:
+    """What a reader of the values must know beside them."""
+    if scored.without_relevant:
+        topics = _listed(scored.without_relevant)
+        yield f"Topics without a document of grade {options.relevant_from} or better: {topics}."
+    for run in scored.runs:
+        if run.missing:
+            yield f"{run.name} returned nothing for: {_listed(run.missing)}."
+
+
+def _listed(topics: Sequence[str], most: int = 10) -> str:
+    further = f" and {len(topics) - most} more" if len(topics) > most else ""
+    return f"{len(topics)} ({', '.join(topics[:most])}{further})"
+
+
+def _topic_rows(scored: ScoredRuns) -> Iterator[Row]:
+    """A row a run and topic, and its mean under them, as trec_eval does."""
+    for run in scored.runs:
+        for topic in scored.topics:
+            yield [run.name, topic, *run.by_topic[topic]]
+        yield [run.name, ALL_TOPICS, *run.values]
+
+
+def _exact(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> tuple[Sequence[str], Sequence[Row]]:
+    """Headings and rows with all digits; behind the values stands what they were made from."""
+    if per_topic:
+        return ["run", "topic", *scored.measures], list(_topic_rows(scored))
+    counts = len(scored.topics), len(scored.without_relevant)
+    return (
+        ["run", *scored.measures, "topics", "topics_without_relevant", "topics_missing", "file", "qrels", "compat"],
+        [
+            [run.tag, *run.values, *counts, len(run.missing), run.file, scored.qrels, options.compat]
+            for run in scored.runs
+        ],
+    )
+
+
+def _as_json(scored: ScoredRuns, options: ScoringOptions, *, per_topic: bool) -> dict[str, object]:
+    return {
+        "qrels": scored.qrels,
+        "measures": scored.measures,
+        "relevant_from": options.relevant_from,
+        "judged_only": options.judged_only,
+        "compat": options.compat,
+        "topics": len(scored.topics),
+        "topics_without_relevant": scored.without_relevant,
+        "runs": [_run_as_json(scored, run, per_topic=per_topic) for run in scored.runs],
+        "warnings": scored.warnings,
+    }
+
+
+def _run_as_json(scored: ScoredRuns, run: ScoredRun, *, per_topic: bool) -> dict[str, object]:
+    topics = {topic: dict(zip(scored.measures, run.by_topic[topic], strict=True)) for topic in scored.topics}
+    return {
+        "run": run.tag,
+        "file": run.file,
+        "values": dict(zip(scored.measures, run.values, strict=True)),
+        "topics_missing": run.missing,
+        "topics_not_in_qrels": run.other_topics,
+        **({"by_topic": topics} if per_topic else {}),
+    }
+
+
+def _say(sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        click.echo(sentence, err=True)

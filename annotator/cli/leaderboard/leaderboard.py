@@ -1,0 +1,159 @@
+"""`annotator leaderboard`: every run scored."""
+
+import re
+from collections.abc import Sequence
+
+import click
+
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.scoring_options import (
+    LIVE,
+    compat_option,
+    is_residual,
+    measures_option,
+    residual_option,
+    round_option,
+    sort_option,
+)
+from annotator.cli.site.tables import show_json, show_table
+from annotator.workflows.leaderboard import leaderboard_text
+from annotator.workflows.leaderboard.leaderboard import (
+    DEFAULT_MEASURES,
+    GradesFrom,
+    IntervalMethod,
+    Leaderboard,
+    View,
+    build_leaderboard,
+)
+
+VERSION = re.compile(r"[0-9]{1,9}")
+
+
+@click.group
+def command() -> None:
+    """Every run scored."""
+
+
+@command.command("show")
+@click.argument("slug")
+@measures_option
+@sort_option
+@click.option("--baseline", metavar="TAG", help="Test every run against this one, and mark those that differ.")
+@click.option("--letters", is_flag=True, help="Mark runs that Tukey's test does not tell apart by common letters.")
+@click.option(
+    "--qrels",
+    "qrels_source",
+    default=LIVE,
+    show_default=True,
+    metavar="GRADES",
+    help="The grades to score by: the number of a kept version, live, the grades of this moment, or a file.",
+)
+@click.option(
+    "--interval",
+    type=click.Choice([one.value for one in IntervalMethod]),
+    default=IntervalMethod.T.value,
+    show_default=True,
+    help="How the 95 % intervals are computed.",
+)
+@compat_option
+@format_option("latex", "markdown")
+@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
+@click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
+@click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
+@round_option
+@residual_option
+@on_installation
+def show(
+    installation: Installation,
+    slug: str,
+    measures: Sequence[str],
+    sort: str | None,
+    baseline: str | None,
+    qrels_source: str,
+    interval: str,
+    compat: str,
+    format_: str,
+    policy: str | None,
+    judge: str | None,
+    round_number: int | None,
+    *,
+    residual: bool | None,
+    letters: bool,
+    per_topic: bool,
+) -> None:
+    """Score every run by what is judged at this moment, best first by the first measure unless --sort names another.
+
+    Each mean has its 95 % interval and, once for each depth, how much of the top is judged. A table shows four
+    decimals; csv and json are exact. A file whose name is a number is given as ./NUMBER.
+    """
+    if qrels_source != LIVE and (policy is not None or judge is not None):
+        raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")
+    if per_topic and format_ in {"latex", "markdown"}:
+        raise click.UsageError(f"--by-topic is for table, csv and json, not for {format_}.")
+    is_version = VERSION.fullmatch(qrels_source) is not None
+    grades = GradesFrom(
+        policy=policy,
+        judge=judge,
+        version=int(qrels_source) if is_version else None,
+        qrels_file=None if is_version or qrels_source == LIVE else read_file(qrels_source),
+        unpacked_limit=installation.settings.unpacked_limit,
+        compat=compat,
+        round=round_number,
+        residual=is_residual(round_number, residual=residual),
+    )
+    view = View(IntervalMethod(interval), baseline, letters, sort)
+    with installation.database.reading() as session:
+        board = build_leaderboard(session, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
+    board.require_sort()
+    _show(board, format_, per_topic=per_topic)
+
+
+def _show(board: Leaderboard, format_: str, *, per_topic: bool) -> None:
+    match format_:
+        case "json":
+            show_json(leaderboard_text.as_json(board, per_topic=per_topic))
+        case "csv":
+            text = leaderboard_text.topics_csv(board) if per_topic else leaderboard_text.leaderboard_csv(board)
+            click.echo(text.encode(), nl=False)
+        case "latex":
+            click.echo(leaderboard_text.latex(board).encode(), nl=False)
+        case "markdown":
+            click.echo(leaderboard_text.markdown(board).encode(), nl=False)
+        case _:
+            _show_table(board, per_topic=per_topic)
+
+
+def _show_table(board: Leaderboard, *, per_topic: bool) -> None:
+    if per_topic:
+        show_table(["RUN", "TOPIC", *board.measures], list(leaderboard_text.topic_rows(board)))
+    else:
+        headings, *rows = leaderboard_text.readable_rows(board)
+        show_table([str(heading) for heading in headings], rows)
+    grades, topics, *notices = leaderboard_text.scored_against(board)
+    explanations = [] if per_topic else _explanations(board)
+    for line in ["", grades, topics, *explanations, *notices]:
+        click.echo(line.encode())
+
+
+def _explanations(board: Leaderboard) -> list[str]:
+    """What intervals, stars, letters and marks are, as far as there are any."""
+    methods = {
+        IntervalMethod.T: "by Student's t over topics",
+        IntervalMethod.BOOTSTRAP: "by 10,000 bootstrap samples of topics",
+    }
+    lines = [f"95%: {methods[board.view.interval]}."]
+    if board.view.interval is IntervalMethod.T:
+        lines[0] += " Intervals end at the least and the greatest value that the measure can have."
+    if board.view.baseline is not None:
+        lines.append(
+            f"STARS: against {board.view.baseline}, paired t test, two-sided, corrected by Holm for the number of "
+            "runs: * p up to 0.05, ** 0.01, *** 0.001."
+        )
+    if board.view.letters:
+        reason = f" {board.letters_reason.sentence}" if board.letters_reason else ""
+        lines.append(f"LETTERS: runs with a letter in common do not differ by Tukey's HSD at 5 %.{reason}")
+    if any(row.best_of_team for row in board.rows):
+        lines.append(f"{leaderboard_text.BEST_OF_TEAM}: the best of its team's runs.")
+    return lines

@@ -1,0 +1,43 @@
+"""`annotator report export`: one page of HTML for an overview paper."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.serving.watching import watch
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.scoring_options import qrels_option
+from annotator.installed import installed_version
+from annotator.reporting import report_html
+from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
+from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
+
+
+@click.group
+def command() -> None:
+    """One page for an overview paper, with everything."""
+
+
+@command.command("export")
+@click.argument("slug")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@qrels_option
+@click.option(
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP; the first is tested."
+)
+@on_installation
+def export(installation: Installation, slug: str, output: str | None, qrels: str, measures: Sequence[str]) -> None:
+    """Write a report of a collection: one self-contained page of HTML.
+
+    Task, counts, pool, judges (by numbers, not by names) and agreement, leaderboard, which runs differ, quality of the
+    collection, methods, and the manifest with the checksum of the qrels. The numbers are those of the commands.
+    """
+    request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels)
+    with installation.database.reading() as session:
+        report = overview_report(
+            session, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
+        )
+    write_or_print(output, report_html(report))

@@ -1,0 +1,130 @@
+"""`annotator significance show`: which runs differ by more than chance."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from annotator.cli.serving.watching import watch
+from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.scoring_options import is_residual, qrels_option, residual_option, round_option
+from annotator.cli.site.tables import show_table
+from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard.leaderboard import EVERY_ROUND
+from annotator.workflows.leaderboard.significance_report import (
+    PERMUTATIONS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    SignificanceReport,
+    SignificanceRequest,
+    significance_report,
+)
+
+
+@click.group
+def command() -> None:
+    """Which runs differ by more than chance."""
+
+
+@command.command("show")
+@click.argument("slug")
+@by_measures(USUAL_MEASURE, "The measure that is tested")
+@click.option("--baseline", metavar="TAG", help="Also compare every other run with this one, with Holm's correction.")
+@qrels_option
+@click.option(
+    "--permutations", default=PERMUTATIONS, show_default=True, help="Of the randomised Tukey HSD; 0 leaves it out."
+)
+@click.option(
+    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
+)
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@round_option
+@residual_option
+@format_option()
+@on_installation
+def show(
+    installation: Installation,
+    slug: str,
+    measures: tuple[str, ...],
+    baseline: str | None,
+    qrels: str,
+    permutations: int,
+    seed: int,
+    by: str | None,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+) -> None:
+    """Test which runs differ by more than chance.
+
+    All pairs by Tukey's honestly significant difference, from its model and by permuting, and by paired t tests with
+    Holm's correction; runs that share a letter do not differ by the model. Also how the variance of the scores is
+    shared out, and how many topics would tell two runs apart. A table without --by shows all but the pairs, csv the
+    pairs; json always has all.
+    """
+    is_left = is_residual(round_number, residual=residual)
+    requests = [
+        SignificanceRequest(measure, qrels, baseline, permutations, seed, round_number, is_left) for measure in measures
+    ]
+    with installation.database.reading() as session:
+        found = [significance_report(session, slug, request, watch=watch("Permuting")) for request in requests]
+        of_rounds = [str(EVERY_ROUND)] if round_number is None and round_numbers(session, slug) else []
+    reports = {report.measure: report for report in found}
+    show_by_measure(
+        format_,
+        reports,
+        as_json=lambda report: _as_json(report, of_rounds),
+        as_csv=lambda report: report.file(Part(by or Part.PAIRS)),
+        tables=lambda report: _show_tables(report, Part(by) if by else None),
+    )
+    say_by_measure(
+        {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
+    )
+
+
+def _as_json(report: SignificanceReport, of_rounds: list[str]) -> dict[str, object]:
+    notices = [*of_rounds, *map(str, report.notices)]
+    about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
+    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
+
+
+def _as_dicts(report: SignificanceReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+    headings, rows = report.table(part)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def _show_tables(report: SignificanceReport, by: Part | None) -> None:
+    shown = [by] if by else [part for part in Part if part is not Part.PAIRS]
+    tables = [report.table(part) for part in shown if part is by or report.table(part)[1]]
+    for place, (headings, rows) in enumerate(tables):
+        if place:
+            click.echo()
+        show_table([heading.upper() for heading in headings], rows)
+
+
+def _notes(report: SignificanceReport) -> Iterator[str]:
+    model, state = report.model, report.state
+    yield f"{report.measure} by {state.name} qrels: {state.grades} grades; topics with a score of all: {model.topics}."
+    if model.critical_difference.reason is not None:
+        yield str(model.critical_difference.reason.sentence)
+    else:
+        yield (
+            f"Tukey HSD: {report.differing} of {report.pairs} pairs differ at 5 %; critical difference "
+            f"{model.critical_difference.value:.4f}, mean square {model.mean_square.value:.6f}."
+        )
+    randomised = report.randomised
+    if randomised is not None and randomised.critical_difference.value is not None:
+        yield (
+            f"Randomised: critical difference {randomised.critical_difference.value:.4f} by {randomised.permutations} "
+            f"permutations with seed {randomised.seed}."
+        )
+    if report.letters.reason is not None and report.letters.reason is not model.critical_difference.reason:
+        yield str(report.letters.reason.sentence)
+    for component in (report.shares.of_topics, report.shares.of_runs):
+        if component.reason is not None:
+            yield str(component.reason.sentence)
+            break

@@ -1,0 +1,117 @@
+"""`annotator members`: who takes part in a collection, and as what."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.people.link_address import at_address, link_to
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import write_or_print
+from annotator.storage import Role
+from annotator.workflows.people import many_members, members
+from annotator.workflows.people.many_members import MOST_DAYS, USUAL_DAYS
+from annotator.workflows.people.members import Removal
+
+as_role = click.option(
+    "--role", required=True, type=click.Choice([role.value for role in Role]), help="As what they take part."
+)
+
+
+@click.group
+def command() -> None:
+    """Who takes part in a collection, and as what; a person may have several roles."""
+
+
+@command.command("add")
+@click.argument("slug")
+@click.argument("name")
+@as_role
+@click.option("--team", metavar="TEAM", help="The team of a participant; made when it is new.")
+@on_installation
+def add(installation: Installation, slug: str, name: str, role: str, team: str | None) -> None:
+    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing who."""
+    with installation.database.transaction() as session:
+        members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC))
+        note(session, "members.add", slug, subject=name, details={"role": role, "team": team})
+    click.echo(f"{name} is now {role} of {slug}.", err=True)
+
+
+@command.command("remove")
+@click.argument("slug")
+@click.argument("name")
+@as_role
+@yes_at_terminal
+@on_installation
+def remove(installation: Installation, slug: str, name: str, role: str, *, yes: bool) -> None:
+    """Take a role away; documents drawn by a judge or an adjudicator go back to the queue, judgements stay.
+
+    At a terminal it first shows how many documents and judgements that is, and asks whether to go on.
+    """
+    if is_asked(yes=yes):
+        with installation.database.transaction(keep=False) as session:
+            removal = members.remove_member(session, slug, name, Role(role))
+        confirm(f"This takes the role {role} of {slug} from {name}.{_effect(Role(role), removal)}", yes=False)
+    with installation.database.transaction() as session:
+        members.remove_member(session, slug, name, Role(role))
+        note(session, "members.remove", slug, subject=name, details={"role": role})
+    click.echo(f"{name} is no longer {role} of {slug}.", err=True)
+
+
+def _effect(role: Role, removal: Removal) -> str:
+    if role not in (Role.JUDGE, Role.ADJUDICATOR):
+        return ""
+    owned = f" Topics of theirs that wait for another owner: {removal.owned}." if removal.owned else ""
+    return (
+        f" Documents that go back to the queue: {removal.returned}; judgements that stay: {removal.judgements}.{owned}"
+    )
+
+
+@command.command("import")
+@click.argument("slug")
+@click.argument("file", type=FILE)
+@click.option(
+    "--days",
+    default=USUAL_DAYS,
+    show_default=True,
+    type=click.IntRange(1, MOST_DAYS),
+    metavar="N",
+    help="The links expire after so many days.",
+)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here, not to standard output.")
+@at_address
+@on_installation
+def import_people(
+    installation: Installation, slug: str, file: str, days: int, output: str | None, address: str
+) -> None:
+    """Give many people their roles, from a CSV file whose first line is name,role,team; - is standard input.
+
+    Accounts are made where there are none. The same comes out as CSV with a link for each new account, by which its
+    owner chooses a password; it is given once, and only you can read the file.
+    """
+    people = many_members.read_people(read_file(file), unpacked_limit=installation.settings.unpacked_limit)
+    with installation.database.transaction() as session:
+        added = many_members.add_people(session, slug, people, days=days, made_by_id=None, at=datetime.now(UTC))
+        note(session, "members.import", slug, subject=people.name, details={"people": len(added)})
+    # The reader of a link can choose the password of its account.
+    write_or_print(output, many_members.links_csv(added, link_to(address, "")).encode(), private=True)
+    click.echo(f"Roles given: {len(added)}; links: {sum(one.secret is not None for one in added)}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, format_: str) -> None:
+    """List the members of a collection, a line a role."""
+    with installation.database.reading() as session:
+        rows = members.list_members(session, slug)
+    show_rows(
+        format_,
+        ["NAME", "ROLE", "TEAM", "ACCEPTED TERMS"],
+        [[row.name, row.role.value, row.team, row.terms_accepted_at] for row in rows],
+    )

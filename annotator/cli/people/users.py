@@ -1,0 +1,171 @@
+"""`annotator users`: accounts."""
+
+import sys
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.people.link_address import at_address, link_to
+from annotator.cli.people.machine_options import machine_facts, machine_options
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_text
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.passwords import hash_password
+from annotator.storage.collections.audit import Transaction
+from annotator.workflows.agreement import machine_judges
+from annotator.workflows.judging import judging
+from annotator.workflows.people import accounts, forgetting, invitations
+
+password_file = click.option(
+    "--password-file",
+    type=FILE,
+    metavar="FILE",
+    help="Read the password from the first line of this file; - is standard input.",
+)
+
+
+@click.group
+def command() -> None:
+    """Accounts: add, list, give a new password, sign out, mark as a machine.
+
+    A password is asked for twice on a terminal; elsewhere it is one line of standard input.
+    """
+
+
+@command.command("add")
+@click.argument("name")
+@click.option("--administrator", is_flag=True, help="May add users and collections, and everything in each collection.")
+@password_file
+@on_installation
+def add(installation: Installation, name: str, password_file: str | None, *, administrator: bool) -> None:
+    """Add an account."""
+    password_hash = hash_password(_new_password(password_file), [name])
+    with installation.database.transaction() as session:
+        accounts.add_user(
+            session, name, password_hash=password_hash, administrator=administrator, added_at=datetime.now(UTC)
+        )
+        note(session, "users.add", subject=name, details={"administrator": administrator})
+    click.echo(f"Added the user {name}.", err=True)
+
+
+@command.command("list")
+@format_option()
+@on_installation
+def show(installation: Installation, format_: str) -> None:
+    """List the accounts; those made by an import of labels cannot sign in."""
+    with installation.database.reading() as session:
+        users = accounts.list_users(session)
+    show_rows(
+        format_,
+        ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED", "MACHINE"],
+        [[user.name, user.administrator, user.can_sign_in, user.added_at, _machine(user)] for user in users],
+    )
+
+
+@command.command("reset-password")
+@click.argument("name")
+@at_address
+@on_installation
+def reset_password(installation: Installation, name: str, address: str) -> None:
+    """Print a link by which the owner of an account chooses a new password; it works once, for two days."""
+    with installation.database.transaction() as session:
+        secret = invitations.invite_to_password(session, None, name, made_by_id=None, at=datetime.now(UTC))
+        note(session, "users.password-link", subject=name)
+    click.echo(link_to(address, secret))
+
+
+@command.command("sign-out")
+@click.argument("name")
+@on_installation
+def sign_out(installation: Installation, name: str) -> None:
+    """End every session of an account, its tokens and links to a new password; its password stays."""
+    with installation.database.transaction() as session:
+        person = accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
+        judging.return_assignments(session, person.id)
+        note(session, "users.sign-out", subject=name)
+    click.echo(f"{name} is signed out everywhere.", err=True)
+
+
+@command.command("remove")
+@click.argument("name")
+@click.confirmation_option(prompt="What is known of this person cannot be brought back. Forget them?")
+@on_installation
+def remove(installation: Installation, name: str) -> None:
+    """Delete what is known of a person; their judgements stay, under a name that tells nothing.
+
+    The account loses its password, its roles, its tokens and its name, also in the audit log and in the manifests of
+    kept qrels. What they wrote into notes and questions stays: read it, `judgements export` has the notes.
+    """
+    with installation.database.transaction() as session:
+        other = forgetting.forget_user(session, name)
+        note(session, "users.forget", subject=other)
+    click.echo(f"Forgotten. The judgements stay as those of {other}.", err=True)
+
+
+@command.command("set")
+@click.argument("name")
+@click.option("--password", "asks", is_flag=True, help="Ask for a new password, or read it from standard input.")
+@password_file
+@click.option(
+    "--machine/--person", "is_machine", default=None, help="Whether its labels are a machine's or a person's."
+)
+@machine_options
+@on_installation
+def set_(
+    installation: Installation,
+    name: str,
+    password_file: str | None,
+    model: str,
+    prompt_file: str | None,
+    labelled_on: datetime | None,
+    *,
+    asks: bool,
+    is_machine: bool | None,
+) -> None:
+    """Give an account a new password, or change whether it is a machine.
+
+    With a new password it is signed out everywhere, and its tokens are revoked. Labels of a machine are never mixed
+    with people's, unless a collection counts them; the documents it has labelled want a person again.
+    """
+    facts = machine_facts(model, prompt_file, labelled_on)
+    if is_machine is not True and (model or prompt_file or labelled_on):
+        raise click.UsageError("--model, --prompt and --date are said of a machine: give --machine, too.")
+    gives_password = asks or password_file is not None
+    if not gives_password and is_machine is None:
+        raise click.UsageError("Give at least one of --password, --password-file, --machine, --person.")
+    if is_machine is not None:
+        installation.database.attempt(lambda session: _mark(session, name, facts if is_machine else None))
+        click.echo(f"The judge {name} is a {'machine' if is_machine else 'person'}.", err=True)
+    if gives_password:
+        _set_password(installation, name, password_file)
+
+
+def _set_password(installation: Installation, name: str, password_file: str | None) -> None:
+    password_hash = hash_password(_new_password(password_file), [name])
+    with installation.database.transaction() as session:
+        accounts.set_password(session, name, password_hash, at=datetime.now(UTC))
+        note(session, "users.password", subject=name)
+    click.echo(f"The user {name} has a new password.", err=True)
+
+
+def _mark(session: Transaction, name: str, facts: machine_judges.MachineFacts | None) -> None:
+    """As a machine with these facts, or as a person."""
+    if facts is None:
+        machine_judges.mark_person(session, name)
+    else:
+        machine_judges.mark_machine(session, name, facts)
+    note(session, "users.mark-person" if facts is None else "users.mark-machine", subject=name)
+
+
+def _machine(user: accounts.AccountRow) -> str | None:
+    """What a machine is, None for a person."""
+    return user.machine if user.machine is None else user.machine or "yes"
+
+
+def _new_password(file: str | None) -> str:
+    if file is None and sys.stdin.isatty():
+        password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
+        return password
+    return next(iter(read_text(file or "-").splitlines()), "")

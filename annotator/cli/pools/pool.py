@@ -1,0 +1,220 @@
+"""`annotator pool`: what is to be judged."""
+
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.collections import deletions
+from annotator.cli.documents.pool_likeness import near_duplicates_group
+from annotator.cli.pools.pool_growth import confirm_growth
+from annotator.cli.pools.pool_holes import holes
+from annotator.cli.pools.pool_leave_out import leave_out
+from annotator.cli.pools.pool_options import Described, describes_plan, describes_pool
+from annotator.cli.pools.pool_plan import show_plan
+from annotator.cli.pools.pool_selection import replay, simulate
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.confirming import yes_at_terminal
+from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.formats import JSON, Table, format_option, show_rows, show_tables
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.tables import show_json, show_table
+from annotator.storage import Showing
+from annotator.workflows.pools import pool_building, pool_selection, pools
+from annotator.workflows.pools.pool_planning import plan_pool
+from annotator.workflows.pools.pool_strategies import list_strategies
+
+
+@click.group
+def command() -> None:
+    """The pool: build it from the runs, show how far it is judged. A pool only grows."""
+
+
+for each in (replay, simulate, near_duplicates_group, holes, leave_out):
+    command.add_command(each)
+
+
+@command.group("strategies")
+def strategies() -> None:
+    """The strategies by which a pool can be built."""
+
+
+@strategies.command("list")
+@format_option()
+def show_strategies(format_: str) -> None:
+    """List the strategies by which a pool can be built, and what each can be told."""
+    show_rows(
+        format_,
+        ["STRATEGY", "WHAT IT DOES", "IT TAKES"],
+        [
+            [one.name, one.sentence, " ".join(f"--{parameter.name.replace('_', '-')}" for parameter in one.parameters)]
+            for one in list_strategies().values()
+        ],
+    )
+
+
+@command.command("build")
+@click.argument("slug")
+@describes_pool
+@click.option("--seed", type=int, metavar="N", help="Of samples, and of the order in which judges see the documents.")
+@click.option(
+    "--showing",
+    type=click.Choice([one.value for one in Showing]),
+    default=Showing.RANDOM.value,
+    show_default=True,
+    help="The order in which judges see what is added; `selection` tells them something of the runs.",
+)
+@yes_at_terminal
+@on_installation
+def build(
+    installation: Installation, slug: str, described: Described, seed: int | None, showing: str, *, yes: bool
+) -> None:
+    """Add to the pool what a strategy chooses from the runs in force, for every accepted topic.
+
+    The first K documents of each ranked list with `--depth K`, by trec_eval's order within a run. At a terminal it
+    first shows how many documents and hours of judging that is, and asks whether to go on.
+    """
+    request = described.request(installation, slug)
+    confirm_growth(installation, slug, request, seed=seed, yes=yes)
+    with installation.database.reading() as session:
+        choice = pool_building.choose_pool(session, slug, request, seed=seed, showing=Showing(showing))
+    with installation.database.transaction() as session:
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
+        details = {"strategy": request.strategy, "added": summary.added}
+        note(session, "pool.build", slug, subject=summary.version, details=details)
+    show_table(
+        ["TOPIC", "ADDED", "ALREADY POOLED"],
+        [[topic.number, topic.added, topic.already_pooled] for topic in summary.topics],
+    )
+    with installation.database.reading() as session:
+        further = sum(pool_selection.choices_left(session, slug, memory=pool_selection.Memory()).values())
+    _tell(summary, showing, further)
+
+
+@command.command("plan")
+@click.argument("slug")
+@describes_plan
+@click.option("--seed", type=int, metavar="N", help="Of a sample; that of the pool unless given.")
+@click.option("--hours", type=float, metavar="H", help="The hours that there are for judging, of all judges together.")
+@format_option()
+@on_installation
+def plan(
+    installation: Installation, slug: str, described: Described, seed: int | None, hours: float | None, format_: str
+) -> None:
+    """Show what a pool would cost and bring, and store nothing.
+
+    How the pool grows with its depth, or its budget; then, for the one described, each topic, and what each run and
+    each team adds that nobody else has. DOCUMENTS are all that would then be pooled, ADDED those that are not yet.
+    Hours are those of all judges for what is missing then, at the median seconds of the judgements so far. Where
+    nothing else is said, the depth is 10, and a strategy that needs a budget has 100 documents of each topic. csv has
+    the growth alone; json has everything.
+    """
+    request = described.request(installation, slug)
+    with installation.database.reading() as session:
+        planned = plan_pool(session, slug, request, seed=seed, hours=hours)
+    if format_ == JSON:
+        show_json(planned.as_json)
+    else:
+        show_plan(format_, planned)
+
+
+@command.command("show")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, format_: str) -> None:
+    """Show the versions of the pool, how far each topic is judged, and what each run has in it."""
+    with installation.database.reading() as session:
+        versions = pools.pool_versions(session, slug)
+        progress = pools.pool_progress(session, slug)
+        runs = pools.runs_in_pool(session, slug)
+        selection = pools.selection_progress(session, slug)
+    tables = [
+        Table(
+            "versions",
+            ["VERSION", "STRATEGY", "SHOWING", "SEED", "ADDED", "BUILT", "BY", "PARAMETERS"],
+            [
+                [
+                    *(one.version, one.strategy, one.showing, one.seed, one.added, one.built_at, one.built_by),
+                    " ".join(f"{name}={value}" for name, value in one.parameters.items() if name != "runs"),
+                ]
+                for one in versions
+            ],
+        ),
+        Table(
+            "topics",
+            ["TOPIC", "ITEMS", "JUDGED", "COMPLETE", "TITLE"],
+            [[topic.number, topic.items, topic.judged, topic.complete, topic.title] for topic in progress],
+        ),
+        Table(
+            "runs",
+            ["RUN", "TEAM", "STATE", "ITEMS", "ONLY"],
+            [[run.tag, run.team, run.state, run.items, run.only] for run in runs],
+        ),
+    ]
+    if selection is not None:
+        tables.append(_choices(selection))
+    show_tables(format_, *tables)
+    if selection is not None:
+        click.echo(
+            f"Version {selection.version}, {selection.strategy}: {selection.made} of {selection.budget} choices made.",
+            err=True,
+        )
+
+
+@command.command("export")
+@click.argument("slug")
+@click.option(
+    "--version",
+    type=int,
+    metavar="N",
+    help="As it was in version N; while an adaptive strategy chooses in it or an earlier one, it grows.",
+)
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_installation
+def export(installation: Installation, slug: str, version: int | None, output: str | None) -> None:
+    """Export the pool as lines of topic and docno, sorted by both."""
+    with installation.database.reading() as session:
+        content = pools.export_pool(session, slug, version=version)
+        is_open = version is not None and pools.may_still_grow(session, slug, version=version)
+    note_export(installation, "pool.export", slug)
+    write_or_print(output, content)
+    if is_open:
+        click.echo(f"Version {version} may still grow: an adaptive strategy goes on choosing documents.", err=True)
+
+
+def _choices(selection: pools.SelectionProgress) -> Table:
+    return Table(
+        "choices",
+        ["TOPIC", "DOCNO", "CHOSEN", "WHY"],
+        [[choice.topic, choice.docno, choice.chosen_at, str(choice.reason)] for choice in selection.last],
+    )
+
+
+def _tell(summary: pool_building.PoolSummary, showing: str, further: int) -> None:
+    _tell_version(summary, showing)
+    if further:
+        click.echo(f"Further documents to be chosen as judgements come: {further}.", err=True)
+
+
+def _tell_version(summary: pool_building.PoolSummary, showing: str) -> None:
+    if not summary.is_new:
+        click.echo(
+            f"Nothing is new: version {summary.version} of the pool stays in force, with its seed and its order. "
+            f"Already pooled: {summary.already_pooled}.",
+            err=True,
+        )
+        return
+    click.echo(
+        f"Version {summary.version} of the pool: {summary.added} added, {summary.already_pooled} already pooled.",
+        err=True,
+    )
+    if showing == Showing.SELECTION:
+        click.echo(
+            "Judges see what was added in the order of selection, which tells them something of the runs; the manifest "
+            "of the qrels says so.",
+            err=True,
+        )
+
+
+command.add_command(deletions.remove_pool, "remove")

@@ -1,0 +1,144 @@
+"""The options that describe a pool, whether it is planned or built."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import wraps
+from typing import Any
+
+import click
+
+from annotator.cli.site.installation import Installation
+from annotator.errors import NotFoundError
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.workflows.pools.pool_strategies import USUAL_STRATEGY, with_usual
+from annotator.workflows.runs import runs
+
+# What strategies can be told, by the parameter that it is; which of them takes what, the workflow knows.
+TOLD: Mapping[str, Callable[[Any], Any]] = {
+    "depth": click.option("--depth", type=int, metavar="K", help="Look at the first K documents of each ranked list."),
+    "budget": click.option(
+        "--budget",
+        type=int,
+        metavar="N",
+        help="Judge N documents, evenly over the topics; adaptive strategies choose them beyond those they begin with.",
+    ),
+    "per_topic": click.option("--per-topic", type=int, metavar="N", help="Judge N documents of each topic; likewise."),
+    "start_depth": click.option(
+        "--start-depth", type=int, metavar="K", help="Begin with the first K of every run; 0 for none. [usually 10]"
+    ),
+    "strata": click.option(
+        "--strata", metavar="BANDS", help="Bands of ranks with the share to judge: 1-10:1, 11-50:0.2."
+    ),
+    "update": click.option("--update", metavar="WHICH", help="Which runs learn from a judgement: all or pulled."),
+    "ties": click.option(
+        "--ties",
+        metavar="RULE",
+        help="Tie-breaking: rrf, first-run or random. [rrf; with maxmean-ns random]",
+    ),
+}
+STRATEGY = click.option(
+    "--strategy", metavar="NAME", help="`annotator pool strategies list` lists them. [with --depth alone: depth]"
+)
+RUNS = (
+    click.option(
+        "--runs",
+        "patterns",
+        multiple=True,
+        metavar="PATTERN",
+        help="Pool only runs with this tag; * ? [...] stand for any signs, as in a shell. Repeatable.",
+    ),
+    click.option(
+        "--up-to-priority",
+        "priority",
+        type=int,
+        metavar="P",
+        help="Pool only runs to which their team gave priority 1 to P.",
+    ),
+    click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for a run. Repeatable."),
+    click.option(
+        "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round, not of the newest one."
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Described:
+    """A pool as it was described by options."""
+
+    strategy: str
+    said: Mapping[str, str | int]
+    patterns: Sequence[str]
+    priority: int | None
+    depths: Sequence[str]
+    round_number: int | None
+
+    def request(self, installation: Installation, slug: str) -> PoolRequest:
+        """Find the runs that were meant."""
+        tags = None
+        if self.patterns:
+            with installation.database.reading() as session:
+                rows = runs.list_runs(session, slug)
+            newest = max((run.round for run in rows if run.round is not None), default=None)
+            of_round = newest if self.round_number is None else self.round_number
+            tags = _fitting([run.tag for run in rows if run.round == of_round], self.patterns)
+        return PoolRequest(
+            self.strategy, self.said, tags, self.priority, dict(map(_depth, self.depths)), self.round_number
+        )
+
+
+def describes_pool(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options; it gets them as one argument, `described`, and somebody has to say how."""
+    return _describing(command, has_usual=False)
+
+
+def describes_plan(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options likewise, with usual values where nothing is said that has to be."""
+    return _describing(command, has_usual=True)
+
+
+def _describing(command: Callable[..., None], *, has_usual: bool) -> Callable[..., None]:
+
+    @wraps(command)
+    def collecting(
+        *args: object,
+        strategy: str | None,
+        patterns: Sequence[str],
+        priority: int | None,
+        depths: Sequence[str],
+        round_number: int | None,
+        **options: Any,  # noqa: ANN401 - the command's own
+    ) -> None:
+        said = {name: options.pop(name) for name in TOLD}
+        given = {name: value for name, value in said.items() if value is not None}
+        if strategy is None and "depth" not in given and (given or not has_usual):
+            raise click.UsageError("Give --depth K, or a --strategy and what it takes.")
+        name = strategy or USUAL_STRATEGY
+        told = with_usual(name, given) if has_usual else given
+        command(*args, described=Described(name, told, patterns, priority, depths, round_number), **options)
+
+    described = collecting
+    for option in reversed((STRATEGY, *TOLD.values(), *RUNS)):
+        described = option(described)
+    return described
+
+
+def _depth(written: str) -> tuple[str, int]:
+    """A run's own depth; a tag may itself have an equals sign."""
+    tag, _, depth = written.rpartition("=")
+    if not tag or not (depth.isascii() and depth.isdecimal()):
+        raise click.BadParameter(f"“{written}” is not TAG=K, such as bm25=20.", param_hint="--depth-of")
+    return tag, int(depth)
+
+
+def _fitting(tags: Sequence[str], patterns: Sequence[str]) -> list[str]:
+    """The tags that are, or fit, one of the patterns; a pattern that fits none is taken for a mistake."""
+    for pattern in patterns:
+        if not _fits_any(pattern, tags):
+            raise NotFoundError("No run of this collection has a tag like “%(pattern)s”.", pattern=pattern)
+    return [tag for tag in tags if any(_fits_any(pattern, [tag]) for pattern in patterns)]
+
+
+def _fits_any(pattern: str, tags: Sequence[str]) -> bool:
+    # A tag may itself hold the signs of a pattern.
+    return any(tag == pattern or fnmatchcase(tag, pattern) for tag in tags)

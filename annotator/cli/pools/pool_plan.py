@@ -1,0 +1,65 @@
+"""The plan of a pool in a terminal."""
+
+import click
+
+from annotator.cli.site.formats import CSV, Table, show_tables
+from annotator.workflows.pools.pool_planning import PoolPlan
+
+# Amounts that are shown of a longer curve, beside the one asked for and the one that can be paid.
+FINE, COARSE = 10, 10
+# An amount in words, by what it is of.
+REACH = {"depth": "depth {}", "budget": "{} documents in total", "per_topic": "{} documents for each topic"}
+
+
+def show_plan(format_: str, plan: PoolPlan) -> None:
+    """Show the curve, then topics, runs and teams of the pool that was asked for."""
+    at = plan.asked
+    tables = [
+        _curve(plan, every=format_ == CSV),
+        Table(
+            "topics",
+            ["TOPIC", "DOCUMENTS", "ADDED", "JUDGED"],
+            [[topic.name, topic.size[at], topic.added[at], topic.complete] for topic in plan.topics],
+        ),
+        Table("runs", ["RUN", "TEAM", "ONLY"], [[run.name, run.team, run.only[at]] for run in plan.runs]),
+    ]
+    if plan.teams:
+        tables.append(Table("teams", ["TEAM", "ONLY"], [[team.name, team.only[at]] for team in plan.teams]))
+    show_tables(format_, *tables)
+    _tell(plan)
+
+
+def _curve(plan: PoolPlan, *, every: bool) -> Table:
+    """The growth of the pool; of a long one people see some amounts, and programs every one."""
+    size, added = plan.total.size, plan.total.added
+    return Table(
+        "growth",
+        [(plan.grows or "sample").upper().replace("_", " "), "DOCUMENTS", "ADDED", "HOURS"],
+        [
+            [plan.amounts[at], size[at], added[at], plan.hours_at(at) if every else f"{plan.hours_at(at):.1f}"]
+            for at in range(len(plan.amounts))
+            if every or at < FINE or (at + 1) % COARSE == 0 or at in {plan.asked, plan.affordable}
+        ],
+    )
+
+
+def _tell(plan: PoolPlan) -> None:
+    effort = plan.effort
+    source = "the measured median" if effort.is_measured else "nothing is measured yet"
+    click.echo(
+        f"Hours are of all judges: {effort.seconds:g} seconds a judgement ({source}), "
+        f"{effort.judgements_wanted} a document.",
+        err=True,
+    )
+    if plan.adaptive:
+        click.echo(
+            "What an adaptive strategy chooses depends on judgements: ONLY is of its beginning. Still to choose: "
+            f"{plan.to_come[plan.asked]}; chosen before, which counts towards the number: {plan.made}.",
+            err=True,
+        )
+    if plan.hours is not None and plan.grows is not None:
+        if plan.affordable is None:
+            click.echo(f"Hours for judging: {plan.hours:g}. That is enough for none of these pools.", err=True)
+        else:
+            reach = REACH[plan.grows].format(plan.amounts[plan.affordable])
+            click.echo(f"Hours for judging: {plan.hours:g}. That is enough up to {reach}.", err=True)

@@ -1,0 +1,189 @@
+"""`annotator pool replay` and `annotator pool simulate`: whether choices hold, and what strategies would have found."""
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.formats import TABLE, format_option, show_rows
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.line_chart import Chart, Line, svg_of
+from annotator.cli.site.output_files import write_together
+from annotator.cli.site.tables import show_csv, show_json, show_table
+from annotator.workflows.pools.pool_replay import replay_choices
+from annotator.workflows.pools.pool_simulation import (
+    USUAL_START_DEPTHS,
+    SimulatedStrategy,
+    Simulation,
+    simulate_strategies,
+)
+
+DIFFERENT = 1
+
+
+@click.command("replay")
+@click.argument("slug")
+@click.option("--version", type=int, metavar="N", help="Of the pool; the newest adaptive one unless given.")
+@format_option()
+@on_installation
+def replay(installation: Installation, slug: str, version: int | None, format_: str) -> None:
+    """Check that the choices of an adaptive pool follow from the labels they knew, and print those that do not.
+
+    The exit code is 1 when there are any.
+    """
+    with installation.database.reading() as session:
+        replayed = replay_choices(session, slug, version=version)
+    if replayed.differences or format_ != TABLE:
+        show_rows(
+            format_,
+            ["TOPIC", "STEP", "CHOSEN", "FROM RUN", "REPLAYED", "REPLAYED FROM RUN"],
+            [
+                [one.topic, one.step, one.docno, one.run, one.docno_replayed, one.run_replayed]
+                for one in replayed.differences
+            ],
+        )
+    click.echo(
+        f"Version {replayed.version}, {replayed.strategy}: {replayed.choices} choices of {replayed.topics} topics "
+        f"replayed; different: {len(replayed.differences)}.",
+        err=True,
+    )
+    if replayed.differences:
+        sys.exit(DIFFERENT)
+
+
+@click.command("simulate")
+@click.argument("slug")
+@click.argument("qrels", type=FILE)
+@click.option("--strategy", "names", multiple=True, metavar="NAME", help="Only this strategy; repeatable.")
+@click.option(
+    "--start-depth",
+    "start_depths",
+    multiple=True,
+    type=int,
+    metavar="K",
+    help="Have adaptive strategies begin with the first K of every run; repeatable.  [default: 10 and 0]",
+)
+@click.option("--strata", metavar="BANDS", help="Of the strategy stratified, such as 1-10:1, 11-50:0.2.")
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Of samples and of random tie-breaking.",
+)
+@click.option("--chart", type=FILE, metavar="FILE", help="Draw a chart into this SVG file.")
+@format_option()
+@on_installation
+def simulate(
+    installation: Installation,
+    slug: str,
+    qrels: str,
+    names: Sequence[str],
+    start_depths: Sequence[int],
+    strata: str | None,
+    seed: int,
+    chart: str | None,
+    format_: str,
+) -> None:
+    """Try strategies on TREC qrels that exist, such as last year's, to choose one for this year's pool.
+
+    For 5, 10, 20, 30 and 50 % of the judgements, divided evenly over the topics: the share of the relevant documents
+    that is found, and Kendall's tau between the order of the runs by AP then and by all judgements. Unjudged documents
+    are passed over. Nothing is stored.
+    """
+    given = read_file(qrels)
+    with installation.database.reading() as session:
+        simulation = simulate_strategies(
+            session,
+            slug,
+            given,
+            names=names,
+            start_depths=start_depths or USUAL_START_DEPTHS,
+            strata=strata,
+            seed=seed,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
+    match format_:
+        case "json":
+            show_json(_as_json(simulation))
+        case "csv":
+            show_csv(*_in_rows(simulation))
+        case _:
+            _show_tables(simulation)
+    if chart is not None:
+        write_together({chart: _drawn(simulation).encode()})
+
+
+def _show_tables(simulation: Simulation) -> None:
+    shares = [f"{point.share:.0%}" for point in simulation.strategies[0].points]
+    click.echo("Share of the relevant documents that is found:")
+    show_table(
+        ["STRATEGY", "START", *shares],
+        [[one.name, one.start_depth, *(point.found for point in one.points)] for one in simulation.strategies],
+    )
+    click.echo()
+    click.echo("Kendall's tau of the runs by AP with their order by all judgements:")
+    show_table(
+        ["STRATEGY", "START", *shares],
+        [[one.name, one.start_depth, *(point.tau for point in one.points)] for one in simulation.strategies],
+    )
+    click.echo()
+    click.echo(_counted(simulation))
+    for one in simulation.strategies:
+        most = one.points[-1].judged
+        if most < round(one.points[-1].share * simulation.judged):
+            click.echo(f"{_name(one)} has no more than {most} documents judged.")
+
+
+def _counted(simulation: Simulation) -> str:
+    return (
+        f"{simulation.runs} runs, {simulation.topics} topics, {simulation.judged} judged documents, "
+        f"{simulation.relevant} of them relevant; in no run, and left out: {simulation.in_no_run} judged, "
+        f"{simulation.relevant_in_no_run} relevant. Seed: {simulation.seed}."
+    )
+
+
+def _in_rows(simulation: Simulation) -> tuple[list[str], list[list[str | int | float | None]]]:
+    rows: list[list[str | int | float | None]] = [
+        [one.name, one.start_depth, point.share, point.judged, point.found, point.tau]
+        for one in simulation.strategies
+        for point in one.points
+    ]
+    return ["strategy", "start_depth", "share", "judged", "found", "tau"], rows
+
+
+def _as_json(simulation: Simulation) -> dict[str, object]:
+    headings, rows = _in_rows(simulation)
+    return {
+        "runs": simulation.runs,
+        "topics": simulation.topics,
+        "judged": simulation.judged,
+        "relevant": simulation.relevant,
+        "judged_in_no_run": simulation.in_no_run,
+        "relevant_in_no_run": simulation.relevant_in_no_run,
+        "seed": simulation.seed,
+        "points": [dict(zip(headings, row, strict=True)) for row in rows],
+    }
+
+
+def _drawn(simulation: Simulation) -> str:
+    marks = [point.share for point in simulation.strategies[0].points]
+    found = [Line(_name(one), [point.found for point in one.points]) for one in simulation.strategies]
+    tau = [Line(_name(one), [point.tau for point in one.points]) for one in simulation.strategies]
+    values = [value for line in tau for value in line.values if value is not None]
+    # In whole tenths, so that the marks of the axis are round.
+    low = max(int(min(values, default=0.0) * 10) / 10, 0.0)
+    return svg_of(
+        [
+            Chart("Share of the relevant documents found", "Share of the judgements", marks, found),
+            Chart("Kendall's tau of the runs by AP", "Share of the judgements", marks, tau, min(low, 0.9)),
+        ],
+        _counted(simulation),
+    )
+
+
+def _name(one: SimulatedStrategy) -> str:
+    return one.name if one.start_depth is None else f"{one.name}, start {one.start_depth}"

@@ -1,0 +1,207 @@
+"""`annotator qrels`: the settled grades, and the versions of them that are kept."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from annotator.cli.qrels.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.by_measure import by_measures, say_by_measure, show_json_by_measure
+from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import STANDARD_OUTPUT, write_or_print, write_together
+from annotator.cli.site.tables import show_table
+from annotator.errors import Sentence
+from annotator.workflows.qrels import qrels_versions
+from annotator.workflows.qrels.prels import export_for_infap, export_prels
+from annotator.workflows.qrels.qrels import export_qrels
+from annotator.workflows.qrels.qrels_diff import USUAL_MEASURE, QrelsDiff, changes_csv, diff_qrels
+
+version_help = (
+    "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the pool whose sample it is, "
+    "the newest unless given."
+)
+
+
+@click.group
+def command() -> None:
+    """Qrels: export the settled grades, keep versions of them, compare these."""
+
+
+@command.command("export")
+@click.argument("slug")
+@click.option(
+    "-o", "--output", type=FILE, metavar="FILE", help="Write to this file, and the manifest to FILE.manifest.json."
+)
+@click.option("--manifest", type=FILE, metavar="FILE", help="Write the manifest to this file; - is standard error.")
+@asks_for_grades
+@click.option("--prels", "kind", flag_value="prels", help="Export a stratified sample in five columns, for xinfAP.")
+@click.option("--infap", "kind", flag_value="infap", help="Export a sample of one rate in four columns, for infAP.")
+@click.option("--version", type=int, metavar="N", help=version_help)
+@on_installation
+def export(
+    installation: Installation,
+    slug: str,
+    output: str | None,
+    manifest: str | None,
+    kind: str | None,
+    version: int | None,
+    *,
+    grades: GradesAsked,
+) -> None:
+    """Export TREC qrels of what is judged, and the manifest that says what they are.
+
+    Qrels and manifest are written whole and together, or not at all. Documents that could not be judged have no line,
+    nor have unjudged ones unless asked for, nor those in dispute where the collection leaves them out. Of a sample
+    every document of its strata has a line, with -1 when it was not drawn or has no grade yet; with --prels that is
+    topic, iteration, document, stratum, grade.
+    """
+    if output is not None and manifest is not None and _is_same_file(output, manifest):
+        raise click.UsageError("The qrels and their manifest cannot be the same file.")
+    if kind is not None:
+        qrels, about, warnings = _sample(installation, slug, kind, version, grades)
+    elif version is not None:
+        if grades != NOTHING_ASKED:
+            raise click.UsageError("A kept version is what it is: --version N goes with -o and --manifest alone.")
+        with installation.database.reading() as session:
+            kept = qrels_versions.export_version(session, slug, version)
+        qrels, about, warnings = kept.qrels, kept.manifest, ()
+    else:
+        with installation.database.reading() as session:
+            made = export_qrels(session, slug, **asdict(grades), made_at=datetime.now(UTC))
+        qrels, about, warnings = made.qrels, made.manifest, made.warnings
+    note_export(installation, "qrels.export", slug, subject=version or kind or "")
+    _write(output, manifest, qrels, about)
+    for warning in warnings:
+        click.echo(str(warning), err=True)
+
+
+@command.command("keep")
+@click.argument("slug")
+@asks_for_grades
+@on_installation
+def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
+    """Keep the settled grades of this moment as a version, to be had again whatever is judged later.
+
+    One that is identical to the last version is refused.
+    """
+    now = datetime.now(UTC)
+    with installation.database.reading() as session:
+        made = export_qrels(session, slug, **asdict(grades), made_at=now)
+    with installation.database.transaction() as session:
+        number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
+        note(session, "qrels.keep", slug, subject=number)
+    for warning in made.warnings:
+        click.echo(str(warning), err=True)
+    click.echo(f"Kept as version {number} of the qrels of {slug}.", err=True)
+
+
+@command.command("list")
+@click.argument("slug")
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, format_: str) -> None:
+    """List the versions that are kept, newest first."""
+    with installation.database.reading() as session:
+        versions = qrels_versions.list_versions(session, slug)
+    show_rows(
+        format_,
+        ["VERSION", "MADE", "BY", "POLICY", "LINES", "SHA-256"],
+        [[one.number, one.made_at, one.made_by, one.policy, one.lines, one.fingerprint] for one in versions],
+    )
+
+
+@command.command("compare")
+@click.argument("slug")
+@click.argument("before", metavar="V1")
+@click.argument("after", metavar="V2")
+@by_measures(USUAL_MEASURE, "By which to rank")
+@format_option()
+@on_installation
+def compare(
+    installation: Installation, slug: str, before: str, after: str, measures: tuple[str, ...], format_: str
+) -> None:
+    """Compare two versions of the qrels, each a number or “live”: the grades, and the score and rank of every run.
+
+    csv is a line for each grade that differs, whatever the measure; json is everything.
+    """
+    with installation.database.reading() as session:
+        found = [diff_qrels(session, slug, before, after, measure) for measure in measures]
+    by_measure = {one.measure: one for one in found}
+    match format_:
+        case "json":
+            show_json_by_measure(by_measure, _as_json)
+        case "csv":
+            # The grades are the same by every measure.
+            click.echo(changes_csv(found[0]).encode(), nl=False)
+        case _:
+            _show_grades(found[0])
+            for one in by_measure.values():
+                _show_runs(one)
+            say_by_measure({measure: _notes(one) for measure, one in by_measure.items()})
+
+
+def _as_json(found: QrelsDiff) -> dict[str, object]:
+    changes = [{**asdict(one), "change": one.kind} for one in found.changes]
+    return {**asdict(found), "changes": changes, "notices": list(map(str, found.notices))}
+
+
+def _show_grades(found: QrelsDiff) -> None:
+    for side in (found.before, found.after):
+        click.echo(f"{side.name}: {side.grades} grades of {side.topics} topics, policy {side.policy}", err=True)
+    show_table(
+        ["TOPIC", "SAME", "CHANGED", "ADDED", "REMOVED"],
+        [[one.topic, one.same, one.changed, one.added, one.removed] for one in found.topics],
+    )
+
+
+def _show_runs(found: QrelsDiff) -> None:
+    if not found.runs:
+        return
+    click.echo()
+    show_table(
+        ["RUN", found.measure, "BEFORE", "RANK", "BEFORE"],
+        [[run.tag, run.after, run.before, run.rank_after, run.rank_before] for run in found.runs],
+    )
+
+
+def _notes(found: QrelsDiff) -> Iterator[str]:
+    if not found.runs:
+        return
+    yield from map(str, found.notices)
+    tau = "undefined: there is no order to compare" if found.tau is None else f"{found.tau:.4f}"
+    yield f"Kendall's tau of the rankings: {tau}"
+
+
+def _sample(
+    installation: Installation, slug: str, kind: str, version: int | None, grades: GradesAsked
+) -> tuple[bytes, str, tuple[Sentence, ...]]:
+    if grades.at is not None or grades.with_unjudged:
+        raise click.UsageError("A sample is of this moment, and always has -1: neither --at nor --unjudged go with it.")
+    of_kind = export_prels if kind == "prels" else export_for_infap
+    with installation.database.reading() as session:
+        made = of_kind(
+            session, slug, version=version, policy=grades.policy, judge=grades.judge, made_at=datetime.now(UTC)
+        )
+    return made.prels, made.manifest, made.warnings
+
+
+def _write(output: str | None, manifest: str | None, qrels: bytes, about: str) -> None:
+    """Write the files that are asked for, both or none; what is none goes to standard output, or error."""
+    output = None if output == STANDARD_OUTPUT else output
+    if manifest is None and output is not None:
+        manifest = f"{output}.manifest.json"
+    files = {output: qrels, manifest: about.encode()}
+    write_together({path: content for path, content in files.items() if path not in {None, STANDARD_OUTPUT}})
+    if output is None:
+        write_or_print(None, qrels)
+    if manifest == STANDARD_OUTPUT:
+        click.echo(about, err=True, nl=False)
+
+
+def _is_same_file(first: str, second: str) -> bool:
+    return STANDARD_OUTPUT not in {first, second} and Path(first).resolve() == Path(second).resolve()

@@ -1,0 +1,275 @@
+"""`annotator runs`: what the systems found."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.runs.run_checks import show_checked_runs, show_copies, show_warnings, tag_option
+from annotator.cli.runs.run_comparison import compare
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
+from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.dry_run import dry_run_option, show_outcome
+from annotator.cli.site.formats import format_option, show_rows, show_values
+from annotator.cli.site.input_files import read_files
+from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.progress import watched
+from annotator.storage import RunType
+from annotator.workflows.pools import pools
+from annotator.workflows.runs import runs, sent_files
+from annotator.workflows.runs.runs import RunDetails, Sender
+
+run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+version_option = click.option("--version", type=click.IntRange(1), metavar="N", help="Not the newest file: the Nth.")
+description_option = click.option("--description", metavar="TEXT", help="What the system does.")
+type_option = click.option(
+    "--type",
+    "run_type",
+    type=click.Choice([RunType.AUTOMATIC, RunType.MANUAL], case_sensitive=False),
+    help="Whether a person had a hand in the answers.",
+)
+priority_option = click.option(
+    "--priority", type=int, metavar="N", help="1 is to be pooled first among the team's runs. [1 unless given]"
+)
+round_option = click.option(
+    "--round", "round_number", type=int, metavar="N", help="Which round's they are. [the one that is open]"
+)
+
+
+@click.group
+def command() -> None:
+    """Runs in TREC's six columns, plain or gzip."""
+
+
+command.add_command(compare)
+
+
+@command.command("check")
+@click.argument("slug")
+@run_files
+@tag_option
+@format_option()
+@on_installation
+def check(installation: Installation, slug: str, files: Sequence[str], format_: str, *, tag_from_file: bool) -> None:
+    """List everything that is wrong or strange about files of runs, and store nothing.
+
+    `annotator check` does it without a collection, with a file of topics.
+    """
+    sender = Sender(None, organises=True, replaces=True)
+    with watched(read_files(files)) as given, installation.database.reading() as session:
+        checked = runs.check_each_run(
+            session,
+            slug,
+            given,
+            sender=sender,
+            tag_from_file=tag_from_file,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
+    show_checked_runs(format_, checked.runs, checked.problems)
+
+
+@command.command("import")
+@click.argument("slug")
+@run_files
+@tag_option
+@click.option("--team", metavar="TEAM", help="Whose runs they are; made when it is new.")
+@description_option
+@type_option
+@priority_option
+@round_option
+@click.option("--replace", is_flag=True, help="Correct runs of the same tags; the older files are kept.")
+@dry_run_option
+@on_installation
+def import_files(
+    installation: Installation,
+    slug: str,
+    files: Sequence[str],
+    *,
+    tag_from_file: bool,
+    team: str | None,
+    description: str | None,
+    run_type: RunType | None,
+    priority: int | None,
+    round_number: int | None,
+    replace: bool,
+    dry_run: bool,
+) -> None:
+    """Import runs: all of the files, or none when there is anything wrong with one of them."""
+    sender = Sender(team, organises=True, replaces=replace)
+    with watched(read_files(files)) as given, installation.database.reading() as session:
+        checked = runs.check_runs(
+            session,
+            slug,
+            given,
+            sender=sender,
+            tag_from_file=tag_from_file,
+            unpacked_limit=installation.settings.unpacked_limit,
+        )
+    with installation.database.transaction(keep=not dry_run) as session:
+        receipts = runs.store_runs(
+            session,
+            slug,
+            checked,
+            details=RunDetails(team, description, run_type, priority, round_number),
+            uploaded_by_id=None,
+            uploaded_at=datetime.now(UTC),
+        )
+        for receipt in receipts:
+            note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_warnings(checked)
+    show_copies(receipts, same)
+    show_outcome(f"Runs imported: {len(receipts)}.", dry_run=dry_run)
+
+
+@command.command("list")
+@click.argument("slug")
+@click.option("--team", metavar="TEAM", help="Only the runs of this team.")
+@click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@format_option()
+@on_installation
+def show_all(installation: Installation, slug: str, team: str | None, format_: str, *, every: bool) -> None:
+    """List the runs in force."""
+    with installation.database.reading() as session:
+        rows = runs.list_runs(session, slug, team=team, every=every)
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_rows(
+        format_,
+        [
+            *("TAG", "TEAM", "TOPICS", "RETRIEVED", "POOLED", "VERSION", "STATE", "TYPE", "PRIORITY", "WARNINGS"),
+            *("SENT", "SAME RANKING AS", "DESCRIPTION"),
+        ],
+        [
+            [
+                *(row.tag, row.team, row.topics, row.retrieved, row.pooled, row.version, row.state),
+                *(row.run_type or None, row.priority, row.warnings, row.uploaded_at),
+                *(", ".join(same.get(row.id, ())) or None, row.description),
+            ]
+            for row in rows
+        ],
+    )
+
+
+@command.command("show")
+@click.argument("slug")
+@click.argument("tag")
+@version_option
+@format_option()
+@on_installation
+def show(installation: Installation, slug: str, tag: str, version: int | None, format_: str) -> None:
+    """Show the receipt of a run and its warnings."""
+    with installation.database.reading() as session:
+        receipt = sent_files.receipt_of(session, slug, tag, version=version)
+        view = sent_files.show_run(session, slug, tag, version=version)
+        same = sent_files.rankings_sent_twice(session, slug)
+    show_values(
+        format_,
+        ("NAME", "VALUE"),
+        {
+            "tag": receipt.tag,
+            "version": f"{receipt.version} of {len(view.versions)}",
+            "state": receipt.state,
+            "team": receipt.team,
+            "type": receipt.run_type or None,
+            "priority": receipt.priority,
+            **({} if receipt.round is None else {"round": receipt.round}),
+            "description": receipt.description or None,
+            "file": receipt.file_name,
+            "bytes": receipt.bytes,
+            "SHA-256": receipt.checksum,
+            "topics": receipt.topics,
+            "retrieved": receipt.retrieved,
+            "pooled": receipt.pooled,
+            "sent": receipt.uploaded_at,
+            "sent by": receipt.uploaded_by,
+            "withdrawn": receipt.withdrawn_at,
+            "withdrawn by": receipt.withdrawn_by,
+            "warnings": [str(warning) for warning in view.warnings],
+            "same ranking as": list(same.get(view.row.id, ())),
+        },
+    )
+
+
+@command.command("set")
+@click.argument("slug")
+@click.argument("tag")
+@click.option("--team", metavar="TEAM", help="Whose run it is; made when it is new.")
+@description_option
+@type_option
+@priority_option
+@round_option
+@on_installation
+def change(
+    installation: Installation,
+    slug: str,
+    tag: str,
+    team: str | None,
+    description: str | None,
+    run_type: RunType | None,
+    priority: int | None,
+    round_number: int | None,
+) -> None:
+    """Change what is given of what is said of a run, and leave the rest."""
+    details = RunDetails(team, description, run_type, priority, round_number)
+    if details == RunDetails():
+        raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round.")
+    with installation.database.transaction() as session:
+        runs.change_run(session, slug, tag, details=details)
+        note(session, "runs.edit", slug, subject=tag, details=vars(details))
+    click.echo(f"Changed the run {tag}.", err=True)
+
+
+@command.command("withdraw")
+@click.argument("slug")
+@click.argument("tag")
+@yes_at_terminal
+@on_installation
+def withdraw(installation: Installation, slug: str, tag: str, *, yes: bool) -> None:
+    """Neither pool nor score a run any more; what it gave to the pool stays there.
+
+    At a terminal it first shows how many documents the run gave to the pool, and asks whether to go on.
+    """
+    if is_asked(yes=yes):
+        confirm(_effect(installation, slug, tag), yes=False)
+    with installation.database.transaction() as session:
+        runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
+        note(session, "runs.withdraw", slug, subject=tag)
+    click.echo(f"Withdrew the run {tag}.", err=True)
+
+
+def _effect(installation: Installation, slug: str, tag: str) -> str:
+    with installation.database.transaction(keep=False) as session:
+        runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
+        given = next((run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == tag), None)
+    return (
+        f"This withdraws the run {tag}. Documents that it gave to the pool: {given.items if given else 0}, from it "
+        f"alone: {given.only if given else 0}; they stay there. `runs restore {slug} {tag}` lets it count again."
+    )
+
+
+@command.command("restore")
+@click.argument("slug")
+@click.argument("tag")
+@on_installation
+def restore(installation: Installation, slug: str, tag: str) -> None:
+    """Let a withdrawn run count again."""
+    with installation.database.transaction() as session:
+        runs.restore_run(session, slug, tag)
+        note(session, "runs.restore", slug, subject=tag)
+    click.echo(f"Restored the run {tag}.", err=True)
+
+
+@command.command("export")
+@click.argument("slug")
+@click.argument("tag")
+@version_option
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@on_installation
+def export(installation: Installation, slug: str, tag: str, version: int | None, output: str | None) -> None:
+    """Give a run's file back, byte for byte as it was sent."""
+    with installation.database.reading() as session:
+        file = sent_files.original_file(session, slug, tag, version=version)
+    note_export(installation, "runs.export", slug, subject=tag)
+    write_or_print(output, file.content)

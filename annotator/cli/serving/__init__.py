@@ -1,0 +1,1 @@
+"""Commands that serve the site, and the processes that they start."""

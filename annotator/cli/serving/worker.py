@@ -1,0 +1,26 @@
+"""`annotator worker`: what takes long, done beside the pages."""
+
+import os
+from importlib import import_module
+
+import click
+
+from annotator.cli.site.installation import Installation, on_installation
+
+
+@click.command
+@click.option("--once", is_flag=True, help="Do what waits, and end.")
+@click.option("--short", is_flag=True, help="Take only short jobs, such as small files; run another one for the rest.")
+@click.option("--parent", type=int, hidden=True, help="End with this process.")
+@on_installation
+def command(installation: Installation, parent: int | None, *, once: bool, short: bool) -> None:
+    """Do what takes long, such as large imports and reports, until Ctrl-C.
+
+    `annotator serve` begins two by itself, the second with --short, so that short jobs do not wait for a long one.
+    Several may work at once, also on other machines that reach the database.
+    """
+    installation.database.close()
+    # NumPy's threads would take what the pages need; it looks when it is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    working = import_module("annotator.worker.working")
+    working.work_until_told(installation.settings, only_what_waits=once, only_short=short, parent=parent)

@@ -1,0 +1,1 @@
+"""What all commands share: options, output, progress; and commands of the database and the settings."""

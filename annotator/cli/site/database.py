@@ -1,0 +1,164 @@
+"""`annotator database`: the tables, copies of all that is in them, and whether it is in order."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.deeds import note
+from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.input_files import read_text
+from annotator.cli.site.installation import refuse_without_tables
+from annotator.cli.site.interrupting import ended_like_ctrl_c
+from annotator.cli.site.progress import progress_shown
+from annotator.cli.site.tables import show_table
+from annotator.settings import Settings
+from annotator.storage import Database
+from annotator.storage.collections.checking import Examination, examine, missing_judgements
+from annotator.storage.collections.copying import copy_site
+from annotator.storage.site.backups import back_up, left_copies
+from annotator.storage.site.backups import restore as restore_backup
+from annotator.storage.site.database_file import file_behind
+from annotator.storage.site.migrating import upgrade_schema
+from annotator.storage.site.schema import newest_version, version_of
+from annotator.storage.site.upkeep import UpkeepError
+
+MOST_NAMED = 10
+
+
+@click.group
+def command() -> None:
+    """The tables, and all that is in them: upgrade, back up, restore, check, copy.
+
+    A site is begun by `upgrade` as well as by `users add`; an older database gets its tables by `upgrade` alone.
+    """
+
+
+@command.command("upgrade")
+@click.pass_obj
+def upgrade(settings: Settings) -> None:
+    """Bring the tables to this version of the program. Make a copy of the database first."""
+    with _opened(settings) as database:
+        before = version_of(database)
+        upgrade_schema(database)
+        if before != newest_version():
+            _note(database, "database.upgrade", details={"from": before, "to": newest_version()})
+    click.echo("The tables are of this version.", err=True)
+
+
+@command.command("backup")
+@click.argument("file", type=FILE)
+@click.option("--check", "in_full", is_flag=True, help="Check everything in the copy, as `database check` does.")
+@click.pass_obj
+def backup(settings: Settings, file: str, *, in_full: bool) -> None:
+    """Copy the database into a new FILE, while judging goes on; of PostgreSQL pg_dump does.
+
+    The copy is opened and its file is checked before it counts as made; if anything is wrong with it, or Ctrl-C ends
+    this, there is no FILE. `restore` checks everything in it before it counts.
+    """
+    with ended_like_ctrl_c(), _opened(settings) as database, progress_shown("Copying") as progress:
+        if database.is_sqlite:
+            refuse_without_tables(database)
+        examination = back_up(database, Path(file), in_full=in_full, progress=progress)
+    found = "checked, and is in order" if in_full else "and its file is whole"
+    click.echo(f"{file} has {examination.judgements} judgements; it was opened, {found}.", err=True)
+
+
+@command.command("restore")
+@click.argument("file", type=FILE)
+@click.option("--replace", is_flag=True, help="Take the place of a database that is there; it is kept beside it.")
+@click.pass_obj
+def restore(settings: Settings, file: str, *, replace: bool) -> None:
+    """Put the backup FILE in the database's place, once it was checked. Stop the server first."""
+    with _opened(settings) as database:
+        kept = restore_backup(database, Path(file), replace=replace, now=datetime.now(UTC))
+        # One of an earlier version has perhaps no log yet: its upgrade comes next, and leaves a line.
+        if version_of(database) == newest_version():
+            _note(database, "database.restore", subject=Path(file).name)
+    click.echo(f"The database is that of {file}.", err=True)
+    if kept is not None:
+        click.echo(f"The one before it is kept as {kept}.", err=True)
+
+
+@command.command("check")
+@click.option(
+    "--acknowledged",
+    type=FILE,
+    metavar="FILE",
+    help="The ids of judgements that somebody was told are stored, one a line; - is standard input.",
+)
+@click.option("--strict", is_flag=True, help="Refuse also what may have an innocent reason.")
+@format_option()
+@click.pass_obj
+def check(settings: Settings, acknowledged: str | None, format_: str, *, strict: bool) -> None:
+    """Look whether everything is in order: the file, the links between rows, every count, the runs as they were sent.
+
+    Judging may go on meanwhile. The status is 1 when anything is wrong.
+    """
+    told = [] if acknowledged is None else read_text(acknowledged).split()
+    with ended_like_ctrl_c(), _opened(settings) as database:
+        refuse_without_tables(database)
+        with progress_shown("Checking") as progress:
+            examination = examine(database, progress=progress)
+        lost = missing_judgements(database, told)
+        file = file_behind(database.engine.url)
+    for copy in left_copies(file.parent) if file is not None else ():
+        click.echo(f"“{copy}” was left by a backup that was killed: the next one of that name removes it.", err=True)
+    show_rows(format_, ["LOOKED FOR", "FOUND"], [[one.what, one.count] for one in examination.findings])
+    _refuse(examination, lost, strict=strict)
+    click.echo(f"In order: {examination.judgements} judgements, tables of version {examination.version}.", err=True)
+    if told:
+        click.echo(f"Each of {len(told)} acknowledged judgements is there once.", err=True)
+
+
+@command.command("copy")
+@click.argument("from_url", metavar="FROM_URL")
+@click.argument("to_url", metavar="TO_URL")
+def copy(from_url: str, to_url: str) -> None:
+    """Copy a whole site into an empty database of either kind, such as sqlite:///a.sqlite postgresql+psycopg://host/a.
+
+    What arrived is read again and compared by counts and checksums before it is kept. Stop the server first: what is
+    stored in the old database meanwhile is not in the new one.
+    """
+    source, target = Database(from_url), Database(to_url)
+    try:
+        refuse_without_tables(source)
+        with progress_shown("Copying") as progress:
+            tables = copy_site(source, target, progress=progress)
+        _note(target, "database.copy", details={"rows": sum(one.rows for one in tables)})
+    finally:
+        source.close()
+        target.close()
+    show_table(["TABLE", "ROWS", "CHECKSUM"], [[one.name, one.rows, one.checksum[:16]] for one in tables])
+    click.echo(f"Copied {sum(one.rows for one in tables)} rows; the checksums agree.", err=True)
+
+
+def _note(database: Database, action: str, *, subject: str = "", details: Mapping[str, object] | None = None) -> None:
+    """Add a line to the log of what is now the site."""
+    with database.transaction() as session:
+        note(session, action, subject=subject, details=details)
+
+
+def _refuse(examination: Examination, lost: list[str], *, strict: bool) -> None:
+    if lost:
+        raise UpkeepError(
+            "Acknowledged judgements that are not stored exactly once: %(count)d (%(ids)s).",
+            count=len(lost),
+            ids=", ".join(lost[:MOST_NAMED]),
+        )
+    wrong = examination.wrong + (examination.remarks if strict else [])
+    if wrong:
+        raise UpkeepError("The database is not in order. %(found)s.", found="; ".join(map(str, wrong)))
+
+
+@contextmanager
+def _opened(settings: Settings) -> Iterator[Database]:
+    """The database as it is: none of its tables are made."""
+    database = Database(settings.database_url)
+    try:
+        yield database
+    finally:
+        database.close()

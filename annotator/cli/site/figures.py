@@ -1,0 +1,37 @@
+"""What the address for Prometheus answers; imported when it is known where the processes keep their counts."""
+
+from collections.abc import Iterable
+from threading import Thread
+from wsgiref.simple_server import WSGIServer
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from annotator.storage import Database
+from annotator.workflows.site.jobs import count_jobs
+
+
+class JobsCollector(Collector):
+    """Counts the jobs when it is asked."""
+
+    def __init__(self, database: Database) -> None:
+        """Remember where they are."""
+        self._database = database
+
+    def collect(self) -> Iterable[Metric]:
+        """How many jobs there are in each state."""
+        jobs = GaugeMetricFamily("annotator_jobs", "Jobs by state.", labels=["state"])
+        with self._database.reading() as session:
+            for state, count in count_jobs(session).items():
+                jobs.add_metric([state], count)
+        yield jobs
+
+
+def serve(host: str, port: int, database: Database) -> tuple[WSGIServer, Thread]:
+    """Serve the figures in a thread; `OSError` when the address cannot be had."""
+    registry = CollectorRegistry()
+    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it ships no types for this
+    registry.register(JobsCollector(database))
+    return start_http_server(port, host, registry)

@@ -1,0 +1,258 @@
+"""Click logs: study one, list them, show what was found, link their variants to runs, remove one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response
+from marshmallow import Schema, fields, validate
+
+from annotator.api.collections.deeds import note
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Moment, Text, counted, one_of
+from annotator.clicks.workflows import click_logs
+from annotator.clicks.workflows.click_logs import (
+    RETURN_DAYS,
+    ComparisonWanted,
+    Expected,
+    LogKind,
+    LogMapping,
+    LogRequest,
+    LogView,
+    parse_mapping,
+)
+from annotator.errors import InvalidValueError
+from annotator.storage import Role
+from annotator.web.site.context import database, settings
+from annotator.web.site.later import arrived_at, told_percent
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of(
+    "clicks", "Click logs of a search: what was found in them is kept, and not the logs. For organisers."
+)
+
+OURS = [Role.ORGANISER]
+LOG, LISTS = "log", "lists"  # the parts of the form
+
+
+class LogQuery(Schema):
+    """How a log is to be read, and what is to be compared."""
+
+    name = Text(required=True, metadata={"description": "By which the log is found again."})
+    kind = one_of(
+        list(LogKind),
+        load_default=LogKind.COMPARISON.value,
+        metadata={"description": "An A/B test, or lists made of several variants; with a file of lists always these."},
+    )
+    variant = fields.List(
+        Text,
+        load_default=list,
+        metadata={"description": "Which two to compare, the second with the first; given twice. The two there are."},
+    )
+    column = fields.List(
+        Text,
+        load_default=list,
+        metadata={"description": "What the log calls a column: OURS=THEIRS, such as user=visitor; repeatable."},
+    )
+    event = fields.List(
+        Text,
+        load_default=list,
+        metadata={"description": "What the log calls an event: OURS=THEIRS, such as impression=view; repeatable."},
+    )
+    click_column = Text(
+        load_default=None,
+        metadata={"description": "Each line is a result that was shown, and this column is 1 where it was clicked."},
+    )
+    variant_from_name = fields.Boolean(
+        load_default=False, metadata={"description": "The variant is the file's name, without .gz, .csv and the like."}
+    )
+    drop_bad_lines = fields.Boolean(
+        load_default=False, metadata={"description": "Leave out and count lines that cannot be read."}
+    )
+    bootstrap = fields.Boolean(load_default=False, metadata={"description": "Resample the users."})
+    return_days = counted(load_default=RETURN_DAYS, metadata={"description": "Users return within so many days."})
+    split = fields.Float(
+        load_default=0.5,
+        validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False),
+        metadata={"description": "The share of the users that the first variant was to have."},
+    )
+    without_bots = fields.Boolean(
+        load_default=False, metadata={"description": "Leave out users who see pages faster than people read."}
+    )
+
+
+class ClickLog(Schema):
+    """A log that was studied."""
+
+    name = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"description": "comparison or interleaving."})
+    files = fields.List(fields.String, required=True)
+    checksum = fields.String(required=True, metadata={"description": "SHA-256 of its files, one after the other."})
+    runs = fields.Dict(
+        fields.String,
+        fields.String(allow_none=True),
+        required=True,
+        metadata={"description": "By variant the tag of the run that it stands for; null for no run."},
+    )
+    lines = fields.Integer(required=True)
+    dropped = fields.Integer(required=True, metadata={"description": "Lines that are left out."})
+    added_by = fields.String(required=True, allow_none=True)
+    added_at = Moment(required=True)
+
+
+class ClickFindings(ClickLog):
+    """A log with what was found in it, of an A/B test as `comparison`, else as `interleaving`."""
+
+    conclusion = fields.String(required=True, allow_none=True, metadata={"description": "Of an A/B test."})
+    comparison = fields.Dict(required=True, allow_none=True)
+    interleaving = fields.Dict(required=True, allow_none=True)
+    left_out = fields.Dict(
+        required=True, metadata={"description": "Of an interleaving: events that do not count, by reason."}
+    )
+
+
+class Links(Schema):
+    """Which runs the variants of a log stand for; variants that are not named stay as they are."""
+
+    runs = fields.Dict(
+        Text, Text(allow_none=True), required=True, metadata={"description": "Tags by variant; null for no run."}
+    )
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/click-logs",
+    scopes=[Scope.READ],
+    roles=OURS,
+    takes=Takes(pages=True),
+    gives=Gives(ClickLog, many=True),
+)
+def list_click_logs(call: Call) -> object:
+    """List the click logs, newest first."""
+    with database().reading() as session:
+        return click_logs.list_logs(session, call.slug)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/click-logs",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(query=LogQuery, parts=[LOG, LISTS]),
+    gives=Gives(ClickLog, 201),
+)
+def add_click_log(call: Call) -> object:
+    """Study a log, and keep what was found in it; one of more than 4 MiB, unpacked, is left to the worker.
+
+    The part “log” is one file, or several that make one log; “lists” is the file of the lists that were shown, as
+    “annotator interleave” makes it. A variant that has the name of a run stands for it.
+    """
+    files = [(file.name, file.content) for file in call.files[LOG]]
+    asked = _request(call)
+    with database().reading() as session:
+        titles = click_logs.foresee_log(session, call.slug, asked.name)
+    advance = told_percent(sum(len(content) for _, content in files))
+    studied = click_logs.study_log(files, asked, titles, advance=advance)
+    with database().transaction() as session:
+        stored = click_logs.store_log(session, call.slug, studied, by_id=caller().id, at=arrived_at())
+        note(session, "clicks.add", call.slug, subject=stored.name, details={"sha256": stored.checksum})
+    return stored
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/click-logs/<path:name>",
+    scopes=[Scope.READ],
+    roles=OURS,
+    gives=Gives(ClickFindings),
+)
+def show_click_log(call: Call) -> Response:
+    """Show what was found in a log, as `annotator clicks compare` or `clicks interleaving show` has it."""
+    with database().reading() as session:
+        report = click_logs.show_log(session, call.slug, call.path["name"])
+    compared = report.findings.comparison
+    conclusion = None if compared is None else str(click_logs.conclusion(compared))
+    return as_json(ClickFindings().dump({**vars(report.view), **report.findings.to_json(), "conclusion": conclusion}))
+
+
+@operation(
+    resource,
+    "PATCH",
+    "/collections/<slug>/click-logs/<path:name>",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(body=Links),
+    gives=Gives(ClickLog),
+)
+def link_click_log(call: Call) -> object:
+    """Set which runs the variants of a log stand for."""
+    name, runs = call.path["name"], call.body["runs"]
+    with database().transaction() as session:
+        click_logs.link_variants(session, call.slug, name, runs)
+        note(session, "clicks.link", call.slug, subject=name, details={"runs": runs})
+    return _view(call)
+
+
+@operation(
+    resource,
+    "DELETE",
+    "/collections/<slug>/click-logs/<path:name>",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    gives=Gives(ClickLog),
+)
+def remove_click_log(call: Call) -> object:
+    """Remove a log with all that was found in it; what it gave to the pool stays there."""
+    removed, name = _view(call), call.path["name"]
+    with database().transaction() as session:
+        click_logs.remove_log(session, call.slug, name)
+        note(session, "clicks.remove", call.slug, subject=name)
+    return removed
+
+
+def _view(call: Call) -> LogView:
+    with database().reading() as session:
+        return click_logs.show_log(session, call.slug, call.path["name"]).view
+
+
+def _request(call: Call) -> LogRequest:
+    """How the log is to be studied; `InvalidValueError` for what does not fit."""
+    asked = call.query
+    lists = next(((file.name, file.content) for file in call.files[LISTS]), None)
+    return LogRequest(
+        name=asked["name"],
+        kind=LogKind(asked["kind"]) if lists is None else LogKind.INTERLEAVING,
+        mapping=_mapping(asked),
+        wanted=ComparisonWanted(
+            variants=_variants(asked),
+            bootstraps=asked["bootstrap"],
+            return_days=asked["return_days"],
+            expected=Expected(asked["split"], leaves_bots_out=asked["without_bots"]),
+        ),
+        lists=lists,
+        unpacked_limit=settings().unpacked_limit,
+    )
+
+
+def _mapping(asked: Mapping[str, Any]) -> LogMapping:
+    return parse_mapping(
+        asked["column"],
+        asked["event"],
+        click_column=asked["click_column"],
+        variant_from_name=asked["variant_from_name"],
+        drops_bad_lines=asked["drop_bad_lines"],
+    )
+
+
+def _variants(asked: Mapping[str, Any]) -> tuple[str, str] | None:
+    match asked["variant"]:
+        case []:
+            return None
+        case [first, second]:
+            return first, second
+        case named:
+            raise InvalidValueError("Two variants are compared, not %(count)d: name two, or none.", count=len(named))

@@ -1,0 +1,129 @@
+"""Clicks beside judgements: do users and judges prefer the same runs; and what users clicked, put into the pool."""
+
+from flask import Response
+from marshmallow import Schema, fields, validate
+
+from annotator.api.collections.deeds import note, note_export
+from annotator.api.site.access import caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
+from annotator.api.site.door import resource as resource_of
+from annotator.api.site.values import Text, one_of
+from annotator.clicks.workflows import together_text
+from annotator.clicks.workflows.clicked_pool import pool_clicked
+from annotator.clicks.workflows.together import USUAL_MEASURE, Part, TogetherRequest, together_report
+from annotator.errors import InvalidValueError
+from annotator.spreadsheets import csv_text
+from annotator.storage import Role
+from annotator.web.site.context import database, now
+from annotator.web.site.downloads import CSV
+from annotator.workflows.people.tokens import Scope
+
+resource = resource_of("together", "Clicks beside judgements; for organisers.")
+
+OURS = [Role.ORGANISER]
+MOST_MEASURES = 24
+
+
+class TogetherQuery(Schema):
+    """The measure, the click log and the format."""
+
+    m = Text(load_default=USUAL_MEASURE, metadata={"description": "The measure of the judgements, such as AP."})
+    log = Text(
+        load_default=None,
+        metadata={"description": "The log whose queries are shown; the newest that has any unless given."},
+    )
+    format = one_of(["json", "csv"], load_default="json")
+    table = one_of(list(Part), load_default=Part.PAIRS.value, metadata={"description": "Which table; for csv."})
+
+
+class GradesUsed(Schema):
+    """The grades that runs are scored by."""
+
+    name = fields.String(required=True, metadata={"description": "live: the grades of this moment."})
+    policy = fields.String(required=True)
+    grades = fields.Integer(required=True)
+    topics = fields.Integer(required=True)
+    round = fields.String(required=True, allow_none=True)
+
+
+class Together(Schema):
+    """Clicks beside judgements; every difference is the second run's value less the first's."""
+
+    measure = fields.String(required=True)
+    qrels = fields.Nested(GradesUsed, required=True)
+    notices = fields.List(fields.String, required=True)
+    log = fields.String(required=True, allow_none=True, metadata={"description": "The log of the queries, if any."})
+    variants = fields.List(fields.Dict, required=True)
+    pairs = fields.List(fields.Dict, required=True)
+    queries = fields.List(fields.Dict, required=True, metadata={"description": "Those on which the two differ most."})
+    documents = fields.List(fields.Dict, required=True, metadata={"description": "Of these queries."})
+
+
+class PoolingWanted(Schema):
+    """The queries whose documents are to be pooled."""
+
+    m = fields.List(
+        Text,
+        load_default=lambda: [USUAL_MEASURE],
+        validate=validate.Length(1, MOST_MEASURES),
+        metadata={"description": "Measures; the queries by each of them."},
+    )
+    log = Text(load_default=None, allow_none=True)
+
+
+class ClickedPooled(Schema):
+    """What was pooled; the version is the one in force, which is new if anything was added."""
+
+    version = fields.Integer(required=True)
+    added = fields.Integer(required=True)
+    already_pooled = fields.Integer(required=True)
+    of_no_run = fields.Integer(
+        required=True,
+        data_key="unknown",
+        attribute="unknown",
+        metadata={"description": "Documents of no run and without a text."},
+    )
+
+
+@operation(
+    resource,
+    "GET",
+    "/collections/<slug>/together",
+    scopes=[Scope.READ],
+    roles=OURS,
+    takes=Takes(query=TogetherQuery),
+    gives=Gives(Together, media=[CSV]),
+)
+def show_together(call: Call) -> Response:
+    """Compare what users clicked with what is judged at this moment, of all runs that variants of logs stand for."""
+    with database().reading() as session:
+        report = together_report(session, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
+    if call.query["format"] == "json":
+        return as_json(together_text.as_json(report))
+    headings, rows = report.file(Part(call.query["table"]))
+    note_export("together.export", call.slug, details={"table": call.query["table"]})
+    return text(csv_text([headings, *rows]), CSV)
+
+
+@operation(
+    resource,
+    "POST",
+    "/collections/<slug>/together/pool",
+    scopes=[Scope.ORGANISE],
+    roles=OURS,
+    takes=Takes(body=PoolingWanted),
+    gives=Gives(ClickedPooled),
+)
+def pool_together(call: Call) -> object:
+    """Put the documents of the queries on which clicks and judgements differ most into the pool."""
+    wanted = [TogetherRequest(measure, call.body["log"]) for measure in call.body["m"]]
+    with database().reading() as session:
+        reports = [together_report(session, call.slug, one) for one in wanted]
+    log = next((report.asked for report in reports if report.asked is not None), None)
+    clicked = list(dict.fromkeys(pair for report in reports for pair in report.to_pool))
+    if log is None or not clicked:
+        raise InvalidValueError("There is no document to add: all of these are in the pool already.")
+    with database().transaction() as session:
+        pooled = pool_clicked(session, call.slug, log=log, clicked=clicked, built_by_id=caller().id, built_at=now())
+        note(session, "pool.build", call.slug, subject=pooled.version, details={"log": log, "added": pooled.added})
+    return pooled

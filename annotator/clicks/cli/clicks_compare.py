@@ -1,0 +1,157 @@
+"""`annotator clicks compare` and `clicks positions show`: two variants by what users do, and clicks by position."""
+
+from collections.abc import Iterator
+
+import click
+
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.tables import Cell, show_csv, show_json, show_table
+from annotator.clicks.cli.click_options import GivenLog, reads_click_log
+from annotator.clicks.workflows.click_comparison import (
+    PAGES_AN_HOUR,
+    RETURN_DAYS,
+    USUAL_SEED,
+    ClickComparison,
+    ComparisonWanted,
+    Expected,
+    Part,
+    compare_log_files,
+    conclusion,
+    positions_of_log_files,
+    table_of,
+    to_json,
+)
+
+# Of a part's headings, what a terminal has no room for.
+NOT_ON_TERMINALS = frozenset({"units_first", "units_second", "entries_first", "entries_second", "z", "reason"})
+SHOWN_UNASKED = (Part.CHECKS, Part.VARIANTS, Part.MEASURES)
+
+
+@click.command("compare")
+@reads_click_log
+@click.option(
+    "--variants", nargs=2, metavar="A B", help="Which two to compare, B against A; needed where the log has more."
+)
+@click.option("--bootstrap", is_flag=True, help="Draw users anew a thousand times, in place of the delta method.")
+@click.option(
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    type=click.IntRange(0),
+    help="What the bootstrap draws by.",
+)
+@click.option(
+    "--return-days",
+    "days",
+    default=RETURN_DAYS,
+    show_default=True,
+    type=int,
+    metavar="N",
+    help="Users return within so many days.",
+)
+@click.option(
+    "--split", default=0.5, show_default=True, type=float, metavar="SHARE", help="Of the users that A was to have."
+)
+@click.option(
+    "--difference",
+    type=float,
+    metavar="D",
+    help="In CTR@1, that is worth finding; a twentieth of the mean of both unless set.",
+)
+@click.option(
+    "--pages-an-hour",
+    default=PAGES_AN_HOUR,
+    show_default=True,
+    type=int,
+    metavar="N",
+    help="Who is shown more is taken for a program.",
+)
+@click.option("--without-bots", is_flag=True, help="Leave out who is taken for a program.")
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@format_option()
+def compare(
+    log: GivenLog,
+    variants: tuple[str, str] | None,
+    bootstrap: bool,  # noqa: FBT001 - click's flag
+    seed: int,
+    days: int,
+    split: float,
+    difference: float | None,
+    pages_an_hour: int,
+    without_bots: bool,  # noqa: FBT001 - click's flag
+    by: str | None,
+    format_: str,
+) -> None:
+    """Compare two variants of a search by what their users clicked; nothing is stored.
+
+    Every difference is B's value less A's, with its 95 % interval and p by the delta method over users; by the z test
+    of two proportions where each user has one page, or the log names no users; p_holm is corrected for the number of
+    measures. A table without --by shows checks, variants and measures, csv the measures; json always has all.
+    """
+    expected = Expected(split, pages_an_hour, leaves_bots_out=without_bots)
+    wanted = ComparisonWanted(variants or None, bootstrap, seed, days, expected, difference)
+    with log.watched() as advance:
+        comparison = compare_log_files(log.files, log.mapping, wanted, advance=advance)
+    match format_:
+        case "json":
+            show_json({"conclusion": str(conclusion(comparison)), **to_json(comparison)})
+        case "csv":
+            show_csv(*table_of(comparison, Part(by or Part.MEASURES)))
+        case _:
+            for place, part in enumerate([Part(by)] if by else SHOWN_UNASKED):
+                if place:
+                    click.echo()
+                _show(comparison, part)
+    for line in _notes(comparison):
+        click.echo(line, err=True)
+
+
+@click.group("positions")
+def positions() -> None:
+    """Clicks by position on the page."""
+
+
+@positions.command("show")
+@reads_click_log
+@format_option()
+def show_positions(log: GivenLog, format_: str) -> None:
+    """Count clicks by position on the first page, for every variant of a log.
+
+    These are clicks and not relevance: people look at the top first, whatever stands there.
+    """
+    with log.watched() as advance:
+        headings, rows = positions_of_log_files(log.files, log.mapping, advance=advance)
+    match format_:
+        case "json":
+            show_json([dict(zip(headings, row, strict=True)) for row in rows])
+        case "csv":
+            show_csv(headings, rows)
+        case _:
+            show_table([heading.upper() for heading in headings], rows)
+
+
+def _show(comparison: ClickComparison, part: Part) -> None:
+    headings, rows = table_of(comparison, part)
+    kept = [place for place, heading in enumerate(headings) if heading not in NOT_ON_TERMINALS or part is Part.DROPPED]
+    cells: list[list[Cell]] = [[row[place] for place in kept] for row in rows]
+    show_table([headings[place].upper() for place in kept], cells)
+
+
+def _notes(comparison: ClickComparison) -> Iterator[str]:
+    first, second = comparison.names
+    yield str(conclusion(comparison))
+    yield f"Every difference is {second} less {first}."
+    if comparison.begins is not None:
+        yield f"From {comparison.begins} to {comparison.ends}, {comparison.lines} lines."
+    if comparison.other_events:
+        yield f"Events of other variants, or of none: {comparison.other_events}."
+    for reason, events in comparison.dropped.items():
+        yield f"Left out: {reason}, {events}."
+    if comparison.seed is not None:
+        yield f"The bootstrap draws by seed {comparison.seed}."
+    if comparison.queries_left_out:
+        yield f"Queries that are asked less often and left out of the tables: {comparison.queries_left_out}."
+    for row in comparison.measures:
+        if row.reason is not None:
+            yield f"{row.measure.value}: {row.reason.sentence}"

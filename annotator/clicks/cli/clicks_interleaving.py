@@ -1,0 +1,128 @@
+"""`annotator clicks interleaving show`: which run users prefer, by their clicks on lists that were made of several."""
+
+from collections.abc import Iterator
+
+import click
+
+from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.formats import format_option
+from annotator.cli.site.input_files import read_file
+from annotator.cli.site.tables import Cell, show_csv, show_json, show_table
+from annotator.clicks.cli.click_options import GivenLog, reads_click_log
+from annotator.clicks.workflows.interleaving import (
+    BALANCED_BIAS,
+    TABLES,
+    USUAL_SEED,
+    USUAL_TABLE,
+    InterleavingResult,
+    Method,
+    ScoredLog,
+    ScoresWanted,
+    score_log_files,
+    table_of,
+    to_json,
+)
+
+
+@click.group("interleaving")
+def interleaving() -> None:
+    """Which run users prefer, by their clicks on interleaved lists."""
+
+
+@interleaving.command("show")
+@reads_click_log
+@click.option(
+    "--lists", type=FILE, metavar="FILE", help="The file that annotator interleave made, if variants are its lists."
+)
+@click.option("--variants", nargs=2, metavar="A B", help="Without --lists: compare these two alone, A against B.")
+@click.option("--bootstrap", is_flag=True, help="Also the interval and p of Δ over users redrawn ten thousand times.")
+@click.option(
+    "--seed",
+    metavar="N",
+    default=USUAL_SEED,
+    show_default=True,
+    type=click.IntRange(0),
+    help="What the bootstrap draws by.",
+)
+@click.option(
+    "--by", type=click.Choice(TABLES), default=USUAL_TABLE, show_default=True, help="One table of the report."
+)
+@format_option()
+def show_interleaving(
+    log: GivenLog,
+    lists: str | None,
+    variants: tuple[str, str] | None,
+    bootstrap: bool,  # noqa: FBT001 - click's flag
+    seed: int,
+    by: str,
+    format_: str,
+) -> None:
+    """Score the clicks on interleaved lists; nothing is stored.
+
+    The variant of a click is the tag of the run whose pick the document was. With --lists it is the number of the list
+    that was shown, and the query is the topic; balanced lists need this.
+
+    What one session, or without sessions one user, saw for one query is one list. The run with more of the clicks on it
+    wins. A result that is clicked again counts once, and a list without a click that counts is left out. Δ is
+    (wins of the first + ties / 2) / lists - 1/2, above 0 where the first is preferred; the user delta is the mean of
+    the users' own Δ, with its 95 % interval. Lists of one user are not independent: where users have several, p is by
+    the t test over users. Where each has one, it is the exact binomial of the wins, without ties. Where the log names
+    no users, sessions take their place, and no result is called significant. p_holm is corrected for all pairs.
+    """
+    wanted = ScoresWanted(None if lists is None else read_file(lists), variants or (), seed if bootstrap else None)
+    with log.watched() as advance:
+        scored = score_log_files(log.files, log.mapping, wanted, advance=advance)
+    match format_:
+        case "json":
+            show_json(to_json(scored.result))
+        case "csv":
+            show_csv(*table_of(scored, by))
+        case _:
+            _show(scored, by)
+    for line in _notes(scored):
+        click.echo(line, err=True)
+
+
+def _show(scored: ScoredLog, by: str) -> None:
+    headings, rows = table_of(scored, by)
+    kept = [place for place, heading in enumerate(headings) if by != USUAL_TABLE or _has_room(heading, scored)]
+    cells: list[list[Cell]] = [[row[place] for place in kept] for row in rows]
+    show_table([headings[place].upper() for place in kept], cells)
+
+
+def _has_room(heading: str, scored: ScoredLog) -> bool:
+    """Tell whether a terminal shows it: test and reasons are told below, and what only a bootstrap fills is empty."""
+    if heading.startswith("bootstrap_"):
+        return scored.result.seed is not None
+    return heading not in {"test", "reason"}
+
+
+def _cautions(result: InterleavingResult) -> Iterator[str]:
+    """How p was found, and what speaks against it."""
+    test = result.pairs[0].test
+    if test is not None:
+        yield f"p is by: {test.value}."
+    if not result.has_users:
+        yield "The log does not name a user for every list, so no result is called significant."
+    if result.method is Method.BALANCED:
+        yield str(BALANCED_BIAS)
+
+
+def _notes(scored: ScoredLog) -> Iterator[str]:
+    result = scored.result
+    shown = "" if result.shown is None else f" of {result.shown} shown"
+    units = "users" if result.has_users else "sessions"
+    yield f"Lists with a click that counts: {result.lists}{shown}, of {result.units} {units}."
+    for reason, clicks in result.uncounted.items():
+        yield f"Clicks that count for no run: {reason.value}, {clicks}."
+    for dropped, events in scored.dropped.items():
+        yield f"Left out of {scored.lines} lines: {dropped}, {events}."
+    if result.seed is not None:
+        yield f"The bootstrap draws {units} by seed {result.seed}."
+    yield from _cautions(result)
+    if result.queries_in_all > len(result.queries) // max(len(result.pairs), 1):
+        yield f"Queries in all: {result.queries_in_all}. The table of queries has those with the most lists."
+    for pair in result.pairs:
+        for why in dict.fromkeys((pair.no_interval, pair.no_p)):
+            if why is not None:
+                yield f"{pair.first} and {pair.second}: {why.sentence}"

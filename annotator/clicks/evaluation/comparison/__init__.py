@@ -1,0 +1,1 @@
+"""Comparison of the variants of a click log."""

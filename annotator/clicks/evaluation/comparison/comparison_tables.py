@@ -1,0 +1,118 @@
+"""A comparison of two variants as tables, in full precision, as files and terminals have them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+
+from annotator.clicks.evaluation.comparison.comparison import ClickComparison
+from annotator.clicks.evaluation.comparison.position_bias import PositionClicks
+from annotator.evaluation.leaderboard.graded_runs import Cell
+from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
+
+
+class Part(StrEnum):
+    """The tables of a comparison."""
+
+    CHECKS = "checks"
+    VARIANTS = "variants"
+    MEASURES = "measures"
+    DAYS = "days"
+    POSITIONS = "positions"
+    QUERIES = "queries"
+    DOCUMENTS = "documents"
+    DROPPED = "dropped"
+
+
+Table = tuple[tuple[str, ...], list[list[Cell]]]
+
+HEADINGS: Mapping[Part, tuple[str, ...]] = {
+    Part.CHECKS: ("check", "state", "finding"),
+    Part.VARIANTS: ("variant", "users", "sessions", "events", "pages", "results", "clicks", "conversions"),
+    Part.MEASURES: (
+        *(
+            "measure",
+            "first",
+            "second",
+            SECOND_MINUS_FIRST,
+            "relative_to_first",
+            "low",
+            "high",
+            "z",
+            "p",
+            "p_holm",
+            "method",
+        ),
+        *("units_first", "units_second", "entries_first", "entries_second", "reason"),
+    ),
+    Part.DAYS: ("measure", "variant", "day", "value", "low", "high", "entries"),
+    Part.POSITIONS: ("variant", "position", "shown", "clicked", "ctr"),
+    Part.QUERIES: ("query", "variant", "views", "top_clicks", "ctr_at_1"),
+    Part.DOCUMENTS: ("query", "variant", "docno", "clicks"),
+    Part.DROPPED: ("reason", "events"),
+}
+
+
+def table_of(comparison: ClickComparison, part: Part) -> Table:
+    """Headings and rows of a part; differences are the second variant's value less the first's."""
+    return HEADINGS[part], list(ROWS[part](comparison))
+
+
+def position_table(positions: Sequence[PositionClicks]) -> Table:
+    """Headings and rows of positions alone."""
+    return HEADINGS[Part.POSITIONS], [
+        [one.variant, one.position, one.shown, one.clicked, one.rate] for one in positions
+    ]
+
+
+def _checks(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.checks:
+        yield [one.kind.value, one.state.value, str(one.sentence)]
+
+
+def _variants(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.variants:
+        yield [one.name, one.users, one.sessions, one.events, one.pages, one.results, one.clicks, one.conversions]
+
+
+def _measures(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.measures:
+        tested = (one.low, one.high, one.z, one.p, one.p_corrected, None if one.method is None else one.method.value)
+        counts = (one.first_units, one.second_units, one.first_entries, one.second_entries)
+        reason = None if one.reason is None else str(one.reason.sentence)
+        yield [one.measure.value, one.first, one.second, one.difference, one.relative, *tested, *counts, reason]
+
+
+def _days(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.days:
+        yield [one.measure.value, one.variant, one.day, one.value, one.low, one.high, one.entries]
+
+
+def _positions(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    yield from position_table(comparison.positions)[1]
+
+
+def _queries(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.queries:
+        yield [one.query, one.variant, one.views, one.top_clicks, one.ctr_at_1]
+
+
+def _documents(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for one in comparison.queries:
+        for docno, clicks in one.clicked:
+            yield [one.query, one.variant, docno, clicks]
+
+
+def _dropped(comparison: ClickComparison) -> Iterator[list[Cell]]:
+    for reason, events in comparison.dropped.items():
+        yield [reason, events]
+
+
+ROWS: Mapping[Part, Callable[[ClickComparison], Iterator[list[Cell]]]] = {
+    Part.CHECKS: _checks,
+    Part.VARIANTS: _variants,
+    Part.MEASURES: _measures,
+    Part.DAYS: _days,
+    Part.POSITIONS: _positions,
+    Part.QUERIES: _queries,
+    Part.DOCUMENTS: _documents,
+    Part.DROPPED: _dropped,
+}

@@ -1,0 +1,119 @@
+"""One row a measure: both values, how far they are apart, and whether that may be chance among so many measures."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from annotator.clicks.evaluation.comparison.differences import Difference, Method, complement_of, difference_of
+from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted
+from annotator.clicks.evaluation.comparison.undefined import Undefined
+from annotator.clicks.evaluation.comparison.user_bootstrap import Resampling
+from annotator.errors import Sentence
+from annotator.evaluation.significance.correction import holm
+
+ALPHA = 0.05
+# Without any click these are the same everywhere, and for one reason.
+OF_CLICKS = frozenset(
+    {
+        ClickMeasure.TOP_CTR,
+        ClickMeasure.FIRST_PAGE_CTR,
+        ClickMeasure.ABANDONMENT,
+        ClickMeasure.CLICKS_A_PAGE,
+        ClickMeasure.RECIPROCAL_RANK,
+        ClickMeasure.SATISFIED,
+    }
+)
+
+MEASURE_TITLES: Mapping[ClickMeasure, Sentence] = {
+    ClickMeasure.TOP_CTR: Sentence("CTR@1: first pages with a click on the top result"),
+    ClickMeasure.FIRST_PAGE_CTR: Sentence("First pages with a click"),
+    ClickMeasure.ABANDONMENT: Sentence("Abandonment: first pages without a click"),
+    ClickMeasure.CLICKS_A_PAGE: Sentence("Clicks a page"),
+    ClickMeasure.RECIPROCAL_RANK: Sentence("Mean reciprocal rank of the first click"),
+    ClickMeasure.SATISFIED: Sentence("Pages with a satisfied click: 30 seconds on the document, or the session's last"),
+    ClickMeasure.SECONDS_TO_CLICK: Sentence("Seconds to the first click, of pages with one"),
+    ClickMeasure.REFORMULATION: Sentence("Searches followed by another query in the session"),
+    ClickMeasure.RETURN: Sentence("Users who search again on a later visit within the days asked for"),
+    ClickMeasure.BUYERS: Sentence("Users with a conversion, of those who searched"),
+    ClickMeasure.RATING: Sentence("Mean rating"),
+}
+
+
+@dataclass(frozen=True)
+class MeasureRow:
+    """A measure of both variants; a number is None where there is none, and `reason` then says why."""
+
+    measure: ClickMeasure
+    first: float | None = None
+    second: float | None = None
+    difference: float | None = None  # the second's less the first's
+    low: float | None = None  # of its 95 % interval
+    high: float | None = None
+    z: float | None = None  # which a bootstrap has not
+    p: float | None = None  # two-sided
+    p_corrected: float | None = None  # by Holm, for the number of measures
+    method: Method | None = None
+    first_units: int = 0  # users, or where the log does not name them entries
+    second_units: int = 0
+    first_entries: int = 0  # pages, searches, ratings or users: what the value is a mean over
+    second_entries: int = 0
+    reason: Undefined | None = None
+
+    @property
+    def relative(self) -> float | None:
+        """The difference as a share of the first's value; None where that is 0 or missing."""
+        return self.difference / self.first if self.difference is not None and self.first else None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the variants differ at 5 %, corrected for the number of measures."""
+        return self.p_corrected is not None and self.p_corrected < ALPHA
+
+
+def measure_rows(
+    counted: Mapping[ClickMeasure, Counted | Undefined], resampling: Resampling | None, *, has_clicks: bool
+) -> tuple[MeasureRow, ...]:
+    """Compare the variants 0 and 1 by every measure, and correct for their number as Holm does.
+
+    Abandonment is the first page's CTR the other way round: one test, which counts once.
+    """
+    found = {
+        measure: difference_of(one, resampling) if isinstance(one, Counted) else one for measure, one in counted.items()
+    }
+    first_page = found[ClickMeasure.FIRST_PAGE_CTR]
+    if isinstance(first_page, Difference):
+        found[ClickMeasure.ABANDONMENT] = complement_of(first_page)
+    tested = [measure for measure in found if measure is not ClickMeasure.ABANDONMENT]
+    corrected = dict(zip(tested, holm(np.array([_p(found[measure]) for measure in tested])).tolist(), strict=True))
+    corrected[ClickMeasure.ABANDONMENT] = corrected[ClickMeasure.FIRST_PAGE_CTR]
+    return tuple(_row(measure, one, corrected[measure], has_clicks=has_clicks) for measure, one in found.items())
+
+
+def _p(found: Difference | Undefined) -> float:
+    return np.nan if isinstance(found, Undefined) or found.tested.p is None else found.tested.p
+
+
+def _row(measure: ClickMeasure, found: Difference | Undefined, corrected: float, *, has_clicks: bool) -> MeasureRow:
+    if isinstance(found, Undefined):
+        return MeasureRow(measure, reason=found)
+    tested, counts, reason = found.tested, found.counts, found.tested.reason
+    if reason is Undefined.ALWAYS_THE_SAME and not has_clicks and measure in OF_CLICKS:
+        reason = Undefined.NO_CLICK
+    return MeasureRow(
+        measure=measure,
+        first=found.first,
+        second=found.second,
+        difference=found.difference,
+        low=tested.low,
+        high=tested.high,
+        z=tested.z,
+        p=tested.p,
+        p_corrected=None if tested.p is None else corrected,
+        method=tested.method,
+        first_units=counts.first_units,
+        second_units=counts.second_units,
+        first_entries=counts.first_entries,
+        second_entries=counts.second_entries,
+        reason=reason,
+    )

@@ -1,0 +1,89 @@
+"""What was shown and clicked for each query, by variant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog
+from annotator.clicks.evaluation.logs.page_views import PageViews
+
+MOST_QUERIES = 1_000
+MOST_DOCUMENTS = 10
+
+
+@dataclass(frozen=True)
+class QueryClicks:
+    """One query as one variant answered it; `views` are first pages that showed a top result, as CTR@1 counts them."""
+
+    query: str
+    variant: str
+    views: int
+    top_clicks: int  # of these views, on how many the top result was clicked
+    clicked: tuple[tuple[str, int], ...]  # docnos with their clicks on all pages, the ten with most, first
+
+    @property
+    def ctr_at_1(self) -> float | None:
+        """Clicked of shown; None where nothing was shown."""
+        return self.top_clicks / self.views if self.views else None
+
+
+@dataclass(frozen=True)
+class QueriesClicked:
+    """The queries that were shown most, each with a row of every variant, and how many more there are."""
+
+    rows: tuple[QueryClicks, ...]
+    left_out: int
+
+
+def clicks_by_query(
+    log: ClickLog, views: PageViews, is_wanted: Callable[[str], bool], most: int = MOST_QUERIES
+) -> QueriesClicked:
+    """Tell queries apart: those that are wanted, then those shown most, `most` of both together or all that are wanted.
+
+    Rows come query by query, those first that were shown most.
+    """
+    said = views.query != NOT_SAID
+    shown = np.bincount(views.query[said], minlength=len(log.queries))
+    asked = np.flatnonzero(shown)
+    order = asked[np.argsort(-shown[asked], kind="stable")]
+    wanted = np.array([is_wanted(log.queries[query]) for query in order], np.bool_)
+    others = np.flatnonzero(~wanted)[: max(0, most - int(wanted.sum()))]
+    kept = order[np.union1d(np.flatnonzero(wanted), others)]
+    counts = said & views.is_first_page & views.has_top
+    seen = _by_query(log, views, counts)
+    topped = _by_query(log, views, counts & (views.top_clicks > 0))
+    documents = _documents(log, views, kept)
+    rows = tuple(
+        QueryClicks(
+            log.queries[query], name, int(seen[query, code]), int(topped[query, code]), documents.get((query, code), ())
+        )
+        for query in kept.tolist()
+        for code, name in enumerate(log.variants)
+    )
+    return QueriesClicked(rows, asked.size - kept.size)
+
+
+def _by_query(log: ClickLog, views: PageViews, counts: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count views by query and variant, the shape of the result."""
+    variants = len(log.variants)
+    cells = views.query[counts].astype(np.int64) * variants + views.variant[counts]
+    return np.bincount(cells, minlength=len(log.queries) * variants).reshape(-1, variants)
+
+
+def _documents(
+    log: ClickLog, views: PageViews, kept: NDArray[np.intp]
+) -> dict[tuple[int, int], tuple[tuple[str, int], ...]]:
+    """By query and variant: what was clicked most, ties in order of docno."""
+    clicked = views.clicked
+    known = (clicked.docno != NOT_SAID) & np.isin(views.query[clicked.view], kept)
+    view, docno = clicked.view[known], clicked.docno[known]
+    keys, clicks = np.unique(np.stack([views.query[view], views.variant[view], docno]), axis=1, return_counts=True)
+    found: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    for (query, variant, document), count in zip(keys.T.tolist(), clicks.tolist(), strict=True):
+        found.setdefault((query, variant), []).append((log.docnos[document], count))
+    return {
+        cell: tuple(sorted(documents, key=lambda one: (-one[1], one[0]))[:MOST_DOCUMENTS])
+        for cell, documents in found.items()
+    }

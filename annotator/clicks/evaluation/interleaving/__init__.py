@@ -1,0 +1,1 @@
+"""Making and scoring of interleaved lists."""

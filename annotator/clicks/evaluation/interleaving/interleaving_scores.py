@@ -1,0 +1,229 @@
+"""Which run users prefer by the clicks on interleaved lists: wins, ties, Δ, and whether that may be chance."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import fsum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.clicks.evaluation.comparison.query_clicks import MOST_DOCUMENTS
+from annotator.clicks.evaluation.comparison.user_bootstrap import Drawn
+from annotator.clicks.evaluation.interleaving.interleaving_clicks import CreditedLists
+from annotator.clicks.evaluation.interleaving.interleaving_result import (
+    ALPHA,
+    Bootstrap,
+    InterleavingResult,
+    ListTest,
+    NotTested,
+    PairScore,
+    QueryScore,
+)
+from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.distributions import special
+
+DRAWS = 10_000
+MOST_CELLS = 1 << 20  # numbers drawn at a time
+MOST_QUERY_ROWS = 10_000  # that a result keeps
+ROUNDING = 1e-12  # of a standard error; what is less comes of rounding
+MOST_DELTA = 0.5
+
+# Of each list who won it: 1 the first, -1 the second, 0 neither; and whose it is, from 0.
+Outcomes = NDArray[np.int64]
+Units = NDArray[np.int64]
+
+
+def score_interleaving(log: ClickLog, credited: CreditedLists, *, seed: int | None = None) -> InterleavingResult:
+    """Score every two runs by the lists that have a click that counts for some run; with a seed, by bootstrap as well.
+
+    Of two runs one wins a list when more of the clicks on it are its own (Chapelle et al., TOIS 2012), also where there
+    were more than two (Schuth et al., CIKM 2014). A list without such a click says nothing and is no tie.
+    """
+    runs = credited.runs
+    _, unit = np.unique(credited.unit, return_inverse=True)
+    has_users = log.users > 0 and bool((credited.unit < log.users).all())
+    pairs = list(combinations(range(len(runs)), 2))
+    outcomes = [np.sign(credited.credit[:, one] - credited.credit[:, other]) for one, other in pairs]
+    names = [(runs[one], runs[other]) for one, other in pairs]
+    scores = [
+        score_pair(*name, outcome, unit, seed, has_users=has_users)
+        for name, outcome in zip(names, outcomes, strict=True)
+    ]
+    return InterleavingResult(
+        runs=runs,
+        clicks=tuple(credited.credit.sum(axis=0).tolist()),
+        method=credited.method,
+        shown=credited.shown,
+        lists=len(credited.credit),
+        units=int(unit.max(initial=-1)) + 1,
+        has_users=has_users,
+        seed=seed,
+        uncounted=credited.uncounted,
+        pairs=_corrected(scores),
+        queries=tuple(_query_scores(log, credited, names, outcomes)),
+        queries_in_all=np.unique(credited.query).size,
+    )
+
+
+@dataclass(frozen=True)
+class _OverUnits:
+    """The mean of the units' own Δ, how far chance may have moved it, and why there is no such number."""
+
+    mean: float | None
+    error: float  # standard error
+    units: int
+    reason: NotTested | None
+
+    @property
+    def bounds(self) -> tuple[float, float] | tuple[None, None]:
+        """The 95 % interval, which does not go beyond what Δ can be."""
+        if self.mean is None or self.reason is not None:
+            return None, None
+        half = float(special().stdtrit(self.units - 1, 1 - ALPHA / 2)) * self.error
+        return max(self.mean - half, -MOST_DELTA), min(self.mean + half, MOST_DELTA)
+
+    @property
+    def p(self) -> float | None:
+        """Two-sided, of the hypothesis that the mean is 0."""
+        if self.mean is None or self.reason is not None:
+            return None
+        return float(2 * special().stdtr(self.units - 1, -abs(self.mean) / self.error))
+
+
+def score_pair(
+    first: str, second: str, outcome: Outcomes, unit: Units, seed: int | None = None, *, has_users: bool = True
+) -> PairScore:
+    """Score two runs by the outcome of each list and whose list it is, both of shape (lists,); p is not corrected.
+
+    Where a unit, a user, has several lists, the test is the t test of the units' own Δ, which holds its level also for
+    few users and for users who differ much in taste and in number of lists (Ibragimov and Müller 2010, "t-Statistic
+    Based Correlation and Heterogeneity Robust Inference"). The exact binomial takes each list for independent, which
+    is right where each unit has one.
+    """
+    won, lost, ties = _counts(outcome)
+    part: Values = np.bincount(unit, outcome / 2).astype(np.float64)
+    whole: Values = np.bincount(unit).astype(np.float64)
+    over_units = _over_units(part / whole)
+    is_one_each = whole.size == outcome.size
+    p = over_units.p if not is_one_each else _binomial_p(won, lost)
+    low, high = over_units.bounds
+    bootstrap = _bootstrap(first, second, part, whole, seed) if low is not None and seed is not None else None
+    return PairScore(
+        first=first,
+        second=second,
+        wins_first=won,
+        wins_second=lost,
+        ties=ties,
+        delta=float(part.sum()) / outcome.size if outcome.size else None,
+        user_delta=over_units.mean,
+        low=low,
+        high=high,
+        test=_test(is_one_each=is_one_each, has_users=has_users),
+        p=p,
+        p_holm=p,
+        bootstrap=bootstrap,
+        no_interval=over_units.reason,
+        no_p=None if p is not None else NotTested.ALL_TIED if outcome.size and not won + lost else over_units.reason,
+    )
+
+
+def _test(*, is_one_each: bool, has_users: bool) -> ListTest:
+    if is_one_each:
+        return ListTest.BINOMIAL if has_users else ListTest.BINOMIAL_OF_SESSIONS
+    return ListTest.T_OVER_USERS if has_users else ListTest.T_OVER_SESSIONS
+
+
+def _binomial_p(won: int, lost: int) -> float | None:
+    """The exact two-sided p of the wins, without ties."""
+    return min(1.0, 2 * float(special().bdtr(min(won, lost), won + lost, 1 / 2))) if won + lost else None
+
+
+def _over_units(deltas: Values) -> _OverUnits:
+    """Average the units' own Δ; sums are exact, so that neither the order of units nor that of runs changes a digit."""
+    units = deltas.size
+    if not units:
+        return _OverUnits(None, 0.0, units, NotTested.NO_LIST)
+    mean = fsum(deltas) / units
+    if units == 1:
+        return _OverUnits(mean, 0.0, units, NotTested.ONE_UNIT)
+    error = (fsum((deltas - mean) ** 2) / (units - 1) / units) ** 0.5
+    return _OverUnits(mean, error, units, NotTested.NO_SPREAD if error < ROUNDING else None)
+
+
+def _counts(outcome: Outcomes) -> tuple[int, int, int]:
+    """Count the wins of the first, the wins of the second, and the ties."""
+    lost, ties, won = np.bincount(outcome + 1, minlength=3).tolist()
+    return won, lost, ties
+
+
+def _bootstrap(first: str, second: str, part: Values, whole: Values, seed: int) -> Bootstrap:
+    """Draw users anew; two runs the other way round have the same draws with the other sign."""
+    turn = 1 if first <= second else -1
+    drawn = Drawn(turn * _drawn_ratios(turn * part, whole, np.random.default_rng(seed)))
+    return Bootstrap(drawn.low, drawn.high, drawn.p, drawn.p)
+
+
+def _drawn_ratios(part: Values, whole: Values, chance: np.random.Generator, draws: int = DRAWS) -> Values:
+    """Divide the sums over as many users as there are, drawn with replacement; shape: draws.
+
+    Users with the same sums are one kind, so that a draw is of how many there are of each kind. The order of the users
+    does not matter.
+    """
+    kinds, counts = np.unique(np.column_stack([part, whole]), axis=0, return_counts=True)
+    step = max(1, MOST_CELLS // counts.size)
+    sums = [
+        chance.multinomial(part.size, counts / part.size, min(step, draws - begin)) @ kinds
+        for begin in range(0, draws, step)
+    ]
+    parts, wholes = np.concatenate(sums).T
+    ratio: Values = parts / wholes
+    return ratio
+
+
+def _corrected(scores: Sequence[PairScore]) -> tuple[PairScore, ...]:
+    """Raise the p values of all pairs by Holm, those of the bootstrap apart."""
+    tested = holm(np.array([np.nan if one.p is None else one.p for one in scores]))
+    drawn = holm(np.array([np.nan if one.bootstrap is None else one.bootstrap.p for one in scores]))
+    return tuple(
+        replace(
+            one,
+            p_holm=None if one.p is None else float(tested[place]),
+            bootstrap=None if one.bootstrap is None else replace(one.bootstrap, p_holm=float(drawn[place])),
+        )
+        for place, one in enumerate(scores)
+    )
+
+
+def _query_scores(
+    log: ClickLog, credited: CreditedLists, names: Sequence[tuple[str, str]], outcomes: Sequence[Outcomes]
+) -> Iterator[QueryScore]:
+    """Score every two runs query by query, those queries that have the most lists."""
+    codes, place, lists = np.unique(credited.query, return_inverse=True, return_counts=True)
+    texts = {int(code): None if code == NOT_SAID else log.queries[code] for code in codes}
+    most = np.argsort(-lists, kind="stable")[: max(1, MOST_QUERY_ROWS // len(names))].tolist()
+    most.sort(key=lambda one: (-lists[one], natural_order(texts[int(codes[one])] or "")))
+    clicked = _clicked_documents(log, credited.rows)
+    tables = [np.bincount(place * 3 + outcome + 1, minlength=codes.size * 3).reshape(-1, 3) for outcome in outcomes]
+    for one in most:
+        for name, table in zip(names, tables, strict=True):
+            lost, ties, won = table[one].tolist()
+            delta = (won - lost) / 2 / (won + lost + ties)
+            code = int(codes[one])
+            yield QueryScore(texts[code], *name, won, lost, ties, delta, clicked.get(code, ()))
+
+
+def _clicked_documents(log: ClickLog, clicks: NDArray[np.intp]) -> dict[int, tuple[tuple[str, int], ...]]:
+    """By query, the docnos with most clicks, ties in order of docno; clicks that name no document are left out."""
+    named = clicks[log.docno[clicks] != NOT_SAID]
+    keys, counts = np.unique(np.stack([log.query[named], log.docno[named]]), axis=1, return_counts=True)
+    found: dict[int, list[tuple[str, int]]] = {}
+    for (query, docno), count in zip(keys.T.tolist(), counts.tolist(), strict=True):
+        found.setdefault(query, []).append((log.docnos[docno], count))
+    return {
+        query: tuple(sorted(documents, key=lambda one: (-one[1], one[0]))[:MOST_DOCUMENTS])
+        for query, documents in found.items()
+    }

@@ -1,0 +1,1 @@
+"""Reading and studying of click logs."""

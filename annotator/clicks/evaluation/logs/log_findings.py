@@ -1,0 +1,92 @@
+"""What is kept of a click log that was studied: what was found, and of queries only those that are topics."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from annotator.clicks.evaluation.comparison import comparison
+from annotator.clicks.evaluation.comparison.comparison import ClickComparison
+from annotator.clicks.evaluation.interleaving import interleaving_result
+from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult
+from annotator.clicks.evaluation.judgements.log_evidence import (
+    LogEvidence,
+    evidence_of_comparison,
+    evidence_of_interleaving,
+)
+from annotator.clicks.evaluation.judgements.together import folded, topics_of_queries
+
+
+class LogKind(StrEnum):
+    """What users were shown: one variant each, or lists made of several."""
+
+    COMPARISON = "comparison"
+    INTERLEAVING = "interleaving"
+
+
+@dataclass(frozen=True)
+class LogFindings:
+    """What a log came to; there is one of the two."""
+
+    comparison: ClickComparison | None = None
+    interleaving: InterleavingResult | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)  # events of an interleaving that do not count, by reason
+
+    @property
+    def kind(self) -> LogKind:
+        """Which of the two it is."""
+        return LogKind.INTERLEAVING if self.comparison is None else LogKind.COMPARISON
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Those that are told of."""
+        if self.comparison is not None:
+            return self.comparison.names
+        return () if self.interleaving is None else self.interleaving.runs
+
+    @property
+    def evidence(self) -> LogEvidence:
+        """What stands beside judgements."""
+        if self.comparison is not None:
+            return evidence_of_comparison(self.comparison)
+        return LogEvidence({}, (), ()) if self.interleaving is None else evidence_of_interleaving(self.interleaving)
+
+    @property
+    def dropped(self) -> int:
+        """How many events, or clicks of an interleaving, do not count."""
+        if self.comparison is not None:
+            return sum(self.comparison.dropped.values()) + self.comparison.other_events
+        uncounted = 0 if self.interleaving is None else sum(self.interleaving.uncounted.values())
+        return uncounted + sum(self.left_out.values())
+
+    def only_of_topics(self, titles: Mapping[str, str]) -> "LogFindings":
+        """Leave out the queries that are no topic, of {number: title}: what users typed is nobody else's to read."""
+        known = topics_of_queries(titles)
+        of_variants, of_lists = self.comparison, self.interleaving
+        if of_variants is not None:
+            kept = tuple(one for one in of_variants.queries if folded(one.query) in known)
+            gone = len({one.query for one in of_variants.queries}) - len({one.query for one in kept})
+            left_out = of_variants.queries_left_out + gone
+            of_variants = replace(of_variants, queries=kept, queries_left_out=left_out)
+        if of_lists is not None:
+            asked = tuple(one for one in of_lists.queries if one.query is not None and folded(one.query) in known)
+            of_lists = replace(of_lists, queries=asked)
+        return LogFindings(of_variants, of_lists, self.left_out)
+
+    def to_json(self) -> dict[str, Any]:
+        """Say it in what JSON has."""
+        return {
+            "comparison": None if self.comparison is None else comparison.to_json(self.comparison),
+            "interleaving": None if self.interleaving is None else interleaving_result.to_json(self.interleaving),
+            "left_out": dict(self.left_out),
+        }
+
+
+def findings_from_json(said: Mapping[str, Any]) -> LogFindings:
+    """Build anew what `to_json` said."""
+    of_variants, of_lists = said["comparison"], said["interleaving"]
+    return LogFindings(
+        None if of_variants is None else comparison.from_json(of_variants),
+        None if of_lists is None else interleaving_result.from_json(of_lists),
+        dict(said["left_out"]),
+    )

@@ -1,0 +1,224 @@
+"""Pages of results as they were shown, put together from the events of a click log, and what was done on each."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.clicks.evaluation.comparison.satisfied_clicks import satisfied_clicks
+from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Codes, Event
+from annotator.clicks.evaluation.logs.marks import Marks, completed, marks_of
+
+Flags = NDArray[np.bool_]
+Places = NDArray[np.intp]
+Keys = NDArray[np.int64]
+MICROSECONDS = 1e6  # of a second
+
+
+class Outside(StrEnum):
+    """What belongs to no page that was shown, and so to no measure of pages."""
+
+    CLICK = "click on no page shown"
+    DWELL = "dwell on no page shown"
+
+
+@dataclass(frozen=True, eq=False)
+class PageViews:
+    """Views in order of time, every array of shape (views,); codes as in the log.
+
+    A view begins with an impression at a position that its page has already shown (of a document, where the log does
+    not say positions), or with one that has neither, which stands for a whole page. Where nobody says who saw what for
+    which query, or where each line is a result by itself, each impression is a view.
+    """
+
+    variant: Codes
+    user: Codes
+    session: Codes
+    query: Codes
+    page: Codes
+    time: NDArray[np.int64]  # when it began; empty when the log does not say
+    results: NDArray[np.int64]  # shown one by one; 0 of a page that is told of as a whole
+    has_top: Flags  # whether the result at position 1 was shown
+    clicks: NDArray[np.int64]
+    top_clicks: NDArray[np.int64]  # on the result at position 1
+    first_click: Codes  # position of the first click; 0 of none
+    seconds_to_first: NDArray[np.float64]  # NaN without a click, and without times
+    is_satisfied: Flags  # whether a click was satisfied
+    shown: Marks
+    clicked: Marks
+    outside: Mapping[Outside, int]  # how many events; without those of which there are none
+
+    @property
+    def is_first_page(self) -> Flags:
+        """Tell of each view whether it is of the first page; one that does not say is."""
+        first: Flags = self.page <= 1
+        return first
+
+
+def page_views(log: ClickLog) -> PageViews:
+    """Put the pages together; what happened on a page is told of the latest view of it."""
+    view, begins = _views(log)
+    is_whole = (log.position == NOT_SAID) & (log.docno == NOT_SAID)
+    clicks = np.flatnonzero((log.event == Event.CLICK) & (view != NOT_SAID))
+    shown = np.flatnonzero(log.event == Event.IMPRESSION)
+    count = begins.size
+    shown_marks = marks_of(log, view, shown)
+    clicked = completed(marks_of(log, view, clicks), shown_marks)
+    first = _first(view[clicks], count)
+    tops = shown[(log.position[shown] == 1) | is_whole[shown]]
+    satisfied = clicks[satisfied_clicks(log, view, clicks)]
+    return PageViews(
+        variant=log.variant[begins],
+        user=log.user[begins],
+        session=log.session[begins],
+        query=log.query[begins],
+        page=log.page[begins],
+        time=log.times[begins] if log.has_times else log.times,
+        results=_count(view[shown[~is_whole[shown]]], count),
+        has_top=_count(view[tops], count) > 0,
+        clicks=_count(view[clicks], count),
+        top_clicks=_count(view[clicks[clicked.position == 1]], count),
+        first_click=np.append(clicked.position, np.int32(0))[first],  # the last place is of no click
+        seconds_to_first=_seconds_to_first(log, begins, clicks, first),
+        is_satisfied=_count(view[satisfied], count) > 0,
+        shown=shown_marks,
+        clicked=clicked,
+        outside=_outside(log, view),
+    )
+
+
+def _views(log: ClickLog) -> tuple[Codes, Codes]:
+    """The view of each event, `NOT_SAID` of none, and the event with which each view begins."""
+    order, is_new_page = _pages(log)
+    place = np.cumsum(is_new_page, dtype=np.int32)  # of the page, in the order of pages
+    shown = np.flatnonzero(log.event[order] == Event.IMPRESSION).astype(np.int32)
+    is_start = np.zeros(order.size, np.bool_)
+    is_start[shown[_first_of_views(place[shown], log, order[shown])]] = True
+    starts = np.flatnonzero(is_start)
+    number = np.cumsum(is_start, dtype=np.int32) - np.int32(1)
+    has_view = number >= 0
+    has_view[has_view] = place[starts[number[has_view]]] == place[has_view]
+    # Numbered by time, where they were numbered page by page.
+    begins = order[starts]
+    by_time = np.argsort(begins)
+    rank = np.empty(begins.size, np.int32)
+    rank[by_time] = np.arange(begins.size, dtype=np.int32)
+    view = np.full(order.size, NOT_SAID, np.int32)
+    view[order[has_view]] = rank[number[has_view]]
+    return view, begins[by_time]
+
+
+def _pages(log: ClickLog) -> tuple[Codes, Flags]:
+    """Events page by page, in each by time, and where in that order another page begins."""
+    if log.is_line_a_result:
+        order = np.arange(log.event.size, dtype=np.int32)
+        return order, log.event == Event.IMPRESSION
+    who = np.where(log.session == NOT_SAID, log.user + np.int32(log.sessions + 1), log.session)
+    keys = (_known_pages(log, who), log.variant, log.query, who)
+    order = np.lexsort(keys).astype(np.int32)  # half the memory, of which ten million events take much
+    return order, _is_another(order, keys)
+
+
+def _known_pages(log: ClickLog, who: Codes) -> Codes:
+    """The page of each event; what does not say happened on the page that was shown last."""
+    is_unsaid = (log.page == NOT_SAID) & (log.event != Event.IMPRESSION)
+    if not is_unsaid.any() or (log.page == NOT_SAID).all():
+        return log.page
+    keys = (log.variant, log.query, who)
+    order = np.lexsort(keys).astype(np.int32)
+    search = np.cumsum(_is_another(order, keys))
+    place = np.arange(order.size)
+    latest = np.maximum.accumulate(np.where(log.event[order] == Event.IMPRESSION, place, 0))
+    fills = is_unsaid[order] & (search[latest] == search)
+    page = log.page.copy()
+    page[order[fills]] = log.page[order[latest[fills]]]
+    return page
+
+
+def _is_another(order: Places | Codes, keys: Iterable[Keys | Codes]) -> Flags:
+    """Where an event differs from the one before it in any of the keys; the first one does."""
+    is_another = np.zeros(order.size, np.bool_)
+    is_another[:1] = True
+    for key in keys:
+        ordered = key[order]
+        is_another[1:] |= ordered[1:] != ordered[:-1]
+    return is_another
+
+
+def _results(log: ClickLog, shown: Codes) -> Keys | Codes:
+    """What an impression showed: its position, or where that is not said its document."""
+    position = log.position[shown]
+    if (position != NOT_SAID).all():
+        return position
+    return np.where(position == NOT_SAID, (1 << 32) + log.docno[shown].astype(np.int64), position)
+
+
+def _is_alone(log: ClickLog, shown: Codes) -> Flags:
+    """Whether an impression is a view whatever came before it."""
+    if log.is_line_a_result:
+        return np.ones(shown.size, np.bool_)
+    is_anonymous = (log.user[shown] == NOT_SAID) & (log.session[shown] == NOT_SAID) & (log.query[shown] == NOT_SAID)
+    is_whole = (log.position[shown] == NOT_SAID) & (log.docno[shown] == NOT_SAID)
+    alone: Flags = is_anonymous | is_whole
+    return alone
+
+
+def _first_of_views(place: Codes, log: ClickLog, shown: Codes) -> Places:
+    """Which impressions begin a view; impressions page by page, of which `place` has the number, in each by time.
+
+    The view that begins at s ends before the first impression whose result was last shown at s or after.
+    """
+    forced = _is_alone(log, shown)
+    forced[:1] = True
+    forced[1:] |= place[1:] != place[:-1]
+    stretch = np.cumsum(forced, dtype=np.int32)
+    latest = _last_shown(stretch, _results(log, shown))
+    starts = [np.flatnonzero(forced)]
+    latest[starts[0]] = starts[0] - 1
+    latest = np.maximum.accumulate(latest)
+    # All stretches at once: as many steps as the page seen most often was seen.
+    while starts[-1].size:
+        step = np.searchsorted(latest, starts[-1])
+        is_inside = step < place.size
+        is_inside[is_inside] = stretch[step[is_inside]] == stretch[starts[-1][is_inside]]
+        starts.append(step[is_inside])
+    return np.concatenate(starts)
+
+
+def _last_shown(stretch: Codes, result: Keys | Codes) -> Codes:
+    """Where the result of each impression was last shown in the same stretch; `NOT_SAID` where it was not."""
+    order = np.lexsort((result, stretch)).astype(np.int32)
+    is_again = ~_is_another(order, (stretch, result))
+    before = np.full(stretch.size, NOT_SAID, np.int32)
+    before[order[is_again]] = order[np.flatnonzero(is_again) - 1]
+    return before
+
+
+def _count(view: NDArray[np.int32], views: int) -> NDArray[np.int64]:
+    return np.bincount(view, minlength=views)
+
+
+def _first(view: NDArray[np.int32], views: int) -> Places:
+    """The place of the first entry of each view; `NOT_SAID` of a view that has none."""
+    first = np.full(views, NOT_SAID, np.intp)
+    first[view[::-1]] = np.arange(view.size)[::-1]  # of several values for one place NumPy keeps the last
+    return first
+
+
+def _seconds_to_first(log: ClickLog, begins: Codes, clicks: Places, first: Places) -> NDArray[np.float64]:
+    seconds = np.full(begins.size, np.nan)
+    if log.has_times:
+        has_click = first != NOT_SAID
+        seconds[has_click] = (log.times[clicks[first[has_click]]] - log.times[begins[has_click]]) / MICROSECONDS
+    return seconds
+
+
+def _outside(log: ClickLog, view: NDArray[np.int32]) -> dict[Outside, int]:
+    of_no_view = log.event[view == NOT_SAID]
+    counts = {
+        Outside.CLICK: int((of_no_view == Event.CLICK).sum()),
+        Outside.DWELL: int((of_no_view == Event.DWELL).sum()),
+    }
+    return {reason: count for reason, count in counts.items() if count}

@@ -1,0 +1,127 @@
+"""The form by which a click log is added: its files, how they are to be read, and what is to be compared."""
+
+from flask_wtf.file import FileField, FileRequired, MultipleFileField
+from wtforms import BooleanField, RadioField, SelectChoice, StringField
+from wtforms.validators import InputRequired
+
+from annotator.clicks.workflows.click_logs import (
+    RETURN_DAYS,
+    ComparisonWanted,
+    Expected,
+    LogKind,
+    LogMapping,
+    LogRequest,
+    parse_mapping,
+)
+from annotator.web.site.forms import Form
+from annotator.web.site.language import lazy_gettext
+from annotator.web.site.number_fields import NumberField, WholeNumberField
+from annotator.web.site.uploads import whole_files
+
+AS_WRITTEN = {"autocapitalize": "none", "spellcheck": "false"}
+KINDS = {
+    LogKind.COMPARISON: lazy_gettext("an A/B test: each user was shown one variant"),
+    LogKind.INTERLEAVING: lazy_gettext("interleaving: each list was made of several variants"),
+}
+
+
+class ClickLogForm(Form):
+    """Files of a log, and what is other than usual."""
+
+    name = StringField(
+        lazy_gettext("Name"), [InputRequired()], description=lazy_gettext("By which the log is found again.")
+    )
+    files = MultipleFileField(
+        lazy_gettext("Files of the log"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "Comma-separated with a line of headings, or JSON lines, also gzipped; several files make one log. "
+            "Columns: time, user, session, query (or the number of a topic), variant, page, position, docno, event "
+            "(impression, click, dwell, rating, conversion), value. Fewer will do; what needs the others is then not "
+            "available."
+        ),
+    )
+    kind = RadioField(
+        lazy_gettext("What users were shown"),
+        choices=lambda: [SelectChoice(kind.value, words) for kind, words in KINDS.items()],
+        default=LogKind.COMPARISON.value,
+    )
+    first = StringField(
+        lazy_gettext("First variant"),
+        description=lazy_gettext("To compare the second with. Both may stay empty where the log has two."),
+        render_kw=AS_WRITTEN,
+    )
+    second = StringField(lazy_gettext("Second variant"), render_kw=AS_WRITTEN)
+    lists = FileField(
+        lazy_gettext("File of the lists that were shown"),
+        description=lazy_gettext(
+            "Of interleaving alone, as the command “annotator interleave” makes it; without it, the variant of each "
+            "line says whose the document was. Lists of balanced interleaving have a known bias; team draft has not."
+        ),
+    )
+    columns = StringField(
+        lazy_gettext("Other names of columns"),
+        description=lazy_gettext(
+            "If the log calls them differently: OURS=THEIRS, such as “user=visitor docno=item_id”."
+        ),
+        render_kw=AS_WRITTEN,
+    )
+    events = StringField(
+        lazy_gettext("Other names of events"),
+        description=lazy_gettext("Likewise, such as “impression=view conversion=order”."),
+        render_kw=AS_WRITTEN,
+    )
+    click_column = StringField(
+        lazy_gettext("Column of clicks"),
+        description=lazy_gettext(
+            "For logs whose every line is a result that was shown, with 1 there where it was clicked."
+        ),
+        render_kw=AS_WRITTEN,
+    )
+    variant_from_name = BooleanField(
+        lazy_gettext("The variant is the file's name"),
+        description=lazy_gettext("Without .gz, .csv and the like."),
+    )
+    drops_bad_lines = BooleanField(
+        lazy_gettext("Leave out lines that cannot be read"),
+        description=lazy_gettext("They are counted. Otherwise the whole log is refused, and every bad line is named."),
+    )
+    days = WholeNumberField(lazy_gettext("Days in which a user may come back"), [InputRequired()], default=RETURN_DAYS)
+    share = NumberField(
+        lazy_gettext("Share of the users that the first variant was to have"), [InputRequired()], default=0.5
+    )
+    leaves_bots_out = BooleanField(lazy_gettext("Leave out users who see pages faster than people read"))
+    bootstraps = BooleanField(
+        lazy_gettext("Draw users anew (bootstrap)"),
+        description=lazy_gettext("In place of the delta method; for interleaving, beside the test over users."),
+    )
+
+    def request(self, unpacked_limit: int) -> LogRequest:
+        """What was entered; `InvalidValueError` for a mapping that is none."""
+        lists = whole_files([self.lists.data]) if self.lists.data else ()
+        return LogRequest(
+            name=(self.name.data or "").strip(),
+            kind=LogKind(self.kind.data),
+            mapping=self._mapping(),
+            wanted=self._wanted(),
+            lists=next(((file.name, file.content) for file in lists), None),
+            unpacked_limit=unpacked_limit,
+        )
+
+    def _mapping(self) -> LogMapping:
+        return parse_mapping(
+            (self.columns.data or "").split(),
+            (self.events.data or "").split(),
+            click_column=(self.click_column.data or "").strip() or None,
+            variant_from_name=self.variant_from_name.data,
+            drops_bad_lines=self.drops_bad_lines.data,
+        )
+
+    def _wanted(self) -> ComparisonWanted:
+        first, second = ((field.data or "").strip() for field in (self.first, self.second))
+        return ComparisonWanted(
+            variants=(first, second) if first or second else None,
+            bootstraps=self.bootstraps.data,
+            return_days=self.days.data,
+            expected=Expected(self.share.data, leaves_bots_out=self.leaves_bots_out.data),
+        )

@@ -1,0 +1,107 @@
+"""Clicks beside judgements: do users and judges prefer the same, and a button that has what users clicked judged."""
+
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.clicks.web.click_words import STANDINGS, VERDICTS
+from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
+from annotator.clicks.workflows.together import (
+    USUAL_MEASURE,
+    Part,
+    TogetherReport,
+    TogetherRequest,
+    together_report,
+)
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.spreadsheets import csv_text
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.asked import asked_word, part_of_report
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note, note_export
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext
+
+blueprint = Blueprint("together", __name__)
+
+
+@blueprint.get("/collections/<slug>/together")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """Variants, pairs, and the queries that differ most: `?m=AP&log=NAME`."""
+    return _page(slug)
+
+
+@blueprint.get("/collections/<slug>/together.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One table as a file: `?table=pairs`."""
+    part = part_of_report(Part, request.args.get("table", ""))
+    headings, rows = _report(slug).file(part)
+    note_export("together.export", slug, details={"table": part.value})
+    return download(csv_text([headings, *rows]), f"{slug}-together-{part}.csv", CSV)
+
+
+@blueprint.post("/collections/<slug>/together")
+@collection_page(Role.ORGANISER)
+def pool(slug: str) -> ResponseReturnValue:
+    """Put the documents of the queries that differ most into the pool, as its next version."""
+    form = Form()
+    if form.validate():
+        with form.guard():
+            pooled = _pool(slug)
+    if form.refused:
+        return _page(slug, form.refusal)
+    flash(_outcome(pooled))
+    return redirect(url_for(".show", slug=slug, **_given()), 303)
+
+
+def _page(slug: str, refused: AnnotatorError | None = None) -> ResponseReturnValue:
+    found = None
+    try:
+        found = _report(slug)
+    except AnnotatorError as refusal:
+        refused = refused or refusal
+    page = render_template(
+        "clicks/together.html", found=found, refused=refused, given=_given(), verdicts=VERDICTS, standings=STANDINGS
+    )
+    return page_or_refusal(page, refused)
+
+
+def _given() -> dict[str, Any]:
+    """What was asked for, as it was written."""
+    return {"m": asked_word("m", USUAL_MEASURE), "log": request.args.get("log") or None}
+
+
+def _report(slug: str) -> TogetherReport:
+    given = _given()
+    wanted = TogetherRequest(given["m"], given["log"])
+    with database().reading() as session:
+        return together_report(session, slug, wanted)
+
+
+def _pool(slug: str) -> ClickedPool:
+    found = _report(slug)
+    if found.asked is None or not found.to_pool:
+        raise InvalidValueError("There is no document to add: all of these are in the pool already.")
+    with database().transaction() as session:
+        pooled = pool_clicked(
+            session, slug, log=found.asked, clicked=found.to_pool, built_by_id=the_person().id, built_at=now()
+        )
+        note(session, "pool.build", slug, subject=pooled.version, details={"log": found.asked, "added": pooled.added})
+    return pooled
+
+
+def _outcome(pooled: ClickedPool) -> str:
+    if not pooled.added:
+        return gettext(
+            "All of these documents are in the pool already: version %(version)d stays in force.",
+            version=pooled.version,
+        )
+    return gettext(
+        "Added to the pool: %(added)d. Version %(version)d is in force.", added=pooled.added, version=pooled.version
+    )

@@ -1,0 +1,176 @@
+"""Click logs of a collection: kept as what was found in them, and their variants linked to runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.clicks.evaluation.comparison.checks import (
+    CHECK_TITLES as CHECK_TITLES,  # for pages, which import workflows
+)
+from annotator.clicks.evaluation.comparison.checks import CheckState as CheckState
+from annotator.clicks.evaluation.comparison.checks import Expected as Expected
+from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted as ComparisonWanted
+from annotator.clicks.evaluation.comparison.comparison_tables import Table as Table
+from annotator.clicks.evaluation.comparison.conclusion import conclusion as conclusion
+from annotator.clicks.evaluation.comparison.finding_tables import FINDING_TABLES as FINDING_TABLES
+from annotator.clicks.evaluation.comparison.finding_tables import finding_table as finding_table
+from annotator.clicks.evaluation.comparison.measure_rows import MEASURE_TITLES as MEASURE_TITLES
+from annotator.clicks.evaluation.comparison.measures import ClickMeasure as ClickMeasure
+from annotator.clicks.evaluation.comparison.returning import RETURN_DAYS as RETURN_DAYS
+from annotator.clicks.evaluation.interleaving.interleaving_result import BALANCED_BIAS as BALANCED_BIAS
+from annotator.clicks.evaluation.logs.column_mapping import FIELDS as FIELDS
+from annotator.clicks.evaluation.logs.column_mapping import LogMapping as LogMapping
+from annotator.clicks.evaluation.logs.column_mapping import parse_mapping as parse_mapping
+from annotator.clicks.evaluation.logs.log_findings import LogFindings as LogFindings
+from annotator.clicks.evaluation.logs.log_findings import LogKind as LogKind
+from annotator.clicks.evaluation.logs.log_findings import findings_from_json as findings_from_json
+from annotator.clicks.evaluation.logs.log_stream import LogFile as LogFile
+from annotator.clicks.evaluation.logs.log_studying import LogRequest as LogRequest
+from annotator.clicks.evaluation.logs.log_studying import StudiedLog as StudiedLog
+from annotator.clicks.evaluation.logs.log_studying import study_log as study_log
+from annotator.clicks.storage.click_logs import (
+    click_logs_of,
+    find_click_log,
+    runs_of_variants,
+    tags_in_force,
+    titles_of_topics,
+)
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage import ClickLog, ClickVariant, User
+from annotator.storage.collections.collection import find_collection, find_open_collection, lock_open_collection
+from annotator.storage.runs.runs import find_run
+
+LONGEST_NAME = 100
+
+
+@dataclass(frozen=True)
+class LogView:
+    """A stored log, with the run that each of its variants stands for, None of one that stands for none."""
+
+    name: str
+    kind: LogKind
+    files: tuple[str, ...]
+    checksum: str
+    runs: Mapping[str, str | None]
+    lines: int
+    dropped: int
+    added_by: str | None
+    added_at: datetime
+
+
+@dataclass(frozen=True, eq=False)
+class LogReport:
+    """A log with all that was found in it, and the runs that a variant of it can stand for."""
+
+    view: LogView
+    findings: LogFindings
+    tags: tuple[str, ...]
+
+
+def foresee_log(session: Session, slug: str, name: str) -> dict[str, str]:
+    """See whether a log of that name could be stored, and return the titles of the topics by number.
+
+    Raises `InvalidValueError` for what is no name, and `ConflictError` for one that is taken or a closed collection.
+    """
+    collection = find_open_collection(session, slug)
+    _refuse_unusable_name(session, collection.id, name)
+    return titles_of_topics(session, collection.id)
+
+
+def store_log(session: Session, slug: str, studied: StudiedLog, *, by_id: int | None, at: datetime) -> LogView:
+    """Keep what was found; a variant that is called as a run in force stands for that run.
+
+    Raises what `foresee_log` does.
+    """
+    collection = lock_open_collection(session, slug)
+    _refuse_unusable_name(session, collection.id, studied.name)
+    log = ClickLog(collection_id=collection.id, name=studied.name, checksum=studied.checksum, options=studied.options)
+    log.findings, log.lines, log.dropped = studied.findings.to_json(), studied.lines, studied.findings.dropped
+    log.added_by_id, log.added_at = by_id, at
+    session.add(log)
+    session.flush()
+    tags = set(tags_in_force(session, collection.id))
+    named = {variant: variant for variant in studied.findings.variants if variant in tags}
+    _link(session, collection.id, log.id, named)
+    [view] = _views(session, [log])
+    return view
+
+
+def list_logs(session: Session, slug: str) -> list[LogView]:
+    """Every log of the collection, newest first."""
+    return _views(session, click_logs_of(session, find_collection(session, slug).id))
+
+
+def show_log(session: Session, slug: str, name: str) -> LogReport:
+    """One log with all that was found; `NotFoundError` when there is none of that name."""
+    collection = find_collection(session, slug)
+    log = find_click_log(session, collection.id, name)
+    [view] = _views(session, [log])
+    return LogReport(view, findings_from_json(log.findings), tuple(tags_in_force(session, collection.id)))
+
+
+def link_variants(session: Session, slug: str, name: str, runs: Mapping[str, str | None]) -> None:
+    """Say which run each of these variants stands for, by tag; None is none. Others stay as they were.
+
+    Raises `NotFoundError` for an unknown log, variant or tag, `ConflictError` when the collection is closed.
+    """
+    collection = lock_open_collection(session, slug)
+    log = find_click_log(session, collection.id, name)
+    for variant in runs:
+        if variant not in log.options["variants"]:
+            raise NotFoundError("The log “%(name)s” has no variant “%(variant)s”.", name=name, variant=variant)
+    named = ClickVariant.variant.in_(list(runs))
+    session.execute(delete(ClickVariant).where(ClickVariant.click_log_id == log.id, named))
+    _link(session, collection.id, log.id, {variant: tag for variant, tag in runs.items() if tag is not None})
+
+
+def remove_log(session: Session, slug: str, name: str) -> None:
+    """Forget a log with all that was found in it; what it gave to the pool stays there.
+
+    Raises `NotFoundError` when there is none of that name, `ConflictError` when the collection is closed.
+    """
+    log = find_click_log(session, lock_open_collection(session, slug).id, name)
+    session.execute(delete(ClickVariant).where(ClickVariant.click_log_id == log.id))
+    session.delete(log)
+
+
+def _refuse_unusable_name(session: Session, collection_id: int, name: str) -> None:
+    if not (1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()):
+        raise InvalidValueError(
+            "A log needs a name of 1 to %(most)d signs, without blanks around it.", most=LONGEST_NAME
+        )
+    taken = select(ClickLog.id).where(ClickLog.collection_id == collection_id, ClickLog.name == name)
+    if session.scalar(taken) is not None:
+        raise ConflictError("There is a click log “%(name)s” already.", name=name)
+
+
+def _link(session: Session, collection_id: int, log_id: int, runs: Mapping[str, str]) -> None:
+    rows = [
+        {"click_log_id": log_id, "variant": variant, "run_id": find_run(session, collection_id, tag).id}
+        for variant, tag in runs.items()
+    ]
+    if rows:
+        session.execute(insert(ClickVariant), rows)
+
+
+def _views(session: Session, logs: Sequence[ClickLog]) -> list[LogView]:
+    linked = runs_of_variants(session, [log.id for log in logs])
+    people = {log.added_by_id for log in logs if log.added_by_id is not None}
+    names = {id_: name for id_, name in session.execute(select(User.id, User.name).where(User.id.in_(people)))}
+    return [
+        LogView(
+            name=log.name,
+            kind=LogKind(log.options["kind"]),
+            files=tuple(log.options["files"]),
+            checksum=log.checksum,
+            runs={variant: linked[log.id].get(variant) for variant in log.options["variants"]},
+            lines=log.lines,
+            dropped=log.dropped,
+            added_by=names.get(log.added_by_id or 0),
+            added_at=log.added_at,
+        )
+        for log in logs
+    ]

@@ -1,0 +1,242 @@
+"""What users clicked beside what judges said: every variant with its run, every pair, and the queries that differ."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from sqlalchemy.orm import Session
+
+from annotator.clicks.evaluation.judgements.log_evidence import AskedQuery, LogEvidence, Told, by_topic
+from annotator.clicks.evaluation.judgements.together import QueryBeside, judged_difference, most_apart, verdict
+from annotator.clicks.evaluation.judgements.together_report import (
+    ClicksOfPair,
+    PairBeside,
+    QueryApart,
+    SeenDocument,
+    Standing,
+    VariantBeside,
+)
+from annotator.clicks.evaluation.judgements.together_report import Part as Part
+from annotator.clicks.evaluation.judgements.together_report import TogetherReport as TogetherReport
+from annotator.clicks.evaluation.logs.log_findings import findings_from_json
+from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.runs.rankings import decode_documents
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of, topic_ids
+from annotator.storage.documents.documents import docnos_of, document_ids
+from annotator.storage.pools.pools import pool_item_ids
+from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.qrels.kept_grades import LIVE
+from annotator.storage.qrels.opinions import opinions
+from annotator.storage.runs.ranked_lists import lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+TOP = 10  # of each run that is told of a query
+
+
+@dataclass(frozen=True)
+class TogetherRequest:
+    """What is asked: the measure of the judgements, and the log whose queries are told; None is the newest that can."""
+
+    measure: str = USUAL_MEASURE
+    log: str | None = None
+
+
+USUAL_REQUEST = TogetherRequest()
+
+
+@dataclass(frozen=True, eq=False)
+class _Judged:
+    """The runs in force, scored by the judgements of this moment; nothing is in it while nothing is judged."""
+
+    measure: str
+    state: QrelsState
+    grades: Mapping[Pair, int]
+    topics: tuple[str, ...]  # numbers of those that have a grade
+    lists: Mapping[str, Mapping[int, bytes]]  # by tag and topic id, packed
+    values: Mapping[str, Sequence[float]]  # by tag, an entry a topic
+    means: Mapping[str, float]
+
+    def of(self, tag: str, topic: str) -> float:
+        """A run's value on a topic."""
+        return self.values[tag][self.topics.index(topic)]
+
+
+@dataclass(frozen=True)
+class _Log:
+    """A log with the runs in force that its variants stand for."""
+
+    name: str
+    tags: Mapping[str, str]  # by variant
+    evidence: LogEvidence
+
+    def runs_of(self, told: Told) -> tuple[str, str] | None:
+        """The runs of two variants, None unless there are two."""
+        first, second = (self.tags.get(variant) for variant in told.variants)
+        return None if first is None or second is None or first == second else (first, second)
+
+    @property
+    def runs_of_queries(self) -> tuple[str, str] | None:
+        """The runs whose queries the log tells of; None without any."""
+        told = self.evidence.told
+        return self.runs_of(told[0]) if told and self.evidence.queries else None
+
+
+def together_report(session: Session, slug: str, request: TogetherRequest = USUAL_REQUEST) -> TogetherReport:
+    """Hold what users clicked against the judgements of this moment, of all runs that variants of logs stand for.
+
+    Raises `InvalidValueError` for a measure there is not, or of which more is not better, `NotFoundError` for an
+    unknown log, and `ConflictError` while there is no log.
+    """
+    collection = find_collection(session, slug)
+    measure = _measure(request.measure)
+    measure = measure.on_scale(scale_of(session, collection.id)[-1].value)
+    judged = _judged(session, collection, measure)
+    logs = _logs(session, collection.id, judged)
+    if request.log is not None and request.log not in {log.name for log in logs}:
+        raise NotFoundError("There is no click log “%(name)s” in this collection.", name=request.log)
+    telling = [log for log in logs if log.runs_of_queries is not None]
+    asked = next((log for log in telling if request.log in {None, log.name}), None)
+    return TogetherReport(
+        measure=judged.measure,
+        state=judged.state,
+        notices=sample_notices(drawn_sample(session, collection.id), [measure]),
+        variants=tuple(chain.from_iterable(_variants(log, judged) for log in logs)),
+        pairs=tuple(_pairs(logs, judged)),
+        logs=tuple(log.name for log in telling),
+        asked=asked.name if asked else None,
+        what=asked.evidence.told[0].what if asked else None,
+        runs=asked.runs_of_queries if asked else None,
+        queries=_queries(session, collection, asked, judged) if asked else (),
+    )
+
+
+def _measure(name: str) -> Measure:
+    measure = parse_measure(name)
+    if measure.definition.better is not Better.MORE:
+        raise InvalidValueError(
+            "By %(measure)s the greater value is not the better one: clicks are not held against it.", measure=name
+        )
+    return measure
+
+
+def _judged(session: Session, collection: Collection, measure: Measure) -> _Judged:
+    rules = rules_of(collection)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    state = state_of(LIVE, rules.policy, grades)
+    of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
+    lists = {run.tag: run.lists for run in of_runs}
+    if not grades:
+        return _Judged(str(measure), state, grades, (), lists, dict.fromkeys(lists, ()), {})
+    numbers = accepted_topics(session, collection.id)
+    sample = drawn_sample(session, collection.id) if measure.definition.estimates else None
+    samples = [samples_of(strata_of(session, sample, numbers))]
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades], numbers, samples)
+    best_grade = scale_of(session, collection.id)[-1].value
+    scored = graded.runs.score(graded.grades[0], Scoring(measure, collection.relevant_from, best_grade))
+    topics = tuple(graded.runs.topics[place] for place in scored.topics.tolist())
+    means = measure.over_topics(scored.values).tolist() if lists else []
+    values = dict(zip(lists, scored.values.tolist(), strict=True))
+    return _Judged(str(measure), state, grades, topics, lists, values, dict(zip(lists, means, strict=True)))
+
+
+def _logs(session: Session, collection_id: int, judged: _Judged) -> list[_Log]:
+    """The logs, newest first; a variant of a withdrawn run stands for none."""
+    found = click_logs_of(session, collection_id)
+    if not found:
+        raise ConflictError("There is no click log in this collection yet.")
+    linked = runs_of_variants(session, [log.id for log in found])
+    return [
+        _Log(
+            log.name,
+            {variant: tag for variant, tag in linked[log.id].items() if tag in judged.values},
+            findings_from_json(log.findings).evidence,
+        )
+        for log in found
+    ]
+
+
+def _variants(log: _Log, judged: _Judged) -> Iterator[VariantBeside]:
+    for variant, views in log.evidence.views.items():
+        clicked_first, delta = log.evidence.of_variant(variant)
+        tag = log.tags.get(variant)
+        yield VariantBeside(log.name, variant, tag, judged.means.get(tag or ""), views, clicked_first, delta)
+
+
+def _pairs(logs: Sequence[_Log], judged: _Judged) -> Iterator[PairBeside]:
+    """Every two runs that some log tells of, the first of them first by name."""
+    clicks: dict[tuple[str, str], list[ClicksOfPair]] = {}
+    for log in logs:
+        for told in log.evidence.told:
+            runs = log.runs_of(told)
+            if runs is not None:
+                first, second = sorted(runs, key=natural_order)
+                difference = told.difference if runs == (first, second) else told.difference.turned
+                clicks.setdefault((first, second), []).append(ClicksOfPair(log.name, told.what, difference))
+    for first, second in sorted(clicks, key=lambda pair: [natural_order(tag) for tag in pair]):
+        offline = judged_difference(judged.values[first], judged.values[second])
+        of_pair = tuple(clicks[first, second])
+        yield PairBeside(first, second, offline, of_pair, verdict(offline, (one.difference for one in of_pair)))
+
+
+def _queries(session: Session, collection: Collection, log: _Log, judged: _Judged) -> tuple[QueryApart, ...]:
+    """The topics on which clicks and judgements differ most, of those that are judged and that users asked for."""
+    titles = titles_of_topics(session, collection.id)
+    asked = {number: one for number, one in by_topic(log.evidence.queries, titles).items() if number in judged.topics}
+    first, second = log.runs_of_queries or ("", "")
+    beside = [
+        QueryBeside(number, one.views, one.shares, (judged.of(first, number), judged.of(second, number)))
+        for number, one in asked.items()
+    ]
+    chosen = most_apart(beside)
+    documents = _Documents(session, collection.id, judged, (first, second))
+    return tuple(QueryApart(one, titles[one.topic], documents.of(asked[one.topic])) for one in chosen)
+
+
+class _Documents:
+    """The documents of queries: what users clicked most, and the top of both runs."""
+
+    def __init__(self, session: Session, collection_id: int, judged: _Judged, runs: tuple[str, str]) -> None:
+        self._session = session
+        self._collection_id = collection_id
+        self._judged = judged
+        self._runs = runs
+        self._topics = topic_ids(session, collection_id)
+        self._pooled = pool_item_ids(session, collection_id)
+
+    def of(self, query: AskedQuery) -> tuple[SeenDocument, ...]:
+        topic = self._topics[query.query]
+        tops = [decode_documents(self._judged.lists[tag].get(topic, b""))[:TOP].tolist() for tag in self._runs]
+        docnos = docnos_of(self._session, set(chain.from_iterable(tops)))
+        clicked = dict(query.most_clicked())
+        ids = document_ids(self._session, self._collection_id, {*clicked, *docnos.values()})
+        found = [
+            self._seen((topic, ids.get(docno)), docno, clicked.get(docno, 0), tops)
+            for docno in sorted({*clicked, *ids})
+        ]
+        return tuple(sorted(found, key=lambda one: (-one.clicks, *(rank or TOP + 1 for rank in one.ranks), one.docno)))
+
+    def _seen(
+        self, place: tuple[int, int | None], docno: str, clicks: int, tops: Sequence[Sequence[int]]
+    ) -> SeenDocument:
+        topic, id_ = place
+        if id_ is None:
+            return SeenDocument(docno, clicks, (None, None), Standing.UNKNOWN)
+        ranks, pair = (_rank(tops[0], id_), _rank(tops[1], id_)), (topic, id_)
+        if pair in self._judged.grades:
+            return SeenDocument(docno, clicks, ranks, Standing.JUDGED, self._judged.grades[pair])
+        return SeenDocument(docno, clicks, ranks, Standing.POOLED if pair in self._pooled else Standing.NOT_POOLED)
+
+
+def _rank(top: Sequence[int], document: int) -> int | None:
+    """The rank of a document at the top of a run, from 1."""
+    return top.index(document) + 1 if document in top else None

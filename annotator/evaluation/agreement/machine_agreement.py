@@ -1,0 +1,75 @@
+"""A machine beside a person: how far its labels are those the person gave."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import Sentence
+from annotator.evaluation.agreement import (
+    Kappa,
+    TopicInterval,
+    Weighting,
+    confusions_by_place,
+    kappa_interval,
+    kappa_of_confusion,
+    mean_difference,
+    same_grade,
+)
+from annotator.evaluation.agreement.judge_effect import Grades
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
+from annotator.evaluation.metrics.figures import Figure
+
+
+@dataclass(frozen=True)
+class MachineBeside:
+    """A machine and a person, or the settled grades of all people, on the documents that both graded."""
+
+    kappa: Kappa
+    quadratic: Kappa
+    by_topics: TopicInterval  # of kappa
+    quadratic_by_topics: TopicInterval
+    same: Figure
+    difference: Figure  # mean of the machine's grade less the other's: above 0 the machine is the more generous
+
+    @property
+    def reasons(self) -> dict[str, Sentence | None]:
+        """Of each value why there is none, None of one that there is; `more` is the difference."""
+        reasons = {"same": self.same.reason, "more": self.difference.reason}
+        for name, interval, kappa, by_topics in (
+            ("kappa", "", self.kappa, self.by_topics),
+            ("quadratic", "quadratic_", self.quadratic, self.quadratic_by_topics),
+        ):
+            reasons[name] = kappa.reason
+            reasons |= dict.fromkeys((f"{interval}low", f"{interval}high"), by_topics.reason)
+            analytic = f"{interval}analytic_low", f"{interval}analytic_high"
+            reasons |= dict.fromkeys(analytic, None if kappa.interval else kappa.interval_reason or kappa.reason)
+        return {name: None if reason is None else reason.sentence for name, reason in reasons.items()}
+
+    @property
+    def confusion(self) -> list[list[int]]:
+        """How often the machine's grade (row) met the other's (column), in the order of the scale."""
+        confusion: list[list[int]] = self.kappa.confusion.tolist()
+        return confusion
+
+
+def machine_beside(machine: Grades, other: Grades, topic: NDArray[np.intp], scale: Sequence[int]) -> MachineBeside:
+    """Compare two sets of grades, entry by entry the same document, `NOT_GRADED` where there is none.
+
+    `topic` is a number from 0 for each entry: the intervals take topics as independent.
+    """
+    common = (machine > NOT_GRADED) & (other > NOT_GRADED)
+    topics = int(topic.max(initial=-1)) + 1
+    by_topic = confusions_by_place(machine[common], other[common], topic[common], topics, scale)
+    confusion = by_topic.sum(axis=0)
+    as_one = confusion[np.newaxis]
+    quadratic = Weighting.QUADRATIC.of(len(scale))
+    return MachineBeside(
+        kappa_of_confusion(confusion),
+        kappa_of_confusion(confusion, quadratic),
+        kappa_interval(by_topic, Weighting.NONE.of(len(scale))),
+        kappa_interval(by_topic, quadratic),
+        same_grade(as_one)[0],
+        mean_difference(as_one, scale)[0],
+    )

@@ -1,0 +1,1 @@
+"""The format of archives of collections, and the words in them."""

@@ -1,0 +1,214 @@
+"""The archive of a collection as a file: a zip of named parts and a manifest with the SHA-256 of each."""
+
+import hashlib
+import json
+import lzma
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Self
+
+from annotator.errors import FileRefusedError, Problems
+from annotator.evaluation.formats.file_signatures import LONGEST_SIGNATURE, ZIP_ARCHIVE, kind_of, kind_of_zip
+
+FORMAT = "annotator collection"
+VERSION = 1
+MANIFEST = "manifest.json"
+LONGEST_MANIFEST = 64 << 20
+PIECE_BYTES = 1 << 20
+LONGEST_LINE = 256 << 20
+METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+# What zipfile and the methods of compression raise for data that are cut off or damaged, and for a password.
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    OSError,
+    EOFError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+)
+
+
+class BundleWriter:
+    """Writes the parts of a bundle one after another, and then the manifest; without it, it is no bundle."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """Begin a bundle in a file that can be written."""
+        self._zip = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
+        self._parts: dict[str, dict[str, object]] = {}
+
+    def __enter__(self) -> Self:
+        """Write while the block lasts."""
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        """End the file."""
+        self._zip.close()
+
+    def add(self, name: str, pieces: Iterator[bytes]) -> None:
+        """Add a part, a piece at a time."""
+        checksum, size = hashlib.sha256(), 0
+        with self._zip.open(_entry(name), "w", force_zip64=True) as part:
+            for piece in pieces:
+                part.write(piece)
+                checksum.update(piece)
+                size += len(piece)
+        self._parts[name] = {"sha256": checksum.hexdigest(), "bytes": size}
+
+    def finish(self, about: Mapping[str, Any]) -> None:
+        """Write the manifest with what is to be said of the whole."""
+        manifest = {"format": FORMAT, "version": VERSION, **about, "files": self._parts}
+        self._zip.writestr(_entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle whose parts are those of its manifest, byte for byte; nothing of it is ever written to a path."""
+
+    name: str
+    manifest: Mapping[str, Any]
+    archive: zipfile.ZipFile
+
+    def has(self, part: str) -> bool:
+        """Whether there is such a part."""
+        return part in self.manifest["files"]
+
+    def content(self, part: str) -> bytes:
+        """A part as a whole; `FileRefusedError` when there is none."""
+        if not self.has(part):
+            raise self.refusal("The archive has no part “%(part)s”.", part=part)
+        return self.archive.read(part)
+
+    def rows(self, part: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The objects of a part of JSON lines, each with its line; a part that there is not has none."""
+        if not self.has(part):
+            return
+        with self.archive.open(part) as stream:
+            for number, line in enumerate(stream, start=1):
+                yield number, self._row(part, number, line)
+
+    def _row(self, part: str, number: int, line: bytes) -> dict[str, Any]:
+        try:
+            row = json.loads(line, parse_constant=_refuse_constant)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict):
+            raise self.refusal("“%(part)s” has a line that is no JSON object.", number, part=part)
+        return row
+
+    def refusal(self, template: str, line: int | None = None, **values: object) -> FileRefusedError:
+        """A refusal of the bundle with this one problem."""
+        return _refusal(self.name, template, line, **values)
+
+
+@contextmanager
+def open_bundle(name: str, stream: BinaryIO, *, limit: int) -> Iterator[Bundle]:
+    """Open a bundle after every byte of it was compared with its manifest.
+
+    Raises `FileRefusedError` for what is no bundle, is damaged, or is larger than `limit` bytes when unpacked.
+    """
+    try:
+        archive = zipfile.ZipFile(stream)
+    except DAMAGED as error:
+        raise _no_zip(name, stream) from error
+    with archive:
+        try:
+            manifest = _manifest(name, archive, limit)
+            for entry in archive.infolist():
+                if entry.filename != MANIFEST:
+                    _compare(name, archive, entry, manifest["files"][entry.filename])
+        except FileRefusedError:
+            raise
+        except DAMAGED as error:
+            raise _refusal(name, "The archive is damaged: a part of it cannot be unpacked.") from error
+        yield Bundle(name, manifest, archive)
+
+
+def _manifest(name: str, archive: zipfile.ZipFile, limit: int) -> dict[str, Any]:
+    """Read the manifest, and hold against it what the archive says of its parts, before any is unpacked."""
+    entries = {entry.filename: entry for entry in archive.infolist()}
+    if len(entries) < len(archive.infolist()):
+        raise _refusal(name, "The archive has two parts of one name.")
+    if sum(entry.file_size for entry in entries.values()) > limit:
+        raise _refusal(name, "Unpacked, the archive would be larger than %(limit)d bytes.", limit=limit)
+    # The other methods may ask for gigabytes of memory by a few bytes, and none of them is written here.
+    if any(entry.compress_type not in METHODS for entry in entries.values()):
+        raise _refusal(name, "The archive is compressed in a way that no archive of a collection is.")
+    if MANIFEST not in entries or entries[MANIFEST].file_size > LONGEST_MANIFEST:
+        raise _refusal(
+            name,
+            "This is no archive of a collection, but %(kind)s without a manifest.",
+            kind=kind_of_zip("".join(entries).encode()),
+        )
+    try:
+        manifest = json.loads(archive.read(MANIFEST))
+    except (ValueError, RecursionError):
+        manifest = None
+    if not _is_manifest(manifest):
+        raise _refusal(name, "The manifest of the archive cannot be read.")
+    if manifest["version"] != VERSION:
+        raise _refusal(
+            name, "The archive has the format %(format)s, which this program does not read.", format=manifest["version"]
+        )
+    if manifest["files"].keys() != entries.keys() - {MANIFEST}:
+        raise _refusal(name, "The parts of the archive are not those that its manifest names.")
+    found: dict[str, Any] = manifest
+    return found
+
+
+def _no_zip(name: str, stream: BinaryIO) -> FileRefusedError:
+    stream.seek(0)
+    kind = kind_of(stream.read(LONGEST_SIGNATURE))
+    if kind is None or kind is ZIP_ARCHIVE:
+        return _refusal(name, "This is no archive of a collection: it is no zip file, or it was cut off.")
+    return _refusal(name, "This is no archive of a collection: the file is %(kind)s.", kind=kind)
+
+
+def _is_manifest(manifest: object) -> bool:
+    return (
+        isinstance(manifest, dict)
+        and manifest.get("format") == FORMAT
+        and "version" in manifest
+        and isinstance(manifest.get("files"), dict)
+        and all(isinstance(part, dict) for part in manifest["files"].values())
+    )
+
+
+def _compare(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, told: Mapping[str, object]) -> None:
+    checksum, size, line = hashlib.sha256(), 0, 0
+    with archive.open(entry) as part:
+        while piece := part.read(PIECE_BYTES):
+            checksum.update(piece)
+            size += len(piece)
+            line = len(piece) - 1 - piece.rfind(b"\n") if b"\n" in piece else line + len(piece)
+            if line > LONGEST_LINE and entry.filename.endswith(".jsonl"):
+                raise _refusal(name, "“%(part)s” has a line that is too long.", part=entry.filename)
+    if (checksum.hexdigest(), size) != (told.get("sha256"), told.get("bytes")):
+        raise _refusal(
+            name, "“%(part)s” is not what the manifest says: it was changed or damaged.", part=entry.filename
+        )
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """A part without the moment of its making: the same collection gives the same bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = zipfile.ZIP_DEFLATED
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+def _refuse_constant(constant: str) -> None:
+    """JSON has no such numbers."""
+    raise ValueError(constant)
+
+
+def _refusal(name: str, template: str, line: int | None = None, **values: object) -> FileRefusedError:
+    problems = Problems()
+    problems.add(name, line, template, **values)
+    return FileRefusedError(problems)

@@ -1,0 +1,1 @@
+"""Files of topics, documents, people and labels; and what all parsers share."""

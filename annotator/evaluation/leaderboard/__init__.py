@@ -1,0 +1,1 @@
+"""Scores of many runs, arranged as tables."""

@@ -1,0 +1,282 @@
+"""A leaderboard made of values: runs in order, with intervals, how far they are judged, and which of them differ."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+
+import numpy as np
+
+from annotator.errors import InvalidValueError, NotFoundError, Sentence
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.leaderboard_marks import against_baseline, common_letters
+from annotator.evaluation.leaderboard.regraded_runs import places, values_to_rank
+from annotator.evaluation.metrics.figures import Figure, Interval
+from annotator.evaluation.metrics.means import means as arithmetic_means
+from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.scoring import Number
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.significance import IntervalMethod, Undefined
+from annotator.evaluation.significance.means import mean_intervals
+
+USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff
+ENOUGH_JUDGED = 0.95  # below, scores may say more of the pool than of the run (Lu, Moffat and Culpepper 2016: most)
+BY_RUN, BY_TEAM = "run", "team"
+
+
+@dataclass(frozen=True)
+class View:
+    """How a leaderboard is to be shown.
+
+    `sort` is a measure's name, `run` or `team`, else the first measure; the seed is for the bootstrap.
+    """
+
+    interval: IntervalMethod = IntervalMethod.T
+    baseline: str | None = None
+    letters: bool = False
+    sort: str | None = None
+    seed: int = 0
+
+    def on_scale(self, best_grade: int) -> "View":
+        """The same, sorted by the measure as a leaderboard of this scale names it; a name of none stays as it is."""
+        if self.sort in {None, BY_RUN, BY_TEAM}:
+            return self
+        try:
+            return replace(self, sort=str(parse_measure(self.sort or "").on_scale(best_grade)))
+        except InvalidValueError:
+            return self
+
+
+@dataclass(frozen=True)
+class BoardRun:
+    """A run as the leaderboard names it."""
+
+    tag: str
+    team: str | None
+    uploaded_at: datetime
+    fed_pool: bool  # whether the pool was made from it, too
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """One run; all but the letters and what is said of it has an entry a measure, in their order.
+
+    Without an interval there is None for a measure of which a mean has none, as a count; without a test against a
+    baseline, None.
+    """
+
+    run: BoardRun
+    place: int | None  # by the measure that ranks, equals sharing one; None where neither more nor less is better
+    values: tuple[Number, ...]
+    by_topic: Mapping[str, tuple[Number, ...]]
+    intervals: tuple[Interval | None, ...]
+    judged: tuple[float | None, ...]  # share of the top k that has a grade
+    p: tuple[Figure | None, ...]  # against the baseline: paired t, two-sided, by Holm corrected for all runs
+    stars: tuple[str, ...]  # with a + for more than the baseline's, a - for less
+    letters: str
+    best_of_team: bool  # which has others, too
+
+    @property
+    def tag(self) -> str:
+        """Its name."""
+        return self.run.tag
+
+    @property
+    def team(self) -> str | None:
+        """Whose it is."""
+        return self.run.team
+
+    @property
+    def low(self) -> bool:
+        """Whether too little of what some score looks at is judged."""
+        return any(share is not None and share < ENOUGH_JUDGED for share in self.judged)
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Every run scored, best first by a measure or else by name, and what it was scored against."""
+
+    measures: tuple[str, ...]
+    judged_by: tuple[str | None, ...]  # Judged@k, for each measure that has one beside it
+    sorted_by: str  # a measure, `run` or `team`
+    better: Better  # which values of the measure are by which it is sorted; `NEITHER`: the runs stand by name
+    rows: tuple[LeaderboardRow, ...]
+    topics: tuple[str, ...]  # scored: those with a grade
+    topics_left_out: int  # no grade yet
+    topics_dropped: tuple[str, ...]
+    grades: int
+    source: str  # “live”, a version's number, a judge's name or a file's
+    policy: str | None
+    relevant_from: int
+    fingerprint: str  # the first digits of the SHA-256 of these grades as a qrels file, as its manifest has it
+    disputed_left_out: int  # documents whose judges differ, where the collection leaves them out
+    view: View
+    compat: str  # which trec_eval it equals
+    letters_reason: Undefined | None
+    notices: tuple[Sentence, ...]
+    of_sample: tuple[Sentence, ...] = ()  # those of the notices that are about the sample that the pool is
+    of_rounds: tuple[Sentence, ...] = ()  # and those about the rounds whose runs are scored
+
+    def require_sort(self) -> None:
+        """Raise `InvalidValueError` when it was asked for in the order of a measure that it does not have."""
+        if self.view.sort not in {None, self.sorted_by}:
+            raise InvalidValueError(
+                "The leaderboard cannot be sorted by “%(measure)s”: it shows %(measures)s. Sort by one of these, by "
+                "“run” or by “team”, or ask for the measure as well.",
+                measure=self.view.sort,
+                measures=", ".join(self.measures),
+            )
+
+
+class ByTopic(Mapping[str, tuple[Number, ...]]):
+    """A run's values by topic number; made when they are asked for, as most are not."""
+
+    def __init__(self, topics: Mapping[str, int], values: Values, counts: Sequence[bool]) -> None:
+        """Take values, (topics, measures), at the places of the topics."""
+        self._topics, self._values, self._counts = topics, values, counts
+
+    def __getitem__(self, topic: str) -> tuple[Number, ...]:
+        """Give the values of a topic, in the order of the measures."""
+        return numbers(self._values[self._topics[topic]].tolist(), self._counts)
+
+    def __iter__(self) -> Iterator[str]:
+        """Name the topics."""
+        return iter(self._topics)
+
+    def __len__(self) -> int:
+        """Count the topics."""
+        return len(self._topics)
+
+
+@dataclass(frozen=True, eq=False)
+class BoardValues:
+    """The values of some measures, and of those that stand beside them: (runs, topics), by measure."""
+
+    runs: Sequence[BoardRun]
+    topics: tuple[str, ...]  # in the order of their bytes
+    measures: tuple[Measure, ...]
+    values: Mapping[Measure, Values]
+
+    def means(self, measure: Measure) -> Values:
+        """Sum up one measure, an entry a run."""
+        return measure.over_topics(self.values[measure])
+
+
+def judged_beside(measure: Measure) -> Measure | None:
+    """How far is judged, as deep as the measure looks; None beside what says that itself and beside counts."""
+    if not measure.definition.is_merit:
+        return None
+    return Measure("Judged", measure.cutoff if isinstance(measure.cutoff, int) else USUAL_DEPTH)
+
+
+@lru_cache
+def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """These measures and those that stand beside them, each once.
+
+    The same objects every time: values are looked up by them hundreds of times, and equals take longer to be found.
+    """
+    beside = [judged for measure in measures if (judged := judged_beside(measure)) is not None]
+    return tuple(dict.fromkeys([*measures, *beside]))
+
+
+def make_rows(values: BoardValues, view: View) -> tuple[tuple[LeaderboardRow, ...], str, Better, Undefined | None]:
+    """The rows in their order, by what they are sorted, what is better there, and why there are no letters if asked.
+
+    Raises `NotFoundError` for a baseline that is no run of these.
+    """
+    measures = values.measures
+    over_topics = {measure: values.means(measure) for measure in needed(measures)}
+    ranking = _ranking_measure(measures, view.sort)
+    by = view.sort if view.sort in {BY_RUN, BY_TEAM} else str(ranking)
+    better = ranking.definition.better
+    ranked = _rank(values.runs, values_to_rank(ranking, over_topics[ranking]), by)
+    baseline = _baseline(values.runs, view)
+    tests = [against_baseline(values.values[measure], measure, baseline) for measure in measures]
+    marks, reason = common_letters(values.values[ranking], ranking, wanted=view.letters)
+    columns = zip(
+        *(values.runs, ranked.places if better is not Better.NEITHER else [None] * len(values.runs)),
+        zip(*(_numbers(over_topics[measure], measure) for measure in measures), strict=True),
+        _by_topic(values),
+        zip(*_intervals(values, view), strict=True),
+        zip(*_judged_beside(values, over_topics), strict=True),
+        zip(*([test.p for test in of_runs] for of_runs in tests), strict=True),
+        zip(*([test.stars for test in of_runs] for of_runs in tests), strict=True),
+        *(marks, [better is not Better.NEITHER and run in ranked.best_of_teams for run in range(len(values.runs))]),
+        strict=True,
+    )
+    rows = [LeaderboardRow(*row) for row in columns]
+    better_order = Better.NEITHER if by in {BY_RUN, BY_TEAM} else better
+    return tuple(rows[place] for place in ranked.order), by, better_order, reason
+
+
+def numbers(values: Sequence[float], counts: Sequence[bool]) -> tuple[Number, ...]:
+    """Make whole numbers of counts."""
+    return tuple(int(value) if count else value for value, count in zip(values, counts, strict=True))
+
+
+def _numbers(means: Values, measure: Measure) -> list[Number]:
+    listed: list[Number] = means.tolist()
+    return list(map(int, listed)) if measure.definition.is_count else listed
+
+
+def _by_topic(values: BoardValues) -> list[ByTopic]:
+    counts = [measure.definition.is_count for measure in values.measures]
+    stacked = np.stack([values.values[measure] for measure in values.measures], axis=-1)  # runs, topics, measures
+    topics = {number: place for place, number in enumerate(values.topics)}
+    return [ByTopic(topics, of_run, counts) for of_run in stacked]
+
+
+def _judged_beside(values: BoardValues, over_topics: Mapping[Measure, Values]) -> list[list[float | None]]:
+    """Of each measure, how far every run is judged."""
+    beside = [judged_beside(measure) for measure in values.measures]
+    return [[None] * len(values.runs) if one is None else over_topics[one].tolist() for one in beside]
+
+
+def _ranking_measure(measures: Sequence[Measure], sort: str | None) -> Measure:
+    return next((measure for measure in measures if str(measure) == sort), measures[0])
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """Runs in order, each by its place among those given."""
+
+    places: Sequence[int]  # from 1, equals sharing one
+    order: Sequence[int]
+    best_of_teams: frozenset[int]  # of each team with several the first that is best
+
+
+def _rank(runs: Sequence[BoardRun], ranked: Values, by: str) -> _Ranked:
+    """Best first, equals by name, all by name or by team, within it best first; of `ranked` the greatest is best."""
+    place_of = places(ranked)
+    names = [natural_order(run.tag) for run in runs]
+    best_first = sorted(range(len(runs)), key=lambda run: (place_of[run], names[run]))
+    order = best_first
+    if by == BY_RUN:
+        order = sorted(best_first, key=lambda run: names[run])
+    if by == BY_TEAM:
+        order = sorted(best_first, key=lambda run: (runs[run].team is None, natural_order(runs[run].team or "")))
+    sizes = Counter(run.team for run in runs)
+    best: dict[str | None, int] = {}
+    for run in best_first:
+        best.setdefault(runs[run].team, run)
+    teams = frozenset(run for team, run in best.items() if team is not None and sizes[team] > 1)
+    return _Ranked(place_of, order, teams)
+
+
+def _baseline(runs: Sequence[BoardRun], view: View) -> int | None:
+    tags = [run.tag for run in runs]
+    if view.baseline is not None and view.baseline not in tags:
+        raise NotFoundError("The baseline “%(run)s” is not among the runs compared.", run=view.baseline)
+    return None if view.baseline is None else tags.index(view.baseline)
+
+
+def _intervals(values: BoardValues, view: View) -> list[Sequence[Interval | None]]:
+    """Of each measure one a run; None for what is no mean."""
+    return [
+        mean_intervals(values.values[measure], view.interval, bounds=measure.definition.bounds, seed=view.seed)
+        if measure.definition.over_topics is arithmetic_means
+        else [None] * len(values.runs)
+        for measure in values.measures
+    ]

@@ -1,0 +1,117 @@
+"""What must be said of a leaderboard beside its numbers: that there is little to compare, or nothing to find."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+
+from annotator.errors import Sentence
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, BoardValues, LeaderboardRow, judged_beside
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
+
+# Whoever comes from the scores of one round finds other numbers where it is not asked for.
+EVERY_ROUND = Sentence(
+    "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
+    "round is taken out."
+)
+
+
+def notices(
+    values: BoardValues, rows: Sequence[LeaderboardRow], relevant: Sequence[int], judges: int, best_grade: int
+) -> tuple[Sentence, ...]:
+    """Say it of these values; `relevant` counts the relevant documents of each of the topics.
+
+    `judges` is 0 where it is not known who judged.
+    """
+    return (
+        *_of_size(values, judges),
+        *_of_relevance(values.topics, relevant),
+        *(sentence for measure in values.measures for sentence in _of_measure(measure, best_grade)),
+        *(sentence for measure in values.measures if any(relevant) for sentence in _of_equals(values, measure)),
+        *_of_judging(rows),
+    )
+
+
+def released_by_version(number: int, kept_at: datetime) -> Sentence:
+    """Say beside other grades which ones participants' scores are computed from."""
+    return Sentence(
+        "Released scores are computed from version %(number)d of the qrels, kept on %(day)s, not from these grades.",
+        {"number": number, "day": f"{kept_at.astimezone(UTC):%Y-%m-%d}"},
+    )
+
+
+def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
+    """Say of topics of which nothing is judged, though a file has lines of them, that they count nonetheless."""
+    if not topics:
+        return ()
+    numbers = ", ".join(sorted(topics, key=natural_order))
+    return (
+        Sentence(
+            "Topics of which the file has unjudged documents alone (-1); they count, with 0 for most measures of every "
+            "run, as trec_eval counts them: %(topics)s.",
+            {"topics": numbers},
+        ),
+    )
+
+
+def _of_size(values: BoardValues, judges: int) -> Iterator[Sentence]:
+    if len(values.runs) == 1:
+        yield Sentence("There is one run only, so there is none to compare it with.")
+    if len(values.topics) == 1:
+        yield Sentence("One topic alone is scored: no interval and no test can be had from one.")
+    if judges == 1:
+        yield Sentence("One judge has given all the grades, so nobody knows how far another would agree.")
+
+
+def _of_relevance(topics: Sequence[str], relevant: Sequence[int]) -> Iterator[Sentence]:
+    without = [number for number, count in zip(topics, relevant, strict=True) if not count]
+    if len(without) == len(topics):
+        yield Sentence("No document is relevant in any topic so far, so most measures are 0 for every run.")
+    elif without:
+        yield Sentence(
+            "Topics without a relevant document, where most measures are 0 for every run: %(topics)s.",
+            {"topics": ", ".join(without)},
+        )
+
+
+def _of_measure(measure: Measure, best_grade: int) -> Iterator[Sentence]:
+    least = dict(measure.parameters).get("rel")
+    if isinstance(least, int) and least > best_grade:
+        yield Sentence(
+            "%(measure)s asks for grade %(grade)d, and the best of this scale is %(best)d: nothing is relevant for it.",
+            {"measure": str(measure), "grade": least, "best": best_grade},
+        )
+
+
+def _of_equals(values: BoardValues, measure: Measure) -> Iterator[Sentence]:
+    scores = values.values[measure]
+    is_score = judged_beside(measure) is not None
+    if (
+        is_score
+        and len(values.runs) > 1
+        and (np.ptp(scores, axis=0) <= LEAST_SPREAD * np.abs(scores).max(initial=0)).all()
+    ):
+        yield Sentence(
+            "All runs have the same %(measure)s on every topic. Which is better is not defined: no difference.",
+            {"measure": str(measure)},
+        )
+
+
+def _of_judging(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
+    low = sum(row.low for row in rows)
+    if low:
+        yield Sentence(
+            "Runs of which less than %(percent)d %% of what a score looks at is judged: %(count)d of %(all)d. What is "
+            "unjudged counts as not relevant, so their scores may be too low.",
+            {"percent": round(100 * ENOUGH_JUDGED), "count": low, "all": len(rows)},
+        )
+    outside = sum(not row.run.fed_pool for row in rows)
+    if outside == len(rows):
+        yield Sentence("The pool was made from none of these runs.")
+    elif outside:
+        yield Sentence(
+            "Runs from which the pool was not made, marked ○: %(count)d of %(all)d. What only they found is unjudged.",
+            {"count": outside, "all": len(rows)},
+        )

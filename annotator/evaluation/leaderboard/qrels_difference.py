@@ -1,0 +1,99 @@
+"""What has changed between two states of a collection's qrels: grade by grade, topic by topic, and run by run."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from annotator.evaluation.agreement.judge_effect import places
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.regraded_runs import values_to_rank
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.significance.rank_correlation import kendall_tau_b
+
+# (topic number, docno) → grade.
+Grades = Mapping[tuple[str, str], int]
+
+
+class Kind(StrEnum):
+    """What became of a grade."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    ADDED = "added"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True)
+class GradeChange:
+    """A document whose grade is not what it was; None is no grade."""
+
+    topic: str
+    docno: str
+    before: int | None
+    after: int | None
+
+    @property
+    def kind(self) -> Kind:
+        """What became of the grade."""
+        if self.before is None:
+            return Kind.ADDED
+        if self.after is None:
+            return Kind.REMOVED
+        return Kind.SAME if self.before == self.after else Kind.CHANGED
+
+
+@dataclass(frozen=True)
+class TopicDifference:
+    """How many grades of a topic are the same, changed, added and removed."""
+
+    topic: str
+    same: int
+    changed: int
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """A run's value and rank before and after; runs of equal value share the best of their ranks."""
+
+    tag: str
+    before: float
+    after: float
+    rank_before: int
+    rank_after: int
+
+
+def grade_changes(before: Grades, after: Grades) -> list[GradeChange]:
+    """Every grade that is not the same on both sides, by topic and then by docno."""
+    pairs = sorted(before.keys() | after.keys(), key=lambda pair: (natural_order(pair[0]), pair[1]))
+    changes = (GradeChange(*pair, before.get(pair), after.get(pair)) for pair in pairs)
+    return [change for change in changes if change.kind != Kind.SAME]
+
+
+def topic_differences(before: Grades, after: Grades) -> list[TopicDifference]:
+    """Count what became of the grades of each topic that has any on either side."""
+    counts: dict[str, Counter[Kind]] = {}
+    for pair in before.keys() | after.keys():
+        kind = GradeChange(*pair, before.get(pair), after.get(pair)).kind
+        counts.setdefault(pair[0], Counter())[kind] += 1
+    return [
+        TopicDifference(topic, *(counts[topic][kind] for kind in Kind)) for topic in sorted(counts, key=natural_order)
+    ]
+
+
+def run_differences(
+    tags: Sequence[str], before: Sequence[float], after: Sequence[float], measure: Measure
+) -> tuple[list[RunDifference], float | None]:
+    """Set the values of runs side by side, best first by `after`, and compare the two rankings.
+
+    The second is Kendall's tau-b; None where there is no order to compare.
+    """
+    first, second = (values_to_rank(measure, np.array(values, np.float64)) for values in (before, after))
+    ranks = (places(values).tolist() for values in (first, second))
+    runs = [RunDifference(*run) for run in zip(tags, before, after, *ranks, strict=True)]
+    tau = kendall_tau_b(first.tolist(), second.tolist())
+    return sorted(runs, key=lambda run: (run.rank_after, natural_order(run.tag))), tau

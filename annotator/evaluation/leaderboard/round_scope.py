@@ -1,0 +1,154 @@
+"""One round of a collection that has several: which runs are scored, and what is taken out because it was known."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import ConflictError, Sentence
+from annotator.evaluation.leaderboard.residual_collection import Documents, residual_qrels, residual_runs
+from annotator.evaluation.qrels.graded_topic import GradedTopic
+from annotator.evaluation.qrels.samples import Samples
+from annotator.evaluation.runs.rankings import decode_documents, encode_documents
+
+Pair = tuple[int, int]  # topic key and document
+JudgedBefore = Mapping[int, Mapping[int, str]]  # topic key → {document: docno}
+# The fields of `RoundScope`, as they are stored.
+RoundFacts = tuple[int, bool, frozenset[int], tuple[int, ...], Hashable, Callable[[], JudgedBefore]]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundScope:
+    """The runs of one round, {run id}, and how they are scored.
+
+    `residual` takes what was judged before, and kept as these versions of the qrels, out of runs and qrels; `read`
+    gives it when it is needed, and `mark` changes when it may have become another.
+    """
+
+    number: int
+    residual: bool
+    runs: frozenset[int]
+    kept: tuple[int, ...]
+    mark: Hashable
+    read: Callable[[], JudgedBefore]
+
+    @classmethod
+    def of(cls, facts: RoundFacts | None) -> "RoundScope | None":
+        """The scope of a round that was asked for; None where the runs of every round are scored."""
+        return None if facts is None else cls(*facts)
+
+    @property
+    def key(self) -> Hashable:
+        """Tells scores of this scope from those of any other."""
+        return (self.number, self.residual, self.kept, self.mark)
+
+    @property
+    def name(self) -> str:
+        """The same in the words in which tables and files name what they were scored against."""
+        return f"round {self.number}, {'residual' if self.residual else 'whole'}"
+
+    @property
+    def sentence(self) -> Sentence:
+        """The same for whoever reads the scores."""
+        number: dict[str, object] = {"number": self.number}
+        if not self.residual:
+            return Sentence("Only the runs of round %(number)d are scored, against all that is judged.", number)
+        if not self.kept:
+            return Sentence(
+                "Only the runs of round %(number)d are scored. Nothing was judged before it, so nothing is taken out.",
+                number,
+            )
+        return Sentence(
+            "Only the runs of round %(number)d are scored, on the residual collection: %(documents)d documents of "
+            "topics that were judged before it are taken out of the runs and out of the qrels. They are those of the "
+            "kept qrels, version %(versions)s, without what was put back since because its text had changed.",
+            {
+                **number,
+                "documents": sum(map(len, self.judged.values())),
+                "versions": ", ".join(map(str, self.kept)),
+            },
+        )
+
+    def grades_left(self, topics: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
+        """The topics without the grades, and lines, of what was judged before."""
+        judged = self.judged
+        return {id_: topic.without(judged[id_]) if judged.get(id_) else topic for id_, topic in topics.items()}
+
+    def lists_left(self, lists: Mapping[int, Sequence[Documents]]) -> dict[int, list[NDArray[np.int32]]]:
+        """The lists of the runs, one a run for each topic, without what was judged before, the others moved up."""
+        return {
+            id_: [run[id_] for run in residual_runs([{id_: one} for one in of_runs], self.judged_documents).runs]
+            for id_, of_runs in lists.items()
+        }
+
+    @cached_property
+    def judged(self) -> JudgedBefore:
+        """What is taken out, with docnos."""
+        return self.read() if self.residual else {}
+
+    @cached_property
+    def judged_documents(self) -> Mapping[int, Documents]:
+        """The same as arrays, without docnos."""
+        return {id_: np.array(sorted(documents), np.int32) for id_, documents in self.judged.items()}
+
+    @property
+    def changes_grades(self) -> bool:
+        """Whether the grades are not those of their source, because some were taken out."""
+        return self.residual and bool(self.kept)
+
+    def places_left(self, topic: int, packed: bytes) -> NDArray[np.intp]:
+        """The places in a packed list of the documents that are left."""
+        return np.flatnonzero(~np.isin(decode_documents(packed), self.judged_documents.get(topic, ())))
+
+
+def pairs_within(scope: RoundScope | None, grades: Mapping[Pair, int]) -> Mapping[Pair, int]:
+    """The grades, {(topic, document): grade}, that are left to score a round by."""
+    if scope is None or not scope.residual:
+        return grades
+    return {pair: grade for pair, grade in grades.items() if pair[1] not in scope.judged.get(pair[0], ())}
+
+
+def qrels_within(scope: RoundScope | None, qrels: Mapping[int, Mapping[int, int]]) -> Mapping[int, Mapping[int, int]]:
+    """The same of grades by topic, {topic: {document: grade}}, without topics of which nothing is left."""
+    return qrels if scope is None else residual_qrels(qrels, scope.judged_documents)
+
+
+def lists_within(scope: RoundScope | None, lists: Mapping[int, bytes]) -> Mapping[int, bytes]:
+    """The packed lists of a run, {topic: documents}, without what was judged before the round."""
+    if scope is None or not scope.residual:
+        return lists
+    return {
+        topic: encode_documents(decode_documents(packed)[scope.places_left(topic, packed)])
+        for topic, packed in lists.items()
+    }
+
+
+def samples_within(scope: RoundScope | None, samples: Samples) -> Samples:
+    """The samples of topics without what was judged before the round."""
+    if scope is None or not scope.residual:
+        return samples
+    return {topic: sample.without(scope.judged.get(topic, ())) for topic, sample in samples.items()}
+
+
+def notices_within(scope: RoundScope | None) -> tuple[Sentence, ...]:
+    """What readers of scores learn about the round."""
+    return () if scope is None else (scope.sentence,)
+
+
+def nothing_judged(scope: RoundScope | None) -> ConflictError:
+    """Why nothing can be scored where no grade is left."""
+    if scope is None or not scope.residual or not scope.kept:
+        return ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    return ConflictError(
+        "Nothing is judged yet beside what was judged before round %(number)d, so there is nothing to score against.",
+        number=scope.number,
+    )
+
+
+def no_run(scope: RoundScope | None) -> ConflictError:
+    """Why nothing can be scored where there is no run."""
+    if scope is None:
+        return ConflictError("There is no run to score yet.")
+    return ConflictError("There is no run to score in round %(number)d.", number=scope.number)

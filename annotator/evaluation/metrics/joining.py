@@ -1,0 +1,209 @@
+"""Joins rankings with qrels: by the numbers that documents have in the database, or as matched with a qrels file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.matching.matched_runs import MatchedRun
+from annotator.evaluation.metrics.judged_rankings import JudgedRankings, Strata, UnjudgedRows
+from annotator.evaluation.qrels.graded_topic import ABSENT, GRADES, arrays_of
+from annotator.evaluation.qrels.qrels_table import QrelsTable
+
+NOT_SAMPLED: Mapping[int, Mapping[int, int]] = {}
+
+Kind = TypeVar("Kind", bound=np.generic)
+
+
+@dataclass(frozen=True, eq=False)
+class _TopicQrels:
+    """One topic's qrels as parallel arrays."""
+
+    documents: NDArray[np.int32]
+    grades: NDArray[np.int16]
+
+    @classmethod
+    def of(cls, qrels: Mapping[int, int]) -> "_TopicQrels":
+        return cls(*arrays_of(qrels))
+
+
+@dataclass(frozen=True, eq=False)
+class _Entries:
+    """What the qrels say of each topic's documents, entries by topic."""
+
+    grade: NDArray[np.int16]
+    first: NDArray[np.intp]
+    stratum: NDArray[np.intp]  # numbered over all topics together
+    strata: NDArray[np.intp]  # the topic of each stratum
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The retrieved documents that the qrels list, by ranking, then by rank."""
+
+    ranking: NDArray[np.intp]
+    rank: NDArray[np.int32]
+    grade: NDArray[np.int16]
+    stratum: NDArray[np.intp]
+
+
+def judge_matched(table: QrelsTable, runs: Sequence[MatchedRun]) -> JudgedRankings:
+    """Join runs that were matched with a table: a ranking for each run and each of its topics, topics within runs."""
+    topics = len(table.topics)
+    topic = np.repeat(np.arange(topics), np.diff(table.first))
+    stratum, strata = (topic, np.arange(topics)) if table.strata is None else _number_strata(topic, table.strata)
+    entry = np.concatenate([run.entry for run in runs])
+    rows = _Rows(
+        ranking=np.concatenate([run.topic + number * topics for number, run in enumerate(runs)]),
+        rank=np.concatenate([run.rank for run in runs]),
+        grade=table.grades[entry],
+        stratum=stratum[entry],
+    )
+    retrieved = np.concatenate([run.retrieved for run in runs])
+    entries = _Entries(table.grades, table.first, stratum, strata)
+    return _assemble(rows, retrieved, np.tile(np.arange(topics), len(runs)), entries)
+
+
+def judge_rankings(
+    rankings: Sequence[tuple[int, NDArray[np.int32]]],
+    qrels: Mapping[int, Mapping[int, int]],
+    strata: Mapping[int, Mapping[int, int]] = NOT_SAMPLED,
+) -> JudgedRankings:
+    """Join rankings, each a topic's key and document numbers best first, with `{topic: {document: grade}}`.
+
+    A topic without qrels has nothing judged. An empty ranking stands for a run that returned nothing for the topic,
+    which trec_eval -c counts as 0. Document numbers are 0 or more, each once in a ranking. `strata`,
+    `{topic: {document: stratum}}`, has every document that the qrels have of a topic that was sampled; the documents
+    of any other topic are one stratum. Raises `InvalidValueError` for a grade that 16 bits cannot hold.
+    """
+    members: dict[int, list[int]] = {}
+    for index, (topic, _) in enumerate(rankings):
+        members.setdefault(topic, []).append(index)
+    listed = [_TopicQrels.of(qrels.get(topic, {})) for topic in members]
+    # One slot more than the highest document listed: every higher number is clipped to it and so is absent.
+    table = np.full(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 2, ABSENT, np.int16)
+    ranks: list[NDArray[np.int32]] = [np.empty(0, np.int32)] * len(rankings)
+    grades: list[NDArray[np.int16]] = [np.empty(0, np.int16)] * len(rankings)
+    topic_of = np.zeros(len(rankings), np.intp)
+    for number, (one, indexes) in enumerate(zip(listed, members.values(), strict=True)):
+        topic_of[indexes] = number
+        for index, rank, grade in zip(indexes, *_look_up(table, one, [rankings[i][1] for i in indexes]), strict=True):
+            ranks[index], grades[index] = rank, grade
+    ranking = np.repeat(np.arange(len(rankings)), [rank.size for rank in ranks])
+    entries = _unsampled(listed) if not strata else _sampled(listed, [strata.get(topic, {}) for topic in members])
+    stratum = topic_of[ranking] if not strata else _strata_of_rows(rankings, ranks, topic_of, listed, entries)
+    rows = _Rows(ranking, _joined(ranks, np.int32), _joined(grades, np.int16), stratum)
+    retrieved = np.fromiter((documents.size for _, documents in rankings), np.intp, len(rankings))
+    return _assemble(rows, retrieved, topic_of, entries)
+
+
+def _look_up(
+    table: NDArray[np.int16], qrels: _TopicQrels, rankings: Sequence[NDArray[np.int32]]
+) -> tuple[list[NDArray[np.int32]], list[NDArray[np.int16]]]:
+    """Find ranks and grades of what one topic's qrels list, in all its rankings at once; leave the table as it was."""
+    table[qrels.documents] = qrels.grades
+    grades = table.take(np.concatenate(rankings), mode="clip")
+    table[qrels.documents] = ABSENT
+    rows = np.flatnonzero(grades > ABSENT)
+    sizes = np.fromiter((documents.size for documents in rankings), np.intp, len(rankings))
+    after = np.cumsum(sizes)
+    ends = np.searchsorted(rows, after)
+    rank = (rows - np.repeat(after - sizes, np.diff(ends, prepend=0)) + 1).astype(np.int32)
+    grade = grades[rows]
+    begins = [0, *ends.tolist()]
+    pieces = [slice(begin, end) for begin, end in pairwise(begins)]
+    return [rank[piece] for piece in pieces], [grade[piece] for piece in pieces]
+
+
+def _unsampled(listed: Sequence[_TopicQrels]) -> _Entries:
+    """Take every topic's pool for one stratum."""
+    counts = np.fromiter((one.grades.size for one in listed), np.intp, len(listed))
+    topics = np.arange(len(listed))
+    grades = _joined([one.grades for one in listed], np.int16)
+    return _Entries(grades, _starts(counts), np.repeat(topics, counts), topics)
+
+
+def _sampled(listed: Sequence[_TopicQrels], strata: Sequence[Mapping[int, int]]) -> _Entries:
+    """Take the documents of each topic for its strata, where it has some."""
+    topic = np.repeat(np.arange(len(listed)), [one.documents.size for one in listed])
+    stratum = [
+        np.array([of_topic.get(document, 0) for document in one.documents.tolist()], np.int32)
+        for one, of_topic in zip(listed, strata, strict=True)
+    ]
+    numbers, of_strata = _number_strata(topic, _joined(stratum, np.int32))
+    entries = _unsampled(listed)
+    return _Entries(entries.grade, entries.first, numbers, of_strata)
+
+
+def _strata_of_rows(
+    rankings: Sequence[tuple[int, NDArray[np.int32]]],
+    ranks: Sequence[NDArray[np.int32]],
+    topic_of: NDArray[np.intp],
+    listed: Sequence[_TopicQrels],
+    entries: _Entries,
+) -> NDArray[np.intp]:
+    """Find the stratum of every retrieved document that the qrels list, by ranking, then by rank."""
+    table = np.zeros(max((int(one.documents.max(initial=0)) for one in listed), default=0) + 1, np.intp)
+    found: list[NDArray[np.intp]] = [np.empty(0, np.intp)] * len(rankings)
+    for topic, one in enumerate(listed):
+        table[one.documents] = entries.stratum[entries.first[topic] : entries.first[topic + 1]]
+        for index in np.flatnonzero(topic_of == topic).tolist():
+            found[index] = table[rankings[index][1][ranks[index] - 1]]
+    return _joined(found, np.intp)
+
+
+def _number_strata(topic: NDArray[np.intp], stratum: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number the strata of all topics: of each entry its stratum, and of each stratum its topic."""
+    spread = int(stratum.max(initial=0)) + 1
+    keys, numbers = np.unique(topic * spread + stratum, return_inverse=True)
+    return numbers, keys // spread
+
+
+def _assemble(rows: _Rows, retrieved: NDArray[np.intp], topic: NDArray[np.intp], entries: _Entries) -> JudgedRankings:
+    judged = rows.grade >= 0
+    unjudged = np.flatnonzero(~judged)
+    if unjudged.size:
+        kept = np.flatnonzero(judged)
+        of_judged = _Rows(rows.ranking[kept], rows.rank[kept], rows.grade[kept], rows.stratum[kept])
+    else:
+        of_judged = rows
+    topic_grade, topic_first, of_grade = _ideals(entries)
+    return JudgedRankings(
+        ranking=of_judged.ranking,
+        rank=of_judged.rank,
+        grade=of_judged.grade,
+        first_row=_starts(np.bincount(of_judged.ranking, minlength=retrieved.size)),
+        retrieved=retrieved,
+        topic=topic,
+        topic_grade=topic_grade,
+        topic_first=topic_first,
+        unjudged=UnjudgedRows(rows.ranking[unjudged], rows.rank[unjudged]),
+        strata=Strata(
+            of_row=of_judged.stratum,
+            of_unjudged=rows.stratum[unjudged],
+            of_grade=of_grade,
+            topic=entries.strata,
+            pooled=np.bincount(entries.stratum, minlength=entries.strata.size),
+        ),
+    )
+
+
+def _ideals(entries: _Entries) -> tuple[NDArray[np.int16], NDArray[np.intp], NDArray[np.intp]]:
+    """Sort every topic's grades, best first: the grades, where each topic's begin, and the stratum of each."""
+    topics = entries.first.size - 1
+    judged = np.flatnonzero(entries.grade >= 0)
+    topic = np.repeat(np.arange(topics), np.diff(entries.first))[judged]
+    # One number to sort by: the topic, and under it the grade upside down.
+    order = judged[np.argsort(topic * (GRADES.max + 1) + (GRADES.max - entries.grade[judged]), kind="stable")]
+    return entries.grade[order], _starts(np.bincount(topic, minlength=topics)), entries.stratum[order]
+
+
+def _joined(pieces: Sequence[NDArray[Kind]], kind: type[Kind]) -> NDArray[Kind]:
+    return np.concatenate([np.empty(0, kind), *pieces])
+
+
+def _starts(counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.concatenate(([0], np.cumsum(counts)))

@@ -1,0 +1,199 @@
+"""What a strategy has judged of every topic, and why: its orders cut to the budget, its samples, its beginnings."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.pooling import (
+    STRATEGIES,
+    Kind,
+    PooledTopic,
+    Strategy,
+    Stratum,
+    TopicRuns,
+    depth_pool,
+    distinct,
+    parse_strategy,
+    take_by_topic,
+    take_in_total,
+    topic_runs,
+)
+from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents, decode_scores
+
+DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # the docnos of document numbers
+
+NONE: NDArray[np.int32] = np.empty(0, np.int32)
+WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
+
+# Strategies that go on choosing, from the judgements so far.
+ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
+
+
+@dataclass(frozen=True, eq=False)
+class TopicChoice:
+    """The documents of a topic that are to be judged, in the order in which they were chosen."""
+
+    documents: NDArray[np.int32]
+    strata: tuple[Stratum, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenTopic:
+    """What is to be pooled of one topic, and the runs that have it, as indices among all runs."""
+
+    id: int
+    number: str
+    chosen: TopicChoice
+    docnos: tuple[str, ...]  # of the documents chosen
+    found: PooledTopic
+
+
+@dataclass(frozen=True, eq=False)
+class TopicLists:
+    """The lists of one topic, of those runs that have one."""
+
+    runs: NDArray[np.intp]  # indices among all runs
+    depths: list[int]
+    rankings: list[NDArray[np.int32]]
+    scores: list[NDArray[np.float64]] | None
+
+
+class ListsOfTopics:
+    """Reads ranked lists topic by topic, as often as it is asked, since no memory holds all of them."""
+
+    def __init__(
+        self,
+        depths: Mapping[int, int],
+        read: Callable[[Iterable[int]], Iterator[tuple[int, Sequence[tuple[int, bytes, bytes | None]]]]],
+        past: Mapping[int, AbstractSet[int]] | None = None,
+    ) -> None:
+        """Take each run's depth, by its id, and a reader of lists: run id, documents and scores as they are packed.
+
+        Documents that are to be looked `past`, by topic, are taken out before a list is cut at its depth.
+        """
+        self._read, self._past = read, past or {}
+        self._depths = list(depths.values())
+        self._index = {run_id: index for index, run_id in enumerate(depths)}
+
+    def of(self, topics: Iterable[int]) -> Iterator[tuple[int, TopicLists]]:
+        """Read the lists of these topics, each down to the depth of its run."""
+        for topic, packed in self._read(topics):
+            runs = [self._index[run_id] for run_id, _, _ in packed]
+            depths = [self._depths[run] for run in runs]
+            whole = [decode_documents(one) for _, one, _ in packed]
+            scores = [decode_scores(one) for _, _, one in packed if one is not None]
+            if topic in self._past:
+                kept = [~np.isin(one, list(self._past[topic])) for one in whole]
+                whole = [one[mask] for one, mask in zip(whole, kept, strict=True)]
+                scores = [one[mask] for one, mask in zip(scores, kept, strict=False)]
+            rankings = [one[:depth] for one, depth in zip(whole, depths, strict=True)]
+            yield topic, TopicLists(np.array(runs, np.intp), depths, rankings, scores or None)
+
+
+def read_topics(
+    topics: Mapping[int, str], lists: ListsOfTopics, docnos_of: DocnosOf
+) -> Iterator[tuple[int, TopicRuns, TopicLists]]:
+    """Read topics, given by id with their numbers, in the form from which strategies choose."""
+    docnos: dict[int, str] = {}
+    for topic, given in lists.of(topics):
+        numbers, _ = distinct(np.concatenate(given.rankings))
+        docnos |= docnos_of(set(numbers.tolist()) - docnos.keys())
+        runs = topic_runs(topics[topic], given.rankings, docnos, scores=given.scores, depth=max(given.depths))
+        yield topic, runs, given
+
+
+def choose_topics(
+    strategy: Strategy, topics: Mapping[int, str], lists: ListsOfTopics, docnos_of: DocnosOf, seed: int
+) -> list[ChosenTopic]:
+    """Choose what is to be pooled of topics, given by id with their numbers, in the order given."""
+    read = read_topics(topics, lists, docnos_of)
+    choices = {topic: choose(strategy, runs, seed) for topic, runs, _ in read}
+    cut = dict(zip(choices, within_budget(strategy, list(choices.values())), strict=True))
+    docnos = docnos_of(set(np.concatenate([NONE, *(choice.documents for choice in cut.values())]).tolist()))
+    chosen = []
+    for topic, given in lists.of(cut):
+        documents = cut[topic].documents
+        names = tuple(docnos[document] for document in documents.tolist())
+        found = contributions(strategy, given, documents)
+        chosen.append(ChosenTopic(topic, topics[topic], cut[topic], names, found))
+    return chosen
+
+
+def stored_strategy(name: str, parameters: Mapping[str, object]) -> Strategy:
+    """Read the strategy of a stored version of a pool, whose parameters also say which runs it was made from.
+
+    What was not recorded when the pool was built was not in force then.
+    """
+    takes = STRATEGIES[name].takes
+    strategy = parse_strategy(name, {key: str(value) for key, value in parameters.items() if key in takes})
+    return strategy if "decimals" in parameters else replace(strategy, decimals=None)
+
+
+def is_adaptive(name: str) -> bool:
+    """Whether the strategy of a stored version chooses further documents from judgements."""
+    return name in ADAPTIVE
+
+
+def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, int]) -> list[int]:
+    """How deep the strategy looks into each run; with no limit, deeper than any list is.
+
+    Raises `InvalidValueError` where runs cannot have a depth of their own.
+    """
+    if depth_of and strategy.definition.kind is not Kind.DEPTH:
+        raise InvalidValueError(
+            "Runs have depths of their own only with the strategy depth, not with %(name)s.", name=strategy.name
+        )
+    for depth in depth_of.values():
+        if depth < 1:
+            raise InvalidValueError("The depth of a pool must be 1 or more, not %(depth)d.", depth=depth)
+    usual = strategy.candidate_depth or WHOLE_LIST
+    return [depth_of.get(tag, usual) for tag in tags]
+
+
+def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
+    """Choose of one topic what the strategy would have judged were its budget only for this topic.
+
+    What an adaptive strategy starts with; what was drawn of a stratified one, with its strata.
+    """
+    if strategy.definition.kind is Kind.ADAPTIVE:
+        return TopicChoice(strategy.start(runs, seed))
+    if strategy.definition.kind is Kind.SAMPLE:
+        strata = strategy.sample(runs, seed)
+        return TopicChoice(np.concatenate([stratum.sample for stratum in strata]), strata)
+    order = strategy.order(runs, seed)
+    if strategy.definition.kind is Kind.DEPTH:
+        return TopicChoice(order)
+    # A copy, since a part of it would keep the whole.
+    return TopicChoice(order[: strategy.per_topic or strategy.budget].copy())
+
+
+def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[TopicChoice]:
+    """Cut what was chosen of each topic to the budget, topics in the order in which a remainder is given out."""
+    orders = [choice.documents for choice in choices]
+    if strategy.definition.kind is Kind.ORDER:
+        orders = (
+            take_in_total(orders, strategy.budget)
+            if strategy.budget is not None
+            else take_by_topic(orders, strategy.per_topic or 0)
+        )
+    return [replace(choice, documents=order) for choice, order in zip(choices, orders, strict=True)]
+
+
+def contributions(strategy: Strategy, given: TopicLists, documents: NDArray[np.int32]) -> PooledTopic:
+    """Say which runs put the chosen documents of a topic in, each at its rank, down to the depth of each run."""
+    depths = given.depths
+    if strategy.definition.kind is Kind.ADAPTIVE:
+        depths = [min(depth, max(strategy.start_depth, 1)) for depth in depths]
+    pooled = depth_pool(given.rankings, depths)
+    chosen = np.isin(pooled.document, documents)
+    return PooledTopic(pooled.document[chosen], given.runs[pooled.run[chosen]], pooled.rank[chosen])
+
+
+def most_bytes(depths: Sequence[int]) -> int | None:
+    """Say how much of packed lists is to be read; None for all of them."""
+    deepest = max(depths)
+    return deepest * DOCUMENT_BYTES if deepest < WHOLE_LIST // DOCUMENT_BYTES else None

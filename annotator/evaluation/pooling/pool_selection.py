@@ -1,0 +1,182 @@
+"""One topic in the hands of an adaptive strategy: what judges' words mean to it, and what it chooses from them."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.pooling import Adaptive, Strategy, TopicRuns, Verdict, shares, topic_runs
+from annotator.evaluation.runs.rankings import decode_documents
+
+# A run's id, and its documents as they are packed.
+PackedRanking = tuple[int, bytes]
+# Document ids.
+Documents = NDArray[np.int32]
+
+
+class Word(Protocol):
+    """What a judge said of a document; whatever is said later has a greater id."""
+
+    @property
+    def id(self) -> int:
+        """The place of this word among all."""
+
+    @property
+    def document_id(self) -> int:
+        """Of which document."""
+
+    @property
+    def judge_id(self) -> int:
+        """By whom."""
+
+    @property
+    def grade(self) -> int | None:
+        """None when it cannot be judged."""
+
+
+class TopicVerdict(NamedTuple):
+    """What counts of everything that was said of a document; the run is the one from which it was chosen."""
+
+    word_id: int
+    document_id: int
+    is_relevant: bool | None
+    run_id: int | None
+
+
+@dataclass(frozen=True)
+class ChosenDocument:
+    """A document to judge next, the run from which it was chosen, why, and every run that has it with its rank."""
+
+    document_id: int
+    docno: str
+    run_id: int
+    reason: Mapping[str, float]
+    ranks: tuple[tuple[int, int], ...]
+
+
+def verdicts(
+    words: Iterable[Word], relevant_from: int, chosen_from: Mapping[int, int] | None = None
+) -> tuple[TopicVerdict, ...]:
+    """Tell a strategy what judges have said, words in the order of their ids.
+
+    A judge's last word on a document counts. Of several judges the one whose last word is the oldest counts, so that
+    a second opinion changes nothing; but who gave a grade goes before who could not judge it. Verdicts stand in the
+    order of the words that count. `chosen_from` has the ids of the runs from which documents were chosen.
+    """
+    last = {(word.document_id, word.judge_id): word for word in words}
+    counting: dict[int, Word] = {}
+    for word in sorted(last.values(), key=lambda word: word.id):
+        before = counting.get(word.document_id)
+        if before is None or (before.grade is None and word.grade is not None):
+            counting[word.document_id] = word
+    runs = chosen_from or {}
+    return tuple(
+        TopicVerdict(word.id, document, None if word.grade is None else word.grade >= relevant_from, runs.get(document))
+        for document, word in sorted(counting.items(), key=lambda item: item[1].id)
+    )
+
+
+class TopicSelection:
+    """An adaptive strategy at work on a topic, for whoever asks again and again. Not for several threads at once."""
+
+    def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int], seed: int) -> None:
+        """Begin without verdicts; `run_ids` are those of the runs given."""
+        self._strategy = strategy
+        self._seed = seed
+        self._runs = runs
+        self._run_ids = list(run_ids)
+        self._index = {run_id: index for index, run_id in enumerate(run_ids)}
+        self._learnt: tuple[TopicVerdict, ...] = ()
+        self._state: Adaptive = strategy.begin(runs, seed)
+
+    def choose(self, known: tuple[TopicVerdict, ...], out: Iterable[int], count: int) -> list[ChosenDocument]:
+        """Choose up to `count` documents by all verdicts there are, passing over those that are out.
+
+        Same verdicts, same choices, whatever was asked before: what was learnt is kept only as far as it still holds.
+        """
+        kept = len(self._learnt)
+        if known[:kept] != self._learnt:
+            self._state, kept = self._strategy.begin(self._runs, self._seed), 0
+        self._state.learn(
+            Verdict(one.document_id, one.is_relevant, None if one.run_id is None else self._index.get(one.run_id))
+            for one in known[kept:]
+        )
+        self._learnt = known
+        return [self._chosen(choice.document, choice.run, choice.reason) for choice in self._state.choose(count, out)]
+
+    def _chosen(self, document: int, run: int, reason: Mapping[str, float]) -> ChosenDocument:
+        place = self._runs.place_of[document]
+        rows, ranks = self._runs.holders(place)
+        held_by = (self._run_ids[given] for given in self._runs.given[rows].tolist())
+        return ChosenDocument(
+            document,
+            self._runs.docnos[place],
+            self._run_ids[run],
+            reason,
+            tuple(zip(held_by, ranks.tolist(), strict=True)),
+        )
+
+
+def begin_selection(
+    strategy: Strategy,
+    topic: str,
+    packed: Sequence[PackedRanking],
+    docnos_of: Callable[[AbstractSet[int]], Mapping[int, str]],
+    seed: int,
+) -> TopicSelection:
+    """Put an adaptive strategy to work on a topic's ranked lists, runs in the order in which they count as given.
+
+    The seed is that of the pool.
+    """
+    rankings = [decode_documents(documents)[: strategy.candidate_depth] for _, documents in packed]
+    docnos = docnos_of(set(np.concatenate([np.empty(0, np.int32), *rankings]).tolist()))
+    runs = topic_runs(topic, rankings, docnos, depth=strategy.candidate_depth)
+    return TopicSelection(strategy, runs, [run_id for run_id, _ in packed], seed)
+
+
+def candidates(strategy: Strategy, packed: Iterable[PackedRanking], pooled: Sequence[int]) -> Documents:
+    """Find the documents of a topic from which a strategy can choose, by number, without those already pooled."""
+    rankings = [decode_documents(documents)[: strategy.candidate_depth] for _, documents in packed]
+    retrieved = np.concatenate([np.empty(0, np.int32), *rankings])
+    # By a table, which is far quicker than sorting.
+    is_left = np.zeros(max(int(retrieved.max(initial=-1)), max(pooled, default=-1)) + 1, np.bool_)
+    is_left[retrieved] = True
+    is_left[np.asarray(pooled, np.intp)] = False
+    return np.flatnonzero(is_left).astype(np.int32)
+
+
+def without(documents: Documents, pooled: Sequence[int]) -> Documents:
+    """Leave out those of the documents that were pooled since."""
+    return documents[~np.isin(documents, pooled)] if pooled else documents
+
+
+def still_to_choose(
+    strategy: Strategy, sizes: Mapping[str, int], made: Mapping[str, int], *, used: int = 0
+) -> dict[str, int]:
+    """Say how many documents a strategy will still choose of each topic.
+
+    `sizes` has how many there are to choose from, those that it has chosen among them, and `made` how many these are;
+    `used` is how much of a budget in total went into other topics.
+    """
+    shares = topic_shares(strategy, sizes, used=used)
+    # A share may have shrunk below what was made of it: then there is less for the others than their shares.
+    most = sum(shares.values()) if strategy.budget is None else strategy.budget - used - sum(made.values())
+    return {topic: max(min(share - made.get(topic, 0), most), 0) for topic, share in shares.items()}
+
+
+def topic_shares(strategy: Strategy, sizes: Mapping[str, int], *, used: int = 0) -> dict[str, int]:
+    """Say how many documents a strategy may choose of each topic, which has so many to choose from.
+
+    A budget for each topic is that, and one in total is divided evenly, a remainder among the first topics; `used` is
+    how much of it went into other topics.
+    """
+    if strategy.per_topic is not None:
+        return {topic: min(size, strategy.per_topic) for topic, size in sizes.items()}
+    topics = sorted(sizes, key=natural_order)
+    return dict(
+        zip(topics, shares(max((strategy.budget or 0) - used, 0), [sizes[topic] for topic in topics]), strict=True)
+    )

@@ -1,0 +1,118 @@
+"""Strategies tried on judgements that exist: how soon each finds what is relevant, and ranks the runs as all do."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotator.evaluation.metrics.names import parse_measures
+from annotator.evaluation.metrics.scoring import score_runs
+from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, TopicRuns, parse_strategy, shares, simulate
+from annotator.evaluation.significance.rank_correlation import kendall_tau_b
+
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
+DEEPEST = 999_999_999
+MEASURE = parse_measures(["AP"])
+
+Documents = NDArray[np.int32]
+Grades = Mapping[int, int]  # by document
+
+
+@dataclass(frozen=True)
+class Point:
+    """What a strategy comes to when a share of the judgements is made; tau is None where there is no order to compare.
+
+    It may judge fewer documents than its share allows, when it wants no more of a topic.
+    """
+
+    share: float
+    judged: int
+    found: float  # of all relevant documents
+    tau: float | None
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A strategy to be tried; the start depth is None when it has none."""
+
+    strategy: Strategy
+
+    @property
+    def start_depth(self) -> int | None:
+        """How deep it pools every run before it chooses."""
+        return self.strategy.start_depth if self.strategy.definition.kind is Kind.ADAPTIVE else None
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedPool:
+    """The judged documents that some run has, by topic key, and the runs: by topic key the documents, best first."""
+
+    numbers: Mapping[int, str]
+    grades: Mapping[int, Grades]
+    runs: Sequence[Mapping[int, Documents]]
+    relevant_from: int
+
+    @property
+    def judged(self) -> int:
+        """How many documents are judged."""
+        return sum(map(len, self.grades.values()))
+
+    @property
+    def relevant(self) -> int:
+        """How many of them are relevant."""
+        return sum(self._relevant_in(grades) for grades in self.grades.values())
+
+    def _relevant_in(self, grades: Grades) -> int:
+        return sum(grade >= self.relevant_from for grade in grades.values())
+
+    def budgets(self, share: float) -> dict[int, int]:
+        """Divide a share of all judgements over the topics, as a budget in total is divided."""
+        total = round(share * self.judged)
+        return dict(zip(self.grades, shares(total, [len(grades) for grades in self.grades.values()]), strict=True))
+
+    def means(self, grades: Mapping[int, Grades]) -> list[float]:
+        """Mean AP of each run by these judgements, over all topics."""
+        scores = score_runs(self.runs, grades, self.numbers, MEASURE, self.relevant_from)
+        return [float(value) for value in scores.means[:, 0]]
+
+    def points(self, orders: Mapping[int, Documents], means: Sequence[float]) -> tuple[Point, ...]:
+        """Tell what comes of judging topics in these orders; `means` are the runs' by all judgements."""
+        return tuple(self._point(share, orders, means) for share in SHARES)
+
+    def _point(self, share: float, orders: Mapping[int, Documents], means: Sequence[float]) -> Point:
+        budgets = self.budgets(share)
+        grades = {
+            topic: {document: all_grades[document] for document in orders[topic][: budgets[topic]].tolist()}
+            for topic, all_grades in self.grades.items()
+        }
+        judged = sum(map(len, grades.values()))
+        found = sum(map(self._relevant_in, grades.values())) / self.relevant
+        return Point(share, judged, found, kendall_tau_b(means, self.means(grades)))
+
+
+def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None) -> list[Trial]:
+    """Make ready to try strategies, of all when none is named; adaptive ones once with each start depth.
+
+    Raises `InvalidValueError` for an unknown strategy, and for depths and strata that cannot be.
+    """
+    tried: list[Trial] = []
+    for name in names or STRATEGIES:
+        # How much is to be judged is what the trial varies.
+        said: dict[str, str | int] = {"depth": DEEPEST} if name.lower() == "depth" else {"budget": DEEPEST}
+        if name.lower() == "stratified":
+            said = {} if strata is None else {"strata": strata}
+        first = parse_strategy(name, said)
+        if first.definition.kind is Kind.ADAPTIVE:
+            tried += [Trial(parse_strategy(name, {**said, "start_depth": depth})) for depth in start_depths]
+        else:
+            tried.append(Trial(first))
+    return tried
+
+
+def orders_of_topic(
+    tried: Sequence[Trial], runs: TopicRuns, grades: Grades, relevant_from: int, *, most: int, seed: int
+) -> list[Documents]:
+    """Give for each trial the order in which it has the first documents of a topic judged."""
+    relevant = {document: grade >= relevant_from for document, grade in grades.items()}
+    return [simulate(trial.strategy, runs, relevant, most=most, seed=seed) for trial in tried]

@@ -1,0 +1,1 @@
+"""Reading, writing and settling of qrels."""

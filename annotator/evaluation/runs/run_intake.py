@@ -1,0 +1,174 @@
+"""Takes in files of runs one after the other: what each says, what is wrong with it, and what is strange about it."""
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from pathlib import PurePath
+
+import numpy as np
+
+from annotator.errors import Problems, Sentence
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
+from annotator.evaluation.runs.numbered_runs import read_numbered_run
+from annotator.evaluation.runs.parsed_runs import NumberedRun
+from annotator.evaluation.runs.rankings import encode_documents, encode_scores
+from annotator.evaluation.runs.run_format import first_tag_of
+from annotator.evaluation.runs.run_lines import UNKNOWN_TOPIC
+from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus
+
+GREATEST_TAG_LENGTH = 128
+DOCUMENTS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class RunRules:
+    """What a run of a collection is held to: the topics it may answer and those it should, and how long lists may be.
+
+    `refused_tags` are the tags it cannot have, each with the reason; `checksums` of files that are stored already, by
+    tag; `unknown_topic` is what is told of any other topic.
+    """
+
+    topics: frozenset[str]
+    wanted_topics: frozenset[str]
+    most_documents: int
+    unpacked_limit: int
+    tag_from_file: bool = False
+    refused_tags: Mapping[str, Sentence] = field(default_factory=dict)
+    checksums: Mapping[str, str] = field(default_factory=dict)
+    unknown_topic: Sentence = UNKNOWN_TOPIC
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRun:
+    """A run that was read without a problem, and what is strange about it."""
+
+    file_name: str
+    parsed: NumberedRun
+    warnings: tuple[Sentence, ...]
+
+
+class RunIntake:
+    """Reads runs that are to be stored together; `problems` says what is wrong with any of them."""
+
+    def __init__(self, rules: RunRules) -> None:
+        """Begin with no file."""
+        self.rules = rules
+        self.problems = Problems()
+        self.documents = DocnoNumbers()
+        self._files: dict[str, str] = {}  # by tag
+
+    def read(self, name: str, content: bytes) -> ReadRun | None:
+        """Read one file, or return None after its problems have been noted."""
+        text = unpack_into(self.problems, name, content, self.rules.unpacked_limit)
+        if text is None:
+            return None
+        given = tag_of(name) if self.rules.tag_from_file else None
+        line, first_tag = first_tag_of(text)
+        is_free = self._tag_is_free(name, content, line, given or first_tag)
+        run = read_numbered_run(
+            name,
+            text,
+            self.problems,
+            self.documents,
+            topics=self.rules.topics,
+            tag=given,
+            unknown_topic=self.rules.unknown_topic,
+        )
+        if run is None or not is_free:
+            return None
+        warnings = warnings_of(run, topics=self.rules.wanted_topics, most_documents=self.rules.most_documents)
+        return ReadRun(name, run, tuple(warnings))
+
+    def _tag_is_free(self, name: str, content: bytes, line: int, tag: str) -> bool:
+        """Note a tag that the run cannot have, or that another of these files has."""
+        before = self.problems.total
+        if not tag:
+            return True  # a line too short to have one, which the reading of the run notes
+        refusal = self._refusal(content, tag)
+        if len(tag) > GREATEST_TAG_LENGTH or not tag.isprintable() or any(map(str.isspace, tag)):
+            refusal = Sentence(
+                "A tag has at most %(most)d printable characters and no blanks.", {"most": GREATEST_TAG_LENGTH}
+            )
+        elif refusal is None and tag in self._files:
+            refusal = Sentence("The tag %(tag)s is also the tag of %(other)s.", {"tag": tag, "other": self._files[tag]})
+        if refusal is not None:
+            self.problems.add(name, line, refusal.template, **refusal.values)
+        self._files.setdefault(tag, name)
+        return self.problems.total == before
+
+    def _refusal(self, content: bytes, tag: str) -> Sentence | None:
+        """Say why the tag cannot be used, if so; that the very file is stored already comes first."""
+        checksum = self.rules.checksums.get(tag)
+        if checksum is not None and checksum == checksum_of(content):
+            return Sentence("This very file is stored already, as the run %(tag)s.", {"tag": tag})
+        return self.rules.refused_tags.get(tag)
+
+
+class DocumentIds:
+    """Which row of the database each document of an intake has, and whether its text is there."""
+
+    def __init__(self, documents: DocnoNumbers, *, corpus_is_loaded: bool) -> None:
+        """Begin with none known; only of a loaded corpus is it worth telling what it does not have."""
+        self.corpus_is_loaded = corpus_is_loaded
+        self._documents = documents
+        self._ids: Numbers = np.zeros(documents.count, np.int32)
+        self._has_text = np.zeros(documents.count, np.bool_)
+
+    def copy(self) -> "DocumentIds":
+        """Return one that learns for itself from now on."""
+        other = copy(self)
+        other._ids, other._has_text = self._ids.copy(), self._has_text.copy()  # noqa: SLF001 - it is of this class
+        return other
+
+    def take(self, rows: Sequence[tuple[str, int, bool]]) -> None:
+        """Learn docno, row id and whether there is a text; documents of no run are passed over."""
+        docnos, ids, has_text = zip(*rows, strict=True) if rows else ((), (), ())
+        numbers = self._documents.find(docnos)
+        known = numbers >= 0
+        self._ids[numbers[known]] = np.array(ids, np.int32)[known]
+        self._has_text[numbers[known]] = np.array(has_text, np.bool_)[known]
+
+    @property
+    def missing_count(self) -> int:
+        """How many documents have no row."""
+        return int(np.count_nonzero(self._ids == 0))
+
+    def missing(self) -> Iterator[tuple[Numbers, list[str]]]:
+        """Yield the documents without a row, some at a time, with their docnos.
+
+        They stand in the order of their bytes as far as that is quick to tell: tables and indexes grow at one end.
+        """
+        numbers = self._documents.in_byte_order(np.flatnonzero(self._ids == 0).astype(np.int32))
+        for start in range(0, numbers.size, DOCUMENTS_AT_ONCE):
+            some = numbers[start : start + DOCUMENTS_AT_ONCE]
+            yield some, self._documents.docnos_of(some)
+
+    def give(self, numbers: Numbers, ids: Sequence[int]) -> None:
+        """Learn the row ids of documents that have one now, without a text."""
+        self._ids[numbers] = ids
+
+    def warnings_of(self, run: NumberedRun) -> list[Sentence]:
+        """Tell of the run's documents that a loaded corpus does not have."""
+        return warnings_of_corpus(run, self._has_text) if self.corpus_is_loaded else []
+
+    def packed_lists(self, run: NumberedRun) -> Iterator[tuple[str, bytes, bytes]]:
+        """Yield topic number, row ids and scores of each list, packed as ranked lists are stored."""
+        ids = self._ids[run.documents]
+        bounds = run.begins.tolist()
+        for topic, begin, end in zip(run.topics, bounds, bounds[1:], strict=False):
+            yield topic, encode_documents(ids[begin:end]), encode_scores(run.scores[begin:end])
+
+
+def checksum_of(content: bytes) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def tag_of(file_name: str) -> str:
+    """The tag a file's name gives: without folder, `.gz` and `.txt`."""
+    name = PurePath(file_name).name
+    for ending in (".gz", ".txt"):
+        name = name.removesuffix(ending)
+    return name

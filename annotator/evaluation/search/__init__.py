@@ -1,0 +1,1 @@
+"""Search queries, snippets and near-duplicates."""

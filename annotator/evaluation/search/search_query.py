@@ -1,0 +1,233 @@
+"""What people type to search: AND, OR, NOT, "phrases", prefixes*, parentheses; read into a small tree or refused."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.search.search_text import IS_DENSE, RUN, fold, phrase_of
+from annotator.evaluation.search.search_tree import All, AnyOf, Asked, Query, asked_in
+
+LONGEST_QUERY = 1_000
+MOST_WORDS = 100
+DEEPEST = 10
+SHORTEST_BEGINNING = 2
+
+OPERATORS = ("AND", "OR", "NOT")
+# What keyboards and word processors make of quotation marks, parentheses and stars.
+PLAIN = str.maketrans("“”„‟«»\uff02\uff08\uff09\uff0a", '"""""""()*')
+PIECE = re.compile(r'[()]|"(?P<quoted>[^"]*)(?P<closed>"?)(?P<star>\*?)|(?P<word>[^\s()"]+)')
+
+
+def parse_query(text: str) -> Query:
+    """Read a query; words side by side are all wanted, and AND binds closer than OR.
+
+    Raises `InvalidValueError` with a sentence that says what is wrong and at which character, counted from 1.
+    """
+    check_free_text(text, LONGEST_QUERY)
+    reader = _Reader(list(_tokens(text)))
+    if not reader.tokens:
+        raise InvalidValueError("There is nothing to search for: write a word.")
+    query = reader.any_of(0)
+    if reader.token is not None:
+        raise InvalidValueError(
+            "The parenthesis at character %(place)d closes nothing: leave it out.", place=reader.token.place
+        )
+    count = sum(len(asked.phrase.words) for asked in asked_in(query))
+    if count > MOST_WORDS:
+        raise InvalidValueError(
+            "The query has %(count)d words, where at most %(most)d are possible (of Korean, Chinese and Japanese each "
+            "sign counts as one).",
+            count=count,
+            most=MOST_WORDS,
+        )
+    return query
+
+
+def any_word_of(text: str) -> str:
+    """A query for documents with any of the words of a text, such as a topic's title; empty when it has no word.
+
+    A word that comes twice is asked for once, and what is too much for a query is left out.
+    """
+    words: dict[str, str] = {}
+    for run in RUN.findall(text):
+        if phrase_of(run).words:
+            words.setdefault(fold(run), run.lower() if run in OPERATORS else run)
+    query, signs = "", 0
+    for word in words.values():
+        longer = f"{query} OR {word}" if query else word
+        signs += len(phrase_of(word).words)
+        if len(longer) > LONGEST_QUERY or signs > MOST_WORDS:
+            break
+        query = longer
+    return query
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A piece of a query: an operator, a parenthesis (`sign`), or something asked for."""
+
+    place: int
+    sign: str
+    asked: Asked | None = None
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for piece in PIECE.finditer(text.translate(PLAIN)):
+        place, whole = piece.start() + 1, piece[0]
+        if piece["quoted"] is not None:
+            yield _Token(place, "", _quoted(place, piece))
+        elif piece["word"] is None or whole in OPERATORS:
+            yield _Token(place, whole)
+        else:
+            yield _Token(place, "", _word(place, whole))
+
+
+def _quoted(place: int, piece: re.Match[str]) -> Asked:
+    text = " ".join(piece["quoted"].split())
+    if not piece["closed"]:
+        raise InvalidValueError("The quotation mark at character %(place)d is not closed.", place=place)
+    if not text:
+        raise InvalidValueError("The quotation marks at character %(place)d have nothing between them.", place=place)
+    if "*" in text:
+        raise InvalidValueError(
+            "A * inside quotation marks finds nothing (character %(place)d): write it behind them.", place=place
+        )
+    return _checked(Asked(text, quoted=True, opens=bool(piece["star"])), place)
+
+
+def _word(place: int, word: str) -> Asked:
+    text = word.removesuffix("*")
+    if not text:
+        raise InvalidValueError(
+            "A * alone is no word (character %(place)d): write the beginning of a word before it.", place=place
+        )
+    if "*" in text:
+        raise InvalidValueError(
+            "A * stands only at the end of a word, as in “retriev*”, not as in “%(word)s” (character %(place)d).",
+            word=word,
+            place=place,
+        )
+    if text.startswith("-") and phrase_of(text).words:
+        raise InvalidValueError(
+            "To leave documents out write NOT and a blank in place of the - at character %(place)d.", place=place
+        )
+    return _checked(Asked(text, opens=text != word), place)
+
+
+def _checked(asked: Asked, place: int) -> Asked:
+    words = asked.phrase.words
+    if not words:
+        raise InvalidValueError(
+            "“%(text)s” at character %(place)d has no letter and no digit to search for.", text=asked.text, place=place
+        )
+    if asked.opens and len(words[-1]) < SHORTEST_BEGINNING and not IS_DENSE.match(words[-1]):
+        raise InvalidValueError(
+            "“%(text)s” at character %(place)d is too short a beginning: write %(least)d letters or more before the *.",
+            text=asked,
+            place=place,
+            least=SHORTEST_BEGINNING,
+        )
+    return asked
+
+
+class _Reader:
+    """Reads tokens by recursive descent; each method leaves `token` behind what it has read."""
+
+    def __init__(self, tokens: list[_Token]) -> None:
+        """Begin with the first."""
+        self.tokens = tokens
+        self.at = 0
+
+    @property
+    def token(self) -> _Token | None:
+        """The next token, None at the end."""
+        return self.tokens[self.at] if self.at < len(self.tokens) else None
+
+    def sign(self) -> str:
+        """The operator or parenthesis that comes next, empty for anything else."""
+        return self.token.sign if self.token else ""
+
+    def any_of(self, depth: int) -> Query:
+        """One or more conjunctions with OR between them."""
+        parts = [self.all_of(depth)]
+        while self.sign() == "OR":
+            self.at += 1
+            parts.append(self.all_of(depth, after=self.tokens[self.at - 1]))
+        return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
+
+    def all_of(self, depth: int, after: _Token | None = None) -> Query:
+        """Parts side by side, with or without AND between them; `after` is the OR before them."""
+        parts: list[Query] = []
+        without: list[Query] = []
+        first = self.token
+        while self.token is not None and self.sign() not in {"OR", ")"}:
+            if self.sign() == "AND":
+                if not (parts or without):
+                    raise _lacks("left", self.token)
+                after = self.token
+                self.at += 1
+                if self.sign() in {"AND", "OR", ")"} or self.token is None:
+                    raise _lacks("right", after)
+            (without if self.sign() == "NOT" else parts).append(self.part(depth))
+            after = None
+        if not parts:
+            raise _no_part(first, after, self.token, excluded=bool(without))
+        return All(tuple(parts), tuple(without)) if len(parts) + len(without) > 1 else parts[0]
+
+    def part(self, depth: int) -> Query:
+        """A word, a phrase, or a query in parentheses; a NOT before it is passed over."""
+        token = self.tokens[self.at]
+        self.at += 1
+        if token.sign == "NOT":
+            if self.token is None or self.sign() in {*OPERATORS, ")"}:
+                raise _lacks("right", token)
+            return self.part(depth)
+        return token.asked if token.asked is not None else self.parenthesised(token, depth + 1)
+
+    def parenthesised(self, opened: _Token, depth: int) -> Query:
+        """What stands between an opened parenthesis and its partner."""
+        if depth > DEEPEST:
+            raise InvalidValueError("Parentheses are possible %(most)d deep, not deeper.", most=DEEPEST)
+        if self.sign() == ")":
+            raise InvalidValueError(
+                "The parentheses at character %(place)d have nothing between them.", place=opened.place
+            )
+        query = self.any_of(depth) if self.token is not None else None
+        if query is None or self.token is None:
+            raise InvalidValueError("The parenthesis at character %(place)d is not closed.", place=opened.place)
+        self.at += 1
+        return query
+
+
+def _no_part(first: _Token | None, after: _Token | None, behind: _Token | None, *, excluded: bool) -> InvalidValueError:
+    """Why there is nothing to find where something should stand."""
+    if excluded and first is not None:
+        return InvalidValueError(
+            "NOT at character %(place)d only leaves documents out: say beside it what to find, as in “cats NOT dogs”.",
+            place=first.place,
+        )
+    if after is not None:
+        return _lacks("right", after)
+    if behind is not None and behind.sign == "OR":
+        return _lacks("left", behind)
+    return InvalidValueError(
+        "The parenthesis at character %(place)d closes nothing: leave it out.", place=behind.place if behind else 1
+    )
+
+
+def _lacks(side: str, operator: _Token) -> InvalidValueError:
+    if side == "left":
+        return InvalidValueError(
+            "%(operator)s at character %(place)d has nothing before it: write what it joins, or “%(operator)s” in "
+            "quotation marks to search for the word.",
+            operator=operator.sign,
+            place=operator.place,
+        )
+    return InvalidValueError(
+        "%(operator)s at character %(place)d has nothing behind it: write what it joins, or “%(operator)s” in "
+        "quotation marks to search for the word.",
+        operator=operator.sign,
+        place=operator.place,
+    )

@@ -1,0 +1,220 @@
+"""Disputes: pool items whose judges differ and that nobody has decided. What adjudicators draw, and how far they are.
+
+People alone are in dispute, not machines. A document that only repeats another with the same text is none of its own:
+whoever decides the other decides it, too. What organisers read of all items that several graded is in `differing`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, true
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.agreement.decisions import GRADE, Decided, decided_grades
+from annotator.storage.collections.collection import ACCEPTED, Collection, Topic
+from annotator.storage.documents.documents import chunks
+from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
+from annotator.storage.judging.duplicates import SHOWN
+from annotator.storage.judging.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, lend
+from annotator.storage.people.accounts import User
+from annotator.storage.pools.pools import PoolItem
+
+# What a carried judgement repeats.
+Repeated = aliased(Judgement)
+
+
+class OwnDisputes(NamedTuple):
+    """A topic as an adjudicator has it: what is in dispute, what of it waits for them, what they decided, put off.
+
+    What they judged themselves is not among what is in dispute: they would learn that others differ from them.
+    """
+
+    in_dispute: int = 0
+    waiting: int = 0
+    decided: int = 0
+    put_off: int = 0
+
+
+class Disputes(NamedTuple):
+    """A topic's documents that are in dispute, in the hands of adjudicators, and decided."""
+
+    in_dispute: int = 0
+    in_hands: int = 0
+    decided: int = 0
+
+
+class JudgedWord(NamedTuple):
+    """What a judge said of a document that was decided, and what was decided."""
+
+    judge: str
+    grade: int
+    decided: int
+
+
+def draw_disputed(
+    session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime
+) -> bool:
+    """Put at most so many disputes of a topic into an adjudicator's hands; whether there were any.
+
+    Who sees the grades gets the worst first: those across the line of relevance, then those furthest apart. To others
+    this would tell the grades, and they get the documents in the order in which judges do.
+    """
+    session.flush()
+    disputed = _disputed(collection.id, PoolItem.topic_id == topic.id)
+    low, high = disputed.c.low, disputed.c.high
+    is_across = and_(low < collection.relevant_from, high >= collection.relevant_from)
+    worst_first = (case((is_across, 0), else_=1), low - high) if collection.shows_grades else ()
+    free = _undecided(disputed).where(_may_decide(judge_id), _is_unclaimed(judge_id))
+    in_order = free.order_by(*worst_first, PoolItem.priority, PoolItem.id).limit(count)
+    # On PostgreSQL what another draw holds at this moment is worth waiting for when nothing else is left.
+    for skip_locked in (True, False):
+        while items := session.scalars(in_order.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
+            # A lock looks at the item anew and not at its assignments, which somebody may have added meanwhile.
+            still_free = set(session.scalars(free.where(PoolItem.id.in_(items))))
+            if still_free:
+                drawn = [item for item in items if item in still_free]
+                lend(session, drawn, judge_id, now, dict.fromkeys(drawn, Purpose.ADJUDICATION))
+                return True
+    return False
+
+
+def own_disputes(
+    session: Session, collection_id: int, judge_id: int, in_topics: ColumnElement[bool] | None = None
+) -> dict[int, OwnDisputes]:
+    """Topic id → how an adjudicator stands there, of the topics with disputes or with work of theirs."""
+    open_, waiting, decided, put_off = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
+    counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_unclaimed(judge_id)))
+    undecided = _undecided(_disputed(collection_id, in_topics)).where(_may_decide(judge_id)).with_only_columns(*counts)
+    for topic_id, count, free in session.execute(undecided.group_by(PoolItem.topic_id)):
+        open_[topic_id], waiting[topic_id] = count, free
+    own = _adjudications(collection_id, in_topics).where(Assignment.judge_id == judge_id)
+    for topic_id, state, count in session.execute(own):
+        if state in HELD:
+            waiting[topic_id] += count
+        if state == AssignmentState.LATER:
+            put_off[topic_id] += count
+        if state == AssignmentState.DONE:
+            decided[topic_id] += count
+    return {
+        topic: OwnDisputes(open_[topic], waiting[topic], decided[topic], put_off[topic])
+        for topic in open_.keys() | waiting.keys() | decided.keys()
+    }
+
+
+def disputes(session: Session, collection_id: int, made: Sequence[Decided], now: datetime) -> dict[int, Disputes]:
+    """Topic id → how it stands with its disputes, of the accepted topics that have or had any.
+
+    `made` are the decisions of the collection. What somebody's lease has run out of is in nobody's hands.
+    """
+    over = {decision.pool_item_id for decision in made}
+    disputed = _disputed(collection_id, None)
+    rows = session.execute(select(disputed.c.id, disputed.c.topic_id))
+    open_ = Counter(topic_id for item, topic_id in rows if item not in over)
+    held = _adjudications(collection_id, None).where(ACCEPTED, Assignment.lease_until >= now)
+    in_hands = Counter[int]()
+    for topic_id, state, count in session.execute(held):
+        if state in HELD:
+            in_hands[topic_id] += count
+    shown = {decision.pool_item_id: decision.topic_id for decision in made if not decision.is_carried}
+    decided = Counter(shown.values())
+    return {
+        topic: Disputes(open_[topic], in_hands[topic], decided[topic])
+        for topic in open_.keys() | in_hands.keys() | decided.keys()
+    }
+
+
+def words_on_decided(session: Session, made: Iterable[Decided]) -> list[JudgedWord]:
+    """What people, not as adjudicators, say of documents that were decided and shown to them; the last decision counts.
+
+    `made` are the decisions, the earliest first.
+    """
+    decided = decided_grades(made)
+    words = (
+        select(User.name, GRADE, Judgement.pool_item_id)
+        .join(User, User.id == Judgement.judge_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(CURRENT, Judgement.grade.is_not(None), SHOWN, JUDGES, OF_PEOPLE)
+    )
+    return [
+        JudgedWord(name, grade, decided[item])
+        for some in chunks(sorted(decided))
+        for name, grade, item in session.execute(words.where(Judgement.pool_item_id.in_(some)))
+    ]
+
+
+def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """Item → the grades that people gave it, not as adjudicators; each once, from the lowest."""
+    given: dict[int, set[int]] = defaultdict(set)
+    rows = session.execute(
+        select(Judgement.pool_item_id, GRADE)
+        .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
+        .join(Assignment, Assignment.id == func.coalesce(Repeated.assignment_id, Judgement.assignment_id))
+        .where(Judgement.pool_item_id.in_(item_ids), CURRENT, Judgement.grade.is_not(None), OF_PEOPLE, JUDGES)
+    )
+    for item_id, grade in rows:
+        given[item_id].add(grade)
+    return {item_id: tuple(sorted(grades)) for item_id, grades in given.items()}
+
+
+def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subquery:
+    """The items on whose grades people differ, decided or not, from the lowest of their grades to the highest."""
+    return (
+        select(
+            *(PoolItem.id, PoolItem.topic_id),
+            *(func.min(Judgement.grade).label("low"), func.max(Judgement.grade).label("high")),
+        )
+        .select_from(PoolItem)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, true() if in_topics is None else in_topics)
+        .where(CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
+        .group_by(PoolItem.id, PoolItem.topic_id)
+        .having(func.min(Judgement.grade) != func.max(Judgement.grade), func.count().filter(SHOWN) > 0)
+        .subquery()
+    )
+
+
+def _undecided(disputed: Subquery) -> Select[int]:
+    """The items of these that nobody has decided."""
+    decision = (
+        select(Judgement.id)
+        .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
+        .join(Assignment, Assignment.id == func.coalesce(Repeated.assignment_id, Judgement.assignment_id))
+        .where(Judgement.pool_item_id == PoolItem.id, CURRENT, Judgement.grade.is_not(None), DECIDES, OF_PEOPLE)
+        .correlate(PoolItem)
+    )
+    return select(PoolItem.id).join(disputed, disputed.c.id == PoolItem.id).where(~decision.exists())
+
+
+def _is_unclaimed(judge_id: int) -> ColumnElement[bool]:
+    """Whether an item is in no adjudicator's hands, and this one has not had their say on it."""
+    has_decided = and_(DECIDES, Assignment.judge_id == judge_id)
+    return and_(~_has(has_decided), ~_has(and_(DECIDES, Assignment.state.in_(HELD))))
+
+
+def _may_decide(judge_id: int) -> ColumnElement[bool]:
+    """Whether this adjudicator never had an item as a judge.
+
+    What they were once given as a judge and gave back may still be judged by them, late.
+    """
+    own = and_(Assignment.judge_id == judge_id, JUDGES)
+    had = select(Assignment.pool_item_id).where(own, Assignment.state == AssignmentState.RETURNED)
+    return and_(~_has(own), PoolItem.id.not_in(had))
+
+
+def _has(whose: ColumnElement[bool]) -> Exists:
+    """The items of such assignments, held or done."""
+    return exists().where(Assignment.pool_item_id == PoolItem.id, HAS_IT, whose)
+
+
+def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) -> Select[int, str, int]:
+    """Topic id, state, and how many assignments to decide are in it."""
+    return (
+        select(PoolItem.topic_id, Assignment.state, func.count())
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, DECIDES, true() if in_topics is None else in_topics)
+        .group_by(PoolItem.topic_id, Assignment.state)
+    )

@@ -1,0 +1,207 @@
+"""A collection row by row: out of its tables as plain values, and into those of another site under ids of its own."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Table,
+    bindparam,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError
+from annotator.storage.collections.bundle_values import Row
+from annotator.storage.documents.documents import chunks
+from annotator.storage.site.columns import Base
+
+ROWS_AT_ONCE = 1_000
+# Of tables whose rows may be large.
+FEW_AT_ONCE = {"run_file": 1, "document": 100, "ranked_list": 50, "guideline_version": 50}
+
+# What is no part of a collection's archive, and why.
+LEFT_OUT: Mapping[str, str] = {
+    "api_token": "opens this site to a person",
+    "attempts": "counts what was tried at this site's doors",
+    "audit_event": "tells what was done at this site; it goes along to be read, and is not imported",
+    "deleted_part": "was deleted at this site",
+    "deletion": "was deleted at this site",
+    "document_words": "is made from the documents",
+    "ended_session": "keeps people out of this site",
+    "invitation": "opens this site to a person",
+    "job": "is work of this site's worker",
+    "job_part": "is work of this site's worker",
+    "user": "has its own part, without passwords",
+}
+COLLECTION = Base.metadata.tables["collection"]
+USER = Base.metadata.tables["user"]
+# In the order in which each comes after what it refers to; the collection itself comes first.
+TABLES = tuple(table for table in Base.metadata.sorted_tables if table.name not in LEFT_OUT and table is not COLLECTION)
+# Numbers of judges, in whose place 0 may stand.
+JUDGE_OR_EVERYBODY = ("topic_revision", "judge_id")
+# Made where somebody judged or asked, and unlike any other on a site.
+CLIENT_ID = "client_id"
+
+# Left out of archives, and gone with a collection that is removed for good; what refers to others comes first.
+OF_SITE = ("api_token", "document_words", "invitation", "job_part", "job")
+
+PLURALS = {"evidence": "evidence", "stratum": "strata", "user": "people"}
+
+Ids = dict[str, dict[int, int]]  # by table: what a row had for an id, and what it has here
+
+
+def part_of(table: Table) -> str:
+    """The name of the part that has a table's rows, such as topics.jsonl."""
+    return f"{PLURALS.get(table.name, f'{table.name}s')}.jsonl"
+
+
+def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]:
+    """The rows of a collection, in the order of their keys, as the database has them."""
+    statement = select(table).where(belongs(table, collection_id)).order_by(*table.primary_key)
+    at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
+    for row in session.execute(statement, execution_options={"yield_per": at_once}).mappings():
+        yield dict(row)
+
+
+def people_in(session: Session, collection_id: int) -> list[Row]:
+    """The accounts that anything of a collection refers to, without what only lets them sign in."""
+    wanted: set[int] = set()
+    for table in TABLES:
+        for column in _of_people(table):
+            wanted.update(session.scalars(select(column).where(belongs(table, collection_id)).distinct()))
+    told = [USER.c[name] for name in ("id", "name", "kind", "model", "prompt", "labelled_on")]
+    found = []
+    for some in chunks(sorted(id_ for id_ in wanted if id_)):
+        found += [
+            dict(row)
+            for row in session.execute(select(*told).where(USER.c.id.in_(some)).order_by(USER.c.id)).mappings()
+        ]
+    return found
+
+
+def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -> list[Row]:
+    """Store rows under ids of this site, and let them refer to what went before.
+
+    Returns what is left for `link_rows`: which of them refer to others of their table, which may come later. Raises
+    `InvalidValueError` when one refers to what is not there. It may be done again with the same rows.
+    """
+    key = _own_id(table)
+    to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
+    batch = [dict(row) for row in rows]
+    if key is not None:
+        mapped = ids.setdefault(table.name, {})
+        for row, new in zip(batch, next_ids(session, table, len(batch)), strict=True):
+            mapped[row[key.name]] = new
+            row[key.name] = new
+    waiting = []
+    for row in batch:
+        _refer(table, row, ids)
+        if any(row[column.name] is not None for column in to_itself):
+            waiting.append({f"to_{column.name}": row[column.name] for column in to_itself} | {"key": row["id"]})
+            row.update(dict.fromkeys(column.name for column in to_itself))
+    if CLIENT_ID in table.columns:
+        _make_unlike(session, table, batch)
+    session.execute(insert(table), batch)
+    return waiting
+
+
+def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) -> None:
+    """Let rows refer to others of their table, once all of it is stored."""
+    columns = [link.parent for link in table.foreign_keys if link.column.table is table]
+    links = [
+        {
+            name: value if name == "key" or value is None else _known(ids, table.name, value)
+            for name, value in row.items()
+        }
+        for row in waiting
+    ]
+    statement = (
+        update(table).where(table.c.id == bindparam("key")).values({c.name: bindparam(f"to_{c.name}") for c in columns})
+    )
+    session.connection().execute(statement, links)
+
+
+def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
+    """Whether a row is of the collection: itself, or what it stands below."""
+    if table is COLLECTION:
+        return table.c.id == collection_id
+    if "collection_id" in table.columns:
+        return table.c.collection_id == collection_id
+    column = next(column for column in table.columns if not column.nullable and _parent(column) is not None)
+    parent = cast("Table", _parent(column))
+    return column.in_(select(parent.c.id).where(belongs(parent, collection_id)))
+
+
+def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
+    """Ids that nobody else takes, in ascending order."""
+    if session.get_bind().dialect.name == "postgresql":
+        sequence = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
+        return session.scalars(sequence, {"name": f'"{table.name}"', "count": count}).all()
+    # Whoever writes to SQLite is alone.
+    first = session.scalars(select(func.coalesce(func.max(table.c.id), 0) + 1)).one()
+    if table.dialect_options["sqlite"]["autoincrement"]:
+        given_out = text("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = :name")
+        first = max(first, session.scalars(given_out, {"name": table.name}).one())
+    return range(first, first + count)
+
+
+def _parent(column: Column[Any]) -> Table | None:
+    """The table that a column refers to, people left aside."""
+    return next((link.column.table for link in column.foreign_keys if link.column.table is not USER), None)
+
+
+def _of_people(table: Table) -> Iterator[Column[Any]]:
+    for column in table.columns:
+        if _target(table, column) == USER.name:
+            yield column
+
+
+def _target(table: Table, column: Column[Any]) -> str | None:
+    """The name of the table that a column refers to."""
+    if (table.name, column.name) == JUDGE_OR_EVERYBODY:
+        return USER.name
+    return next((link.column.table.name for link in column.foreign_keys), None)
+
+
+def _own_id(table: Table) -> Column[Any] | None:
+    """The column with the row's own number; what is known by what it refers to has none."""
+    column = table.columns.get("id")
+    return column if column is not None and column.primary_key else None
+
+
+def _refer(table: Table, row: Row, ids: Ids) -> None:
+    for column in table.columns:
+        target, value = _target(table, column), row[column.name]
+        if target in {None, table.name} or value is None:
+            continue
+        if (table.name, column.name) == JUDGE_OR_EVERYBODY and value == 0:
+            continue
+        row[column.name] = _known(ids, str(target), value)
+
+
+def _known(ids: Ids, target: str, value: int) -> int:
+    try:
+        return ids[target][value]
+    except KeyError:
+        raise InvalidValueError(
+            "It refers to number %(number)d of “%(table)s”, which is not there.", number=value, table=target
+        ) from None
+
+
+def _make_unlike(session: Session, table: Table, batch: Sequence[Row]) -> None:
+    """Give those another client id whose own is taken here, as when a collection is imported beside itself."""
+    wanted = [row[CLIENT_ID] for row in batch]
+    taken = {
+        one
+        for some in chunks(wanted)
+        for one in session.scalars(select(table.c[CLIENT_ID]).where(table.c[CLIENT_ID].in_(some)))
+    }
+    for row in batch:
+        if row[CLIENT_ID] in taken:
+            row[CLIENT_ID] = f"{row[CLIENT_ID]}~{row['id']}"

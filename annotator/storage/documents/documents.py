@@ -1,0 +1,157 @@
+"""The documents of a collection; a row may exist with no text yet, because a run named it."""
+
+import json
+from collections.abc import Collection as SizedIterable
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+from typing import cast as cast_type
+
+from sqlalchemy import (
+    ARRAY,
+    ForeignKey,
+    Integer,
+    Row,
+    Select,
+    String,
+    Subquery,
+    Table,
+    UniqueConstraint,
+    cast,
+    false,
+    func,
+    insert,
+    literal,
+    select,
+    text,
+)
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.storage.site.columns import Base, ByteOrdered
+from annotator.storage.site.rows import fetch_rows, ids_as_rows
+
+Value = TypeVar("Value")
+
+CHUNK = 500  # bound values a statement; old SQLite builds allow 999
+ROWS_AT_ONCE = 10_000
+
+
+class Document(Base):
+    __tablename__ = "document"
+    # This index alone answers docno → id, so that a look-up of a corpus never reads its texts.
+    __table_args__ = (UniqueConstraint("collection_id", "docno"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    docno: Mapped[str] = mapped_column(ByteOrdered)
+    title: Mapped[str] = mapped_column(default="")
+    body: Mapped[str | None]
+    url: Mapped[str | None]
+    language: Mapped[str | None]
+    text_hash: Mapped[str | None]
+    # When another text took the place of the one it had; None also when an organiser let the judgements stand.
+    text_changed_at: Mapped[datetime | None]
+
+
+# Many rows go in through the table itself: the mapped class costs ten times as much a row.
+DOCUMENTS = cast_type("Table", Document.__table__)
+
+
+def document_ids(session: Session, collection_id: int, docnos: SizedIterable[str]) -> dict[str, int]:
+    """Docno → row id, for those of `docnos` that have a row."""
+    wanted = set(docnos)
+    rows = _rows_of(session, collection_id, len(wanted), [sorted(wanted)], select(Document.docno, Document.id))
+    return {docno: id_ for several in rows for docno, id_ in several if docno in wanted}
+
+
+def stored_documents(
+    session: Session, collection_id: int, count: int, docnos: Iterable[list[str]], *, with_text: bool
+) -> Iterator[Sequence[tuple[str, int, bool]]]:
+    """Docno, row id and whether there is a text, for those of `count` docnos that have a row and perhaps for others.
+
+    Without `with_text` no text is reported, and none is looked for, which is far quicker.
+    """
+    has_text = Document.body.is_not(None) if with_text else false()
+    statement = select(Document.docno, Document.id, has_text)
+    for rows in _rows_of(session, collection_id, count, docnos, statement):
+        yield [(docno, id_, bool(has_it)) for docno, id_, has_it in rows]
+
+
+def has_texts(session: Session, collection_id: int) -> bool:
+    """Whether the corpus is loaded: some document has a text."""
+    one = select(Document.id).where(Document.collection_id == collection_id, Document.body.is_not(None)).limit(1)
+    return session.scalar(one) is not None
+
+
+def _rows_of(
+    session: Session,
+    collection_id: int,
+    count: int,
+    docnos: Iterable[list[str]],
+    statement: Select[*tuple[Any, ...]],
+) -> Iterator[Sequence[Row[*tuple[Any, ...]]]]:
+    several = select(Document.id).where(Document.collection_id == collection_id).limit(count * 4).subquery()
+    statement = statement.where(Document.collection_id == collection_id)
+    if session.scalars(select(func.count()).select_from(several)).one() < count * 4:
+        # Asking for a good part of the corpus: one scan is quicker than many look-ups.
+        yield from session.execute(statement.execution_options(yield_per=ROWS_AT_ONCE)).partitions()
+        return
+    for part in docnos:
+        for chunk in chunks(part):
+            yield session.execute(statement.where(Document.docno.in_(chunk))).all()
+
+
+def find_or_add_documents(session: Session, collection_id: int, docnos: SizedIterable[str]) -> dict[str, int]:
+    """Docno → row id for all of `docnos`; rows without text are made for the new ones."""
+    known = document_ids(session, collection_id, docnos)
+    missing = sorted(set(docnos) - known.keys())
+    return known | dict(zip(missing, add_documents(session, collection_id, missing), strict=True))
+
+
+def add_documents(session: Session, collection_id: int, docnos: Sequence[str]) -> Sequence[int]:
+    """Make rows without text for docnos that have none, and return their ids in the same order."""
+    ids = _next_ids(session, len(docnos))
+    for start in range(0, len(docnos), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        # A statement for many rows takes a third of the time of as many executions of one for a single row.
+        rows = _unfolded(session, ids[some], docnos[some])
+        values = select(rows.c.id, literal(collection_id), rows.c.docno, literal(""))
+        session.execute(insert(DOCUMENTS).from_select(["id", "collection_id", "docno", "title"], values))
+    return ids
+
+
+def _next_ids(session: Session, count: int) -> Sequence[int]:
+    """Ids that nobody else takes: to know them before saves asking for each of a million rows afterwards."""
+    if _is_postgresql(session):
+        sequence = text("SELECT nextval(pg_get_serial_sequence('document', 'id')) FROM generate_series(1, :count)")
+        return session.scalars(sequence, {"count": count}).all()
+    # Whoever writes to SQLite is alone.
+    first = session.scalars(select(func.coalesce(func.max(Document.id), 0) + 1)).one()
+    return range(first, first + count)
+
+
+def _unfolded(session: Session, ids: Sequence[int], docnos: Sequence[str]) -> Subquery:
+    """Ids, in ascending order without a gap on SQLite, and docnos as rows, which cross over as one value or two."""
+    if _is_postgresql(session):
+        both = func.unnest(cast(list(ids), ARRAY(Integer)), cast(list(docnos), ARRAY(String)))
+        return select(both.table_valued("id", "docno").render_derived()).subquery()
+    docno = func.json_each(json.dumps(docnos, ensure_ascii=False)).table_valued("key", "value")
+    return select((docno.c.key + ids[0]).label("id"), docno.c.value.label("docno")).subquery()
+
+
+def _is_postgresql(session: Session) -> bool:
+    return session.get_bind().dialect.name == "postgresql"
+
+
+def chunks(values: list[Value]) -> Iterator[list[Value]]:
+    """The values, `CHUNK` at a time."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]
+
+
+def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
+    """Row id → docno."""
+    if not ids:
+        return {}
+    wanted = Document.id.in_(ids_as_rows(session, sorted(ids)))
+    return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))

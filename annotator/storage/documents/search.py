@@ -1,0 +1,229 @@
+"""The words that documents are found by, and the index over them: FTS5 on SQLite, a tsvector on PostgreSQL."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import cast
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    ForeignKey,
+    FromClause,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    and_,
+    delete,
+    event,
+    func,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+)
+from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.errors import NotAllowedError
+from annotator.storage.documents.documents import ROWS_AT_ONCE, Document, chunks
+from annotator.storage.pools.pools import PoolItem
+from annotator.storage.site.columns import Base
+from annotator.storage.site.rows import insert_rows
+
+# The migrations make the same by their own words. Everything here that `DocumentWords` does not describe bears the
+# name `document_words_index`, or is the column `document_words.vector`; migrations/env.py leaves it out of account.
+SQLITE_INDEX = (
+    # The words stand in the table, not in the index a second time. `ascii` parts at blanks and leaves our words alone.
+    """
+    CREATE VIRTUAL TABLE document_words_index
+    USING fts5(words, content='document_words', content_rowid='document_id', tokenize='ascii')
+    """,
+    # There is none for new rows: each would be a segment of its own in the index, at four times the cost.
+    """
+    CREATE TRIGGER document_words_index_deleted AFTER DELETE ON document_words BEGIN
+        INSERT INTO document_words_index(document_words_index, rowid, words)
+        VALUES ('delete', old.document_id, old.words);
+    END
+    """,
+)
+POSTGRES_INDEX = (
+    # Our words as they are: the parser behind to_tsvector would take some of them apart, each locale in its own way.
+    """
+    CREATE FUNCTION document_words_vector(words text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+        SELECT string_agg('''' || word || ''':' || places, ' ')::tsvector
+        FROM (
+            SELECT word, string_agg(place::text, ',') AS places
+            FROM unnest(string_to_array(words, ' ')) WITH ORDINALITY AS each(word, place)
+            GROUP BY word
+        ) AS lexemes
+    $$
+    """,
+    """
+    ALTER TABLE document_words
+    ADD COLUMN vector tsvector GENERATED ALWAYS AS (document_words_vector(words)) STORED
+    """,
+    "CREATE INDEX document_words_index ON document_words USING gin (vector)",
+)
+
+
+class DocumentWords(Base):
+    """The words of a document that has text, with blanks between them, in the form in which queries ask for them."""
+
+    __tablename__ = "document_words"
+
+    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), primary_key=True)
+    words: Mapped[str]
+
+
+WORDS = cast("Table", DocumentWords.__table__)
+
+
+def _make_index(_table: Table, connection: Connection, **_options: object) -> None:
+    for statement in SQLITE_INDEX if connection.dialect.name == "sqlite" else POSTGRES_INDEX:
+        connection.exec_driver_sql(statement)
+
+
+event.listen(WORDS, "after_create", _make_index)
+
+FTS5 = Table("document_words_index", MetaData(), Column("rowid", Integer), Column("words", String))
+ITSELF: ColumnElement[str] = literal_column("document_words_index")  # FTS5 calls the whole row by the name of the table
+VECTOR = literal_column("document_words.vector", TSVECTOR)
+
+# By the length of the document, too; see ts_rank's documentation.
+DIVIDED_BY_LENGTH = 1
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A query in the words of each database.
+
+    `tsquery` says which words a document must have, by which PostgreSQL looks it up; `exact` says all of it.
+    """
+
+    fts5: str
+    tsquery: str
+    exact: ColumnElement[bool]
+
+
+@dataclass(frozen=True)
+class FoundText:
+    """A document that was found."""
+
+    id: int
+    docno: str
+    title: str
+    body: str
+    language: str | None
+
+
+def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noqa: FBT001 - one of several conditions
+    """Whether a document of PostgreSQL has these words one after another; with `opens` the last may go on.
+
+    A tsvector keeps no places past 16,383 and 256 a word, so words that follow each other are looked for in the text.
+    """
+    text = " ".join(words)
+    if len(words) == 1:
+        return _matches(f"'{text}'" + (":*" if opens else ""))
+    padded = literal(" ") + DocumentWords.words + literal(" ")
+    return func.strpos(padded, f" {text}" if opens else f" {text} ") > 0
+
+
+def has_all(parts: Sequence[ColumnElement[bool]], without: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Whether a document of PostgreSQL has all of the one and none of the other."""
+    return and_(*parts, *map(not_, without))
+
+
+def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
+    """Whether a document of PostgreSQL has any of it."""
+    return or_(*parts)
+
+
+def find_words(
+    session: Session, collection_id: int, wanted: Wanted, *, first: int, most: int
+) -> tuple[int, list[FoundText]]:
+    """How many documents are found, and `most` of them from `first` on, best first, then by docno."""
+    source, condition, order = _search(session, collection_id, wanted)
+    total = session.scalar(select(func.count()).select_from(source).where(condition)) or 0
+    ids = select(Document.id).select_from(source).where(condition).order_by(order, Document.docno)
+    return total, _texts(session, session.scalars(ids.offset(first).limit(most)).all())
+
+
+def found_among(session: Session, collection_id: int, wanted: Wanted, ids: Iterable[int]) -> set[int]:
+    """Those of these documents that are found."""
+    source, condition, _ = _search(session, collection_id, wanted)
+    statement = select(Document.id).select_from(source).where(condition)
+    # Not by the key of documents, for the reason that `_search` gives.
+    return {
+        id_ for chunk in chunks(list(ids)) for id_ in session.scalars(statement.where((Document.id + 0).in_(chunk)))
+    }
+
+
+def _search(
+    session: Session, collection_id: int, wanted: Wanted
+) -> tuple[FromClause, ColumnElement[bool], ColumnElement[float]]:
+    """Where documents are looked for, which ones are found, and by what the best come first."""
+    # Not by the index of collections: SQLite would take that first, and ask FTS5 anew for each document.
+    condition: ColumnElement[bool] = Document.collection_id + 0 == collection_id
+    if session.get_bind().dialect.name == "sqlite":
+        source = FTS5.join(Document, Document.id == FTS5.c.rowid)
+        matches = ITSELF.op("MATCH", is_comparison=True)(wanted.fts5)
+        return source, condition & matches, func.bm25(ITSELF)
+    source = WORDS.join(Document, Document.id == WORDS.c.document_id)
+    rank = func.ts_rank(VECTOR, _tsquery(wanted.tsquery), DIVIDED_BY_LENGTH)
+    return source, condition & _matches(wanted.tsquery) & wanted.exact, rank.desc()
+
+
+def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
+    """Titles and bodies of those that are shown; of all that are sorted they would be too much to read."""
+    statement = select(Document.id, Document.docno, Document.title, Document.body, Document.language)
+    rows = session.execute(statement.where(Document.id.in_(ids)))
+    texts = {id_: FoundText(id_, docno, title, body or "", language) for id_, docno, title, body, language in rows}
+    return [texts[id_] for id_ in ids]
+
+
+def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
+    """Put documents that are not in the index into it, each with its words; count them."""
+    tables = [(WORDS, ("document_id", "words"))]
+    if session.get_bind().dialect.name == "sqlite":
+        tables.append((FTS5, ("rowid", "words")))
+    count = 0
+    several = iter(words)
+    while batch := list(islice(several, ROWS_AT_ONCE)):
+        for table, columns in tables:
+            insert_rows(session, table, columns, batch, at_once=ROWS_AT_ONCE)
+        count += len(batch)
+    return count
+
+
+def forget_documents(session: Session, document_ids: Sequence[int]) -> None:
+    """Take documents out of the index; those that are not in it do no harm."""
+    for chunk in chunks(list(document_ids)):
+        session.execute(delete(WORDS).where(WORDS.c.document_id.in_(chunk)))
+
+
+def refuse_judges_unless(*, judges_search: bool) -> None:
+    """Tell a judge that searching is not for judges here, by `NotAllowedError`, unless the organiser lets them."""
+    if not judges_search:
+        raise NotAllowedError("Judges of this collection judge what is pooled; the organiser has not let them search.")
+
+
+def pooled_items(session: Session, topic_id: int, document_ids: Sequence[int]) -> dict[int, int]:
+    """Document id → pool item id, of those documents that are pooled for the topic."""
+    statement = select(PoolItem.document_id, PoolItem.id).where(PoolItem.topic_id == topic_id)
+    return {
+        document_id: item_id
+        for chunk in chunks(list(document_ids))
+        for document_id, item_id in session.execute(statement.where(PoolItem.document_id.in_(chunk)))
+    }
+
+
+def _matches(tsquery: str) -> ColumnElement[bool]:
+    return VECTOR.op("@@", is_comparison=True)(_tsquery(tsquery))
+
+
+def _tsquery(text: str) -> ColumnElement[str]:
+    return literal(text).cast(TSQUERY)

@@ -1,0 +1,285 @@
+"""Documents of a topic with the very same text: one is judged, and the others carry its judgements.
+
+The one that *stands* for them was drawn or judged first, or else is a test question or the oldest. Whatever of the
+others somebody has in hand or has judged stays what it is, as does a judge's own word on one in a file of labels.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import (
+    ColumnElement,
+    Row,
+    Select,
+    String,
+    Update,
+    and_,
+    bindparam,
+    cast,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.collections.collection import Topic
+from annotator.storage.documents.documents import Document, chunks
+from annotator.storage.judging.conditions import HAS_IT
+from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.pools.pools import PoolItem
+from annotator.storage.topics.revisions import raise_of_judges, raise_revisions
+
+# Judgements of somebody who was shown the document.
+SHOWN = Judgement.carried_from_id.is_(None)
+
+# What a judgement that is carried over shares with the one it repeats.
+CARRIED = ("judge_id", "grade", "cannot_judge", "guideline_version_id", "judged_at", "received_at", "late")
+
+Duplicate = aliased(PoolItem)
+Present = aliased(Judgement)
+
+# Asked for every judgement, so it is not put together each time.
+A_DUPLICATE = select(PoolItem.id).where(PoolItem.duplicate_of_id.in_(bindparam("items", expanding=True))).limit(1)
+
+
+class _Item(NamedTuple):
+    id: int
+    taken: int
+    known_grade: int | None
+    duplicate_of_id: int | None
+    first_drawn: int | None  # the first assignment of those held or done
+
+
+def carry_over(session: Session, *judgements: Judgement) -> None:
+    """Let the duplicates of items say what was just said of these; the judgements are flushed.
+
+    Nothing happens to what a judge said of a duplicate itself.
+    """
+    of_item = {one.pool_item_id: one.id for one in judgements if one.current and one.carried_from_id is None}
+    if of_item and session.scalar(A_DUPLICATE, {"items": list(of_item)}) is not None:
+        _carry(session, Judgement.id.in_(of_item.values()))
+
+
+def carry_over_all(session: Session, collection_id: int, judge_id: int) -> None:
+    """The same for everything that a judge has said in a collection."""
+    topics = select(Topic.id).where(Topic.collection_id == collection_id)
+    _carry(session, Duplicate.topic_id.in_(topics) & (Judgement.judge_id == judge_id))
+
+
+def standing_item(session: Session, item_id: int) -> int:
+    """The item that is judged for this one: another with the same text, or itself."""
+    return session.scalars(select(PoolItem.duplicate_of_id).where(PoolItem.id == item_id)).one() or item_id
+
+
+def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
+    """Look for duplicates anew: those with another text now are let go, and new ones carry what was said before."""
+    released = _no_duplicates_now(session, topic_ids)
+    if released:
+        _let_nobody_record(session, topic_ids)
+        _release(session, released)
+    links = {item: standing for group in _twins(session, topic_ids) for item, standing in _links(group)}
+    if links:
+        _let_nobody_record(session, topic_ids)
+        _link(session, links)
+        _carry(session, Duplicate.topic_id.in_(topic_ids))
+
+
+def forget_loaded(session: Session) -> None:
+    """Read pool items again that were changed past their objects."""
+    for item in session.identity_map.values():
+        if isinstance(item, PoolItem):
+            session.expire(item)
+
+
+def _let_nobody_record(session: Session, topic_ids: Sequence[int]) -> None:
+    """Of these topics, until the transaction ends.
+
+    What they say of an item that is about to stand for others would not be carried, or it would be carried to one that
+    has another text by then.
+    """
+    topics = select(Topic.id).where(Topic.id.in_(topic_ids)).order_by(Topic.id)
+    session.execute(topics.with_for_update())
+
+
+def _no_duplicates_now(session: Session, topic_ids: Sequence[int]) -> Sequence[int]:
+    """The duplicates whose text is another than that of the item that stands for them."""
+    standing, own, other = aliased(PoolItem), aliased(Document), aliased(Document)
+    return session.scalars(
+        select(PoolItem.id)
+        .join(standing, standing.id == PoolItem.duplicate_of_id)
+        .join(own, own.id == PoolItem.document_id)
+        .join(other, other.id == standing.document_id)
+        .where(PoolItem.topic_id.in_(topic_ids), own.text_hash.is_distinct_from(other.text_hash))
+    ).all()
+
+
+def _release(session: Session, duplicates: Sequence[int]) -> None:
+    for some in chunks(list(duplicates)):
+        _run(session, update(PoolItem).where(PoolItem.id.in_(some)).values(duplicate_of_id=None))
+        carried = Judgement.pool_item_id.in_(some) & ~SHOWN & Judgement.current
+        _run(session, update(Judgement).where(carried).values(current=False))
+        shown_to_nobody = Assignment.pool_item_id.in_(some) & (Assignment.purpose == Purpose.CARRIED)
+        _run(session, update(Assignment).where(shown_to_nobody).values(state=AssignmentState.RETURNED))
+    raise_revisions(session, duplicates)
+    forget_loaded(session)
+
+
+def _twins(session: Session, topic_ids: Sequence[int]) -> Iterator[list[_Item]]:
+    """The items of each text that several items of a topic have."""
+    # The texts are read once, which takes the time; the few items with twins are looked up afterwards.
+    several = session.scalars(
+        select(func.aggregate_strings(cast(PoolItem.id, String), ","))
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(PoolItem.topic_id.in_(topic_ids), Document.text_hash.is_not(None))
+        .group_by(PoolItem.topic_id, Document.text_hash)
+        .having(func.count() > 1)
+    ).all()
+    groups = [sorted(map(int, ids.split(","))) for ids in several]
+    items = _items(session, [item for group in groups for item in group])
+    for group in groups:
+        if group[0] in items:
+            yield [items[item] for item in group]
+
+
+def _items(session: Session, ids: Sequence[int]) -> dict[int, _Item]:
+    """Those of the items whose texts are not empty."""
+    first_drawn = (
+        select(func.min(Assignment.id))
+        .where(Assignment.pool_item_id == PoolItem.id, HAS_IT, Assignment.purpose != Purpose.CARRIED)
+        .scalar_subquery()
+    )
+    statement = (
+        select(PoolItem.id, PoolItem.taken, PoolItem.known_grade, PoolItem.duplicate_of_id, first_drawn)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(Document.body != "")
+    )
+    return {
+        item[0]: _Item(*item)
+        for some in chunks(list(ids))
+        for item in session.execute(statement.where(PoolItem.id.in_(some)))
+    }
+
+
+def _links(group: Sequence[_Item]) -> Iterable[tuple[int, int]]:
+    """Duplicate and the item that stands for it, of those of one text that are not so already."""
+    stand_now = {row.duplicate_of_id for row in group}
+    standing = min(
+        (row for row in group if row.duplicate_of_id is None),
+        key=lambda row: (
+            row.taken == 0,
+            row.first_drawn or 0,
+            row.known_grade is None,
+            row.id not in stand_now,
+            row.id,
+        ),
+    )
+    keep = {row.id for row in group if row.taken and row.duplicate_of_id is None}
+    for row in group:
+        is_untouched = row.taken == 0 and row.known_grade is None
+        may_follow = is_untouched if row.duplicate_of_id is None else row.duplicate_of_id not in keep
+        if may_follow and standing.id not in {row.id, row.duplicate_of_id}:
+            yield row.id, standing.id
+
+
+def _link(session: Session, links: dict[int, int]) -> None:
+    # Somebody may have drawn it since it was looked at.
+    is_untouched = or_(PoolItem.taken == 0, PoolItem.duplicate_of_id.is_not(None))
+    nobody = {"judgements_wanted": 0, "is_overlap": False, "for_everyone": False}
+    session.connection().execute(
+        update(PoolItem)
+        .where(PoolItem.id == bindparam("item"), is_untouched)
+        .values(duplicate_of_id=bindparam("standing"), **nobody),
+        [{"item": item, "standing": standing} for item, standing in sorted(links.items())],
+    )
+    forget_loaded(session)
+
+
+def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
+    """Append what duplicates have not taken over yet from present judgements of the items that stand for them."""
+    rows = session.execute(_not_carried().where(concerned)).all()
+    if not rows:
+        return
+    for some in chunks([row.present_id for row in rows if row.present_id is not None]):
+        _run(session, update(Judgement).where(Judgement.id.in_(some)).values(current=False))
+    # Of the judge alone: others judge other documents of the topic at the same time.
+    raise_of_judges(session, {(row.duplicate_id, row.judge_id) for row in rows})
+    assignments = _carried_assignments(session, rows)
+    session.execute(
+        insert(Judgement),
+        [
+            {
+                "client_id": f"{row.client_id}~{row.duplicate_id}" + (f".{row.before}" if row.before else ""),
+                "assignment_id": assignments[row.duplicate_id, row.judge_id],
+                "pool_item_id": row.duplicate_id,
+                "replaces_id": row.present_id,
+                "carried_from_id": row.id,
+                "current": True,
+                "note": "",
+                **{name: getattr(row, name) for name in CARRIED},
+            }
+            for row in rows
+        ],
+    )
+
+
+def _not_carried() -> Select[*tuple[Any, ...]]:
+    """Judgements of items that stand for others, each with a duplicate that does not say the same yet.
+
+    `before` is how often the duplicate took this one over while it was a duplicate in earlier times.
+    """
+    earlier = aliased(Judgement)
+    before = (
+        select(func.count())
+        .where(earlier.pool_item_id == Duplicate.id, earlier.carried_from_id == Judgement.id)
+        .scalar_subquery()
+    )
+    in_hand = exists().where(
+        Assignment.pool_item_id == Duplicate.id,
+        Assignment.judge_id == Judgement.judge_id,
+        HAS_IT,
+    )
+    is_older = and_(Present.carried_from_id.is_not(None), Present.carried_from_id != Judgement.id)
+    return (
+        select(
+            *(Judgement.id, Judgement.client_id, *(getattr(Judgement, name) for name in CARRIED)),
+            Duplicate.id.label("duplicate_id"),
+            Present.id.label("present_id"),
+            Present.assignment_id.label("present_assignment_id"),
+            before.label("before"),
+        )
+        .join(Duplicate, Duplicate.duplicate_of_id == Judgement.pool_item_id)
+        .outerjoin(
+            Present,
+            and_(Present.pool_item_id == Duplicate.id, Present.judge_id == Judgement.judge_id, Present.current),
+        )
+        .where(Judgement.current, SHOWN, or_(and_(Present.id.is_(None), ~in_hand), is_older))
+        .order_by(Duplicate.id, Judgement.id)
+    )
+
+
+def _carried_assignments(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> dict[tuple[int, int], int]:
+    """(duplicate, judge) → the assignment behind what it carries; made where it carries nothing of the judge yet."""
+    known = {(row.duplicate_id, row.judge_id): row.present_assignment_id for row in rows}
+    made = [
+        {
+            "pool_item_id": row.duplicate_id,
+            "judge_id": row.judge_id,
+            "state": AssignmentState.DONE,
+            "purpose": Purpose.CARRIED,
+            "drawn_at": row.received_at,
+            "lease_until": row.received_at,
+        }
+        for row in rows
+        if row.present_id is None
+    ]
+    if made:
+        new = insert(Assignment).returning(Assignment.pool_item_id, Assignment.judge_id, Assignment.id)
+        known |= {(item, judge): id_ for item, judge, id_ in session.execute(new, made)}
+    return known
+
+
+def _run(session: Session, statement: Update) -> None:
+    session.execute(statement, execution_options={"synchronize_session": False})

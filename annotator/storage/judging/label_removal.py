@@ -1,0 +1,125 @@
+"""Taking an import of labels back: what each label replaced counts again, and items want a judge again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import ColumnElement, Table, and_, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.collections.collection import Topic
+from annotator.storage.documents.documents import chunks
+from annotator.storage.judging.conditions import OF_A_FILE
+from annotator.storage.judging.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.judging.labels import LabelFile
+from annotator.storage.people.accounts import User, UserKind
+from annotator.storage.pools.pools import PoolItem
+from annotator.storage.site.removal import Removal
+
+JUDGEMENTS, ASSIGNMENTS, FILES = (cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile))
+# Machines take no place, nor do second showings, decisions and what is carried over.
+_TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
+
+
+@dataclass(frozen=True)
+class ImportedLabels:
+    """The judgements of an import, those carried over from them besides, and the topics they are of."""
+
+    own: frozenset[int]
+    carried: frozenset[int]
+    topics: tuple[int, ...]
+
+    @property
+    def all_ids(self) -> frozenset[int]:
+        """All that goes with the import."""
+        return self.own | self.carried
+
+
+def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
+    """What is stored of an import."""
+    own = frozenset(session.scalars(select(Judgement.id).where(_of_file(file))))
+    carried = select(Judgement.id).where(Judgement.carried_from_id.in_(select(Judgement.id).where(_of_file(file))))
+    items = select(Judgement.pool_item_id).where(_goes(file))
+    topics = select(PoolItem.topic_id).where(PoolItem.id.in_(items)).distinct().order_by(PoolItem.topic_id)
+    return ImportedLabels(own, frozenset(session.scalars(carried)), tuple(session.scalars(topics)))
+
+
+def release_labels(session: Session, removal: Removal, file: LabelFile, labels: ImportedLabels) -> None:
+    """Take the labels out; what a judge said before counts again, and what they said later stays."""
+    heirs, current = _after_them(session, file, labels.all_ids)
+    other = aliased(Judgement)
+    lone = ~select(other.id).where(other.assignment_id == ASSIGNMENTS.c.id, ~_goes(file, other)).exists()
+    with_labels = ASSIGNMENTS.c.id.in_(select(Judgement.assignment_id).where(_goes(file)))
+    removal.take_out(
+        {
+            ASSIGNMENTS: and_(with_labels, lone),
+            JUDGEMENTS: JUDGEMENTS.c.id.in_(select(Judgement.id).where(_goes(file))),
+            FILES: FILES.c.id == file.id,
+        }
+    )
+    for later, earlier in sorted(heirs.items()):
+        removal.change(JUDGEMENTS.c.replaces_id, JUDGEMENTS.c.id == later, earlier)
+    for some in chunks(sorted(current)):
+        removal.change(JUDGEMENTS.c.current, JUDGEMENTS.c.id.in_(some), value=True)
+    recount_taken(session, labels.topics)
+
+
+def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
+    """Count anew how many places of the items of topics are taken."""
+    person = select(User.id).where(User.kind == UserKind.PERSON)
+    places = (
+        select(func.count(Assignment.id))
+        .where(
+            Assignment.pool_item_id == PoolItem.id,
+            Assignment.state != AssignmentState.RETURNED,
+            Assignment.purpose.not_in(_TAKES_NO_PLACE),
+            Assignment.judge_id.in_(person),
+        )
+        .scalar_subquery()
+    )
+    for some in chunks(list(topic_ids)):
+        session.execute(
+            update(PoolItem).where(PoolItem.topic_id.in_(some), PoolItem.taken != places).values(taken=places),
+            execution_options={"synchronize_session": False},
+        )
+
+
+def _after_them(session: Session, file: LabelFile, gone: frozenset[int]) -> tuple[dict[int, int], set[int]]:
+    """Judgement that stays → the one it replaces once those between are gone; and those that count again."""
+    of_judge = select(Judgement.id, Judgement.replaces_id, Judgement.current).where(
+        Judgement.judge_id == file.judge_id,
+        Judgement.pool_item_id.in_(select(Judgement.pool_item_id).where(_goes(file))),
+    )
+    rows = session.execute(of_judge).all()
+    replaces = {id_: earlier for id_, earlier, _ in rows}
+
+    def before(id_: int | None) -> int | None:
+        while id_ in gone:
+            id_ = replaces[id_]
+        return id_
+
+    heirs = {
+        id_: earlier
+        for id_, replaced, _ in rows
+        if id_ not in gone and replaced in gone and (earlier := before(replaced)) is not None
+    }
+    current = {earlier for id_, _, counts in rows if counts and id_ in gone and (earlier := before(id_)) is not None}
+    return heirs, current
+
+
+def _of_file(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
+    """Judgements by the ids that the import gave them; an archive brings them along, but not the numbers in front."""
+    pooled = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id)
+    return and_(
+        judgement.judge_id == file.judge_id,
+        judgement.client_id.like(f"{OF_A_FILE}%-{file.checksum[:24]}-%"),
+        judgement.carried_from_id.is_(None),
+        judgement.pool_item_id.in_(pooled.where(Topic.collection_id == file.collection_id)),
+    )
+
+
+def _goes(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
+    original = aliased(Judgement)
+    carried = judgement.carried_from_id.in_(select(original.id).where(_of_file(file, original)))
+    # Never neither true nor false: the contrary is asked for, too.
+    return or_(_of_file(file, judgement), and_(judgement.carried_from_id.is_not(None), carried))

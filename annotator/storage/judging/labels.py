@@ -1,0 +1,163 @@
+"""Labels from a file as the judgements of one judge."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple, cast
+
+from sqlalchemy import ForeignKey, Table, UniqueConstraint, select, update
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.storage.collections.collection import Topic
+from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
+from annotator.storage.judging.conditions import DECIDES
+from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
+from annotator.storage.judging.judge_queue import assignments_of
+from annotator.storage.judging.judging import (
+    ASSIGNMENTS,
+    HELD,
+    Assignment,
+    AssignmentState,
+    CannotJudge,
+    Judgement,
+    Purpose,
+)
+from annotator.storage.pools.pools import PoolItem
+from annotator.storage.site.columns import Base
+from annotator.storage.site.rows import driver_value, fetch_rows, ids_as_rows, insert_rows
+from annotator.storage.topics.revisions import raise_revisions
+
+# What a machine says that is no grade is kept in the note of a judgement without one.
+OUTSIDE_SCALE = "Outside the scale: "
+
+# Many rows go in through the table itself: the mapped class costs ten times as much a row.
+JUDGEMENTS = cast("Table", Judgement.__table__)
+LABEL_COLUMNS = (
+    *("client_id", "assignment_id", "pool_item_id", "judge_id", "grade", "cannot_judge", "note"),
+    *("judged_at", "received_at", "tab", "late", "current", "replaces_id"),
+)
+
+
+class LabelFile(Base):
+    """A file of labels that was taken in, so that the same one again never undoes what its judge changed since."""
+
+    __tablename__ = "label_file"
+    __table_args__ = (UniqueConstraint("collection_id", "judge_id", "checksum"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    name: Mapped[str]
+    checksum: Mapped[str]
+    imported_at: Mapped[datetime]
+
+
+class NewLabel(NamedTuple):
+    """A label that says something new, and the id under which it is stored once; without a grade the note says what."""
+
+    client_id: str
+    grade: int | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Said:
+    """The judge's present word on an item, or what was carried over to it."""
+
+    judgement_id: int
+    grade: int | None
+    note: str
+    is_carried: bool
+
+    def is_own(self, label: NewLabel) -> bool:
+        """Whether the judge said this of the item itself."""
+        is_same = self.grade == label.grade and (label.grade is not None or self.note == label.note)
+        return is_same and not self.is_carried
+
+
+def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Said]:
+    """Item → what this judge says of it now, in a collection."""
+    labels = (
+        select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
+    )
+    return {
+        item: Said(id_, grade, note, bool(is_carried))
+        for item, id_, grade, note, is_carried in fetch_rows(session, labels)
+    }
+
+
+def given_to_decide(session: Session, collection_id: int, judge_id: int) -> set[tuple[int, int]]:
+    """(topic id, document id) of what this judge was ever given as an adjudicator, in a collection."""
+    rows = session.execute(
+        select(PoolItem.topic_id, PoolItem.document_id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, Assignment.judge_id == judge_id, DECIDES)
+    )
+    return {(topic_id, document_id) for topic_id, document_id in rows}
+
+
+def append_labels(
+    session: Session,
+    collection_id: int,
+    judge_id: int,
+    new: Mapping[int, NewLabel],
+    said: Mapping[int, Said],
+    judged_at: datetime,
+    *,
+    takes_place: bool = True,
+) -> None:
+    """Append labels (item → label) and carry them over to documents with the same text; what was `said` is replaced.
+
+    Each is one of the judgements that its item wants, unless it `takes_place` of none.
+    """
+    assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
+    replaced = {item: said[item].judgement_id for item in new if item in said}
+    for chunk in chunks(list(replaced.values())):
+        session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
+    if new:
+        raise_revisions(session, new)
+        at = driver_value(session, JUDGEMENTS.c.judged_at, judged_at)
+        rows = (
+            (
+                *(label.client_id, assignments[item], item, judge_id, label.grade),
+                *(CannotJudge.OTHER.value if label.grade is None else None, label.note, at, at),
+                *("", False, True, replaced.get(item)),
+            )
+            for item, label in new.items()
+        )
+        insert_rows(session, JUDGEMENTS, LABEL_COLUMNS, rows, at_once=ROWS_AT_ONCE)
+    carry_over_all(session, collection_id, judge_id)
+
+
+def _assignments(
+    session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime, *, takes_place: bool
+) -> dict[int, int]:
+    """Item → the judge's assignment, done; made for the items the judge does not hold."""
+    # Nobody gives back meanwhile what is about to be done, as signing out does.
+    own = select(Assignment.id).where(Assignment.judge_id == judge_id, Assignment.state.in_(HELD))
+    session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
+    held = assignments_of(session, collection_id, judge_id)
+    missing = [item for item in items if item not in held]
+    if missing:
+        at = driver_value(session, ASSIGNMENTS.c.drawn_at, now)
+        done = (judge_id, AssignmentState.DONE.value, Purpose.FIRST.value, at, at)
+        columns = ("pool_item_id", "judge_id", "state", "purpose", "drawn_at", "lease_until")
+        insert_rows(session, ASSIGNMENTS, columns, ((item, *done) for item in missing), at_once=ROWS_AT_ONCE)
+        _take(session, missing if takes_place else [])
+    for chunk in chunks([held[item] for item in items if item in held]):
+        carried = Assignment.id.in_(chunk) & (Assignment.purpose == Purpose.CARRIED)
+        _take(session, session.scalars(select(Assignment.pool_item_id).where(carried)).all() if takes_place else [])
+        session.execute(update(Assignment).where(carried).values(purpose=Purpose.FIRST))
+        session.execute(update(Assignment).where(Assignment.id.in_(chunk)).values(state=AssignmentState.DONE))
+    return assignments_of(session, collection_id, judge_id)
+
+
+def _take(session: Session, items: Sequence[int]) -> None:
+    if items:
+        taken = update(PoolItem).where(PoolItem.id.in_(ids_as_rows(session, items)))
+        session.execute(taken.values(taken=PoolItem.taken + 1).execution_options(synchronize_session=False))
+        forget_loaded(session)

@@ -1,0 +1,164 @@
+"""What a judge said of the documents they see again, by assignment: for undo, and for changing one's mind."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from sqlalchemy import Table, and_, bindparam, exists, or_, select, text
+from sqlalchemy.orm import Session, aliased
+
+from annotator.storage.judging.drawing import HeldDocument, Queue
+from annotator.storage.judging.judge_desk import Evidence
+from annotator.storage.judging.judging import Assignment, Decision, Judgement, Purpose
+from annotator.storage.judging.saying import Passage
+from annotator.storage.pools.pools import PoolItem
+
+
+@dataclass(frozen=True)
+class ShownDocument:
+    """A document as a judge sees it, with what they said of it and the passages they kept.
+
+    `given` are the grades that an adjudicator is to see beside it, each once; nobody else is shown any.
+    """
+
+    assignment_id: int
+    document_id: int
+    docno: str
+    title: str
+    body: str | None
+    url: str | None
+    language: str | None
+    text_hash: str | None
+    said: "Said | None"
+    given: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Said:
+    """A judge's word on a document, with the passages they kept as evidence."""
+
+    judgement_id: int
+    assignment_id: int
+    decision: Decision
+    evidence: tuple[Passage, ...]
+
+
+# Put together once, from the table itself: it is asked for with one judgement in four.
+_JUDGEMENTS = cast("Table", Judgement.__table__).c
+ALL = (
+    select(
+        _JUDGEMENTS.id,
+        _JUDGEMENTS.assignment_id,
+        _JUDGEMENTS.pool_item_id,
+        _JUDGEMENTS.grade,
+        _JUDGEMENTS.cannot_judge,
+        _JUDGEMENTS.note,
+        _JUDGEMENTS.seconds,
+    )
+    .where(
+        _JUDGEMENTS.pool_item_id.in_(bindparam("items", expanding=True)), _JUDGEMENTS.judge_id == bindparam("judge_id")
+    )
+    .order_by(_JUDGEMENTS.id)
+)
+# Word for word as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
+CURRENT = ALL.where(text("judgement.current"))
+
+
+def shown(
+    session: Session,
+    documents: Sequence[HeldDocument],
+    judge_id: int,
+    given: Mapping[int, tuple[int, ...]] | None = None,
+) -> list[ShownDocument]:
+    """The documents as this judge sees them; `given` has grades by pool item."""
+    said = what_was_said(session, documents, judge_id)
+    return [
+        ShownDocument(
+            one.assignment_id,
+            one.document_id,
+            one.docno,
+            one.title,
+            one.body,
+            one.url,
+            one.language,
+            one.text_hash,
+            said.get(one.assignment_id),
+            given.get(one.pool_item_id, ()) if given else (),
+        )
+        for one in documents
+    ]
+
+
+def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, Said]:
+    """Assignment id → what this judge says of its document.
+
+    A document that is shown again looks as if it were new, until something is said of it this time.
+    """
+    again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
+    by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
+    wanted = {"judge_id": judge_id, "items": list(by_item)}
+    session.flush()
+    connection = session.connection()
+    judgements = list(connection.execute(CURRENT, wanted)) if by_item else []
+    if again:
+        wanted = {"judge_id": judge_id, "items": list(again.values())}
+        judgements += [one for one in connection.execute(ALL, wanted) if one.assignment_id in again]
+    # Of one that was shown again the last counts.
+    said = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
+    evidence = _evidence(session, [one.id for one in said.values()])
+    return {
+        assignment_id: Said(one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())))
+        for assignment_id, one in said.items()
+    }
+
+
+def said_before(
+    session: Session, topic_id: int, judge_id: int, present: Said | None, queue: Queue = Queue.JUDGING
+) -> int | None:
+    """The assignment that the judge judged just before this one (before now, when this one is not judged yet)."""
+    later = aliased(Judgement)
+    decides = Assignment.purpose == Purpose.ADJUDICATION
+    statement = (
+        select(Judgement.assignment_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Assignment, Assignment.id == Judgement.assignment_id)
+        .where(
+            PoolItem.topic_id == topic_id,
+            Judgement.judge_id == judge_id,
+            decides if queue == Queue.ADJUDICATION else ~decides,
+            or_(
+                Judgement.current,
+                # Of a second showing no word is current: the last one counts.
+                and_(
+                    Assignment.purpose == Purpose.RE_SHOWN,
+                    ~exists().where(
+                        later.pool_item_id == Judgement.pool_item_id,
+                        later.judge_id == judge_id,
+                        later.assignment_id == Judgement.assignment_id,
+                        later.id > Judgement.id,
+                    ),
+                ),
+            ),
+            Judgement.carried_from_id.is_(None),
+        )
+        .order_by(Judgement.id.desc())
+        .limit(1)
+    )
+    if present is not None:
+        statement = statement.where(
+            Judgement.id < present.judgement_id, Judgement.assignment_id != present.assignment_id
+        )
+    return session.scalar(statement)
+
+
+def _evidence(session: Session, judgement_ids: Sequence[int]) -> dict[int, list[Passage]]:
+    found: dict[int, list[Passage]] = {}
+    if judgement_ids:
+        rows = session.execute(
+            select(Evidence.judgement_id, Evidence.start, Evidence.end, Evidence.text)
+            .where(Evidence.judgement_id.in_(judgement_ids))
+            .order_by(Evidence.id)
+        )
+        for judgement_id, start, end, words in rows:
+            found.setdefault(judgement_id, []).append(Passage(start, end, words))
+    return found

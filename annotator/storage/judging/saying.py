@@ -1,0 +1,305 @@
+"""What a judge says in one transaction: their own assignments are locked, their words appended, the latest counts."""
+
+from collections.abc import Collection as SizedIterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from sqlalchemy import Row
+from sqlalchemy.orm import Session
+
+from annotator.storage.collections.collection import (
+    CollectionState,
+    Topic,
+    find_collection,
+    refuse_closed_judging,
+)
+from annotator.storage.judging.judging import BESIDES, IS_PERSON, AssignmentState, Decision, Purpose
+from annotator.storage.judging.saying_statements import (
+    A_GRADE,
+    A_VERSION,
+    FINISH,
+    HELD_NOW,
+    INSERT,
+    KEEP,
+    KNOWN,
+    LAST_OF_ASSIGNMENT,
+    LOCKED,
+    LOCKED_PLACE,
+    OWN,
+    OWN_ITEMS,
+    OWN_ONE,
+    OWN_TOPICS,
+    PLACE,
+    PUT_OFF,
+    REPLACE,
+    RULES_AND_KNOWN,
+    RULES_AND_ONE_KNOWN,
+    TAKE,
+)
+from annotator.storage.judging.selection import hold_back_choices
+from annotator.storage.site.database import has_one_writer
+from annotator.storage.topics.revisions import raise_revision
+
+
+@dataclass
+class OwnAssignment:
+    """An assignment of the judge who speaks; its state changes with what they say."""
+
+    id: int
+    pool_item_id: int
+    topic_id: int
+    state: str
+    lease_until: datetime
+    purpose: str
+    has_duplicates: bool
+
+    @property
+    def is_shown_again(self) -> bool:
+        """Whether the judge saw the item before."""
+        return self.purpose == Purpose.RE_SHOWN
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is theirs as an adjudicator."""
+        return self.purpose == Purpose.ADJUDICATION
+
+
+class Passage(NamedTuple):
+    """Words of a document that are kept as evidence, with their place in the text as shown."""
+
+    start: int
+    end: int
+    text: str
+
+
+class CurrentWord(NamedTuple):
+    """What a judge said last of an item."""
+
+    id: int
+    tab: str
+    sequence: int | None
+
+
+@dataclass(frozen=True)
+class Word:
+    """A judgement as it is to be stored; it waited for so many seconds in the browser."""
+
+    client_id: str
+    decision: Decision
+    tab: str
+    sequence: int | None
+    guideline_version_id: int | None
+    evidence: tuple[Passage, ...]
+    waited: float
+    received_at: datetime
+
+
+class Saying:
+    """One judge's words on assignments of one collection, which it locks until the transaction ends."""
+
+    def __init__(
+        self,
+        session: Session,
+        slug: str,
+        judge_id: int,
+        assignment_ids: SizedIterable[int],
+        client_ids: SizedIterable[str],
+    ) -> None:
+        """Lock and read what the judge is about to speak of; `ConflictError` when the judging has ended."""
+        self.session = session
+        self.judge_id = judge_id
+        self.collection_id = open_for_judging(session, slug)
+        # To ask the session each time takes long.
+        self._connection = session.connection()
+        rows = _own(session, self.collection_id, judge_id, list(assignment_ids))
+        self._assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
+        # Item → what the judge says of it now.
+        self._current = {row[1]: CurrentWord(*row[7:]) for row in rows if row[7] is not None}
+        rules = self._rules(list(client_ids))
+        self.grades = frozenset(value for kind, value, _, _ in rules if kind == A_GRADE)
+        # The number of each version of the guidelines → its row.
+        self.guidelines = {number: id_ for kind, number, id_, _ in rules if kind == A_VERSION}
+        # Client id → the item and the judge whose stored judgement it is.
+        self.known = {client_id: (item_id, judge) for _, item_id, judge, client_id in rules if client_id}
+        # Topics of which something was said, in this transaction.
+        self._raised: set[int] = set()
+        # What was said of items that have duplicates.
+        self.to_carry_over: list[int] = []
+
+    def _rules(self, client_ids: list[str]) -> Sequence[Row[int, int, int, str]]:
+        """What `RULES_AND_KNOWN` says."""
+        in_collection = {"collection_id": self.collection_id}
+        if len(client_ids) == 1:
+            return self._connection.execute(RULES_AND_ONE_KNOWN, {**in_collection, "client_id": client_ids[0]}).all()
+        return self._connection.execute(RULES_AND_KNOWN, {**in_collection, "client_ids": client_ids}).all()
+
+    def own(self, assignment_id: int) -> OwnAssignment | None:
+        """The judge's assignment, None for anybody else's.
+
+        One that was given back stands for the judge's newer hold of the same kind on the same item, if there is one.
+        """
+        assignment = self._assignments.get(assignment_id)
+        if assignment is None or assignment.state != AssignmentState.RETURNED:
+            return assignment
+        newer = (other for other in self._holds_besides(assignment) if other.decides == assignment.decides)
+        return next(newer, assignment)
+
+    def _holds_besides(self, returned: OwnAssignment) -> list[OwnAssignment]:
+        """What the judge has of the same item after this was given back; second showings are apart."""
+        return [
+            other
+            for other in self._assignments.values()
+            if other.pool_item_id == returned.pool_item_id
+            and other.is_shown_again == returned.is_shown_again
+            and other.state != AssignmentState.RETURNED
+        ]
+
+    def topic_number(self, assignment_id: int) -> str:
+        """The number of an assignment's topic."""
+        return self.session.get_one(Topic, self._assignments[assignment_id].topic_id).number
+
+    def earliest_lease(self) -> datetime | None:
+        """When the first of these assignments goes back to the queue, unless it is renewed."""
+        return min((one.lease_until for one in self._assignments.values()), default=None)
+
+    def put_off(self, assignment: OwnAssignment, at: datetime) -> None:
+        """The judge comes back to it last; what was judged or given back meanwhile stays as it is."""
+        if assignment.state == AssignmentState.LIVE:
+            self._connection.execute(PUT_OFF, {"assignment_id": assignment.id, "at": at})
+            assignment.state = AssignmentState.LATER
+
+    def append(self, assignment: OwnAssignment, word: Word) -> None:
+        """Store a judgement. It becomes the judge's current one unless a later one of the same tab has come before.
+
+        What is said of a document that was shown again is never current.
+        """
+        self._raise_revision(assignment.topic_id)
+        replaced = self._replaced_by(assignment)
+        is_overtaken = replaced is not None and _is_before(word, replaced)
+        becomes_current = not assignment.is_shown_again and not is_overtaken
+        if becomes_current and replaced is not None:
+            self._connection.execute(REPLACE, {"replaced_id": replaced.id})
+        replaces_id = replaced.id if replaced is not None and not is_overtaken else None
+        values = _values(assignment, word, self.judge_id)
+        result = self._connection.execute(INSERT, {**values, "current": becomes_current, "replaces_id": replaces_id})
+        (judgement_id,) = result.inserted_primary_key or (0,)
+        if word.evidence:
+            rows = [{"judgement_id": judgement_id, **passage._asdict()} for passage in word.evidence]
+            self._connection.execute(KEEP, rows)
+        if assignment.has_duplicates:
+            self.to_carry_over.append(judgement_id)
+        if becomes_current:
+            self._current[assignment.pool_item_id] = CurrentWord(judgement_id, word.tab, word.sequence)
+        self.known[word.client_id] = (assignment.pool_item_id, self.judge_id)
+        self._finish(assignment)
+
+    def _raise_revision(self, topic_id: int) -> None:
+        if topic_id not in self._raised:
+            self._raised.add(topic_id)
+            raise_revision(self._connection, topic_id, self.judge_id)
+
+    def _is_person(self) -> bool:
+        return self._connection.execute(IS_PERSON, {"whose": self.judge_id}).first() is not None
+
+    def _finish(self, assignment: OwnAssignment) -> None:
+        is_returned = assignment.state == AssignmentState.RETURNED
+        if is_returned and self._holds_besides(assignment):
+            return  # as a judge what they decide, or the other way round: nobody has an item twice
+        if is_returned and assignment.purpose not in BESIDES and self._is_person():
+            # Its place had gone back to the queue: the item now has one judgement more than its assignments counted.
+            self._connection.execute(TAKE, {"item_id": assignment.pool_item_id})
+        if assignment.state != AssignmentState.DONE:
+            self._connection.execute(FINISH, {"assignment_id": assignment.id})
+            assignment.state = AssignmentState.DONE
+
+    def _replaced_by(self, assignment: OwnAssignment) -> CurrentWord | None:
+        """What a word on this assignment replaces: of one that was shown again, what was said of it then."""
+        if not assignment.is_shown_again:
+            return self._current.get(assignment.pool_item_id)
+        place = {"pool_item_id": assignment.pool_item_id, "assignment_id": assignment.id, "judge_id": self.judge_id}
+        row = self._connection.execute(LAST_OF_ASSIGNMENT, place).one_or_none()
+        return None if row is None else CurrentWord(*row)
+
+
+def open_for_judging(session: Session, slug: str) -> int:
+    """The collection of that short name; `ConflictError` when its judging has ended, `NotFoundError` without it.
+
+    On PostgreSQL whoever would end it waits; see `refuse_closed_judging`.
+    """
+    # What runs past the mapped classes does not see what is still to be written.
+    session.flush()
+    statement = PLACE if has_one_writer(session) else LOCKED_PLACE
+    row = session.connection().execute(statement, {"slug": slug}).one_or_none()
+    if row is None:
+        return find_collection(session, slug).id
+    if row.state == CollectionState.CLOSED:
+        refuse_closed_judging(session, row.id)
+    collection_id: int = row.id
+    return collection_id
+
+
+def _values(assignment: OwnAssignment, word: Word, judge_id: int) -> dict[str, object]:
+    return {
+        "client_id": word.client_id,
+        "assignment_id": assignment.id,
+        "pool_item_id": assignment.pool_item_id,
+        "judge_id": judge_id,
+        "grade": word.decision.grade,
+        "cannot_judge": word.decision.cannot_judge,
+        "note": word.decision.note,
+        "seconds": word.decision.seconds,
+        "guideline_version_id": word.guideline_version_id,
+        "judged_at": word.received_at - timedelta(seconds=word.waited),
+        "received_at": word.received_at,
+        "tab": word.tab,
+        "sequence": word.sequence,
+        "late": assignment.state == AssignmentState.RETURNED,
+    }
+
+
+def _is_before(word: Word, current: CurrentWord) -> bool:
+    """Whether a word was said before the current one, in the same tab: clocks do not count."""
+    if not word.tab or word.tab != current.tab or word.sequence is None or current.sequence is None:
+        return False
+    return word.sequence < current.sequence
+
+
+def _own(
+    session: Session, collection_id: int, judge_id: int, assignment_ids: list[int]
+) -> Sequence[Row[*tuple[Any, ...]]]:
+    """The judge's assignments with these ids; of those that were given back, also the newer holds of the same items."""
+    connection = session.connection()
+    judge = {"collection_id": collection_id, "judge_id": judge_id}
+    wanted = {**judge, "assignment_ids": assignment_ids}
+    if not has_one_writer(session):
+        _lock_own(session, wanted)
+    if len(assignment_ids) == 1:
+        rows = list(connection.execute(OWN_ONE, {**judge, "assignment_id": assignment_ids[0]}))
+    else:
+        rows = list(connection.execute(OWN, wanted))
+    returned = [row[1] for row in rows if row[3] == AssignmentState.RETURNED]
+    if returned:
+        held = connection.execute(HELD_NOW, {**judge, "item_ids": returned})
+        known = {row[0] for row in rows}
+        rows += [row for row in held if row[0] not in known]
+    return rows
+
+
+def _lock_own(session: Session, wanted: dict[str, Any]) -> None:
+    """On PostgreSQL, lock in the order in which everybody does: collection, topic, assignment, pool item.
+
+    What was said is read behind the locks: who waited for them would see what was current before.
+    """
+    connection = session.connection()
+    for (topic_id,) in sorted(connection.execute(OWN_TOPICS, wanted).all()):
+        hold_back_choices(session, topic_id)
+    items = {item_id for (item_id,) in connection.execute(OWN_ITEMS, wanted)}
+    connection.execute(LOCKED, {"item_ids": sorted(items), "judge_id": wanted["judge_id"]}).all()
+
+
+def stored_ids(session: Session, judge_id: int, client_ids: Sequence[str]) -> set[str]:
+    """Those of the ids under which a judgement of this judge is stored."""
+    known = session.execute(KNOWN, {"client_ids": list(client_ids)})
+    return {client_id for client_id, _, judge in known if judge == judge_id}

@@ -1,0 +1,294 @@
+"""What an adaptive strategy knows of a topic when it chooses, and how its choices are stored."""
+
+from collections.abc import Collection as SizedIterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, and_, exists, func, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.storage.collections.collection import ACCEPTED, Collection, CollectionState, Topic
+from annotator.storage.judging.judge_queue import free_items
+from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.pools.pool_growth import (
+    NewContribution,
+    NewItem,
+    insert_contributions,
+    insert_items,
+)
+from annotator.storage.pools.pools import Pool, PoolItem, PoolRun, SelectionEvent
+from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.runs.runs import IN_FORCE, Run
+
+
+class JudgementRow(NamedTuple):
+    """What a judge said of a document of a topic; whatever is said later has a greater id."""
+
+    id: int
+    document_id: int
+    judge_id: int
+    grade: int | None
+
+
+class ItemRow(NamedTuple):
+    """A pool item; one that was added later has a greater id."""
+
+    id: int
+    document_id: int
+
+
+class Made(NamedTuple):
+    """How many documents a strategy has chosen of a topic in all its versions, and in those before the newest."""
+
+    total: int
+    before: int
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """How much of a topic somebody has read, by which it shows what has been added or said meanwhile."""
+
+    items: int
+    judgements: int
+    last_judgement_id: int | None
+
+
+@dataclass(frozen=True)
+class NewChoice:
+    """A document that joins the pool, why, and the runs that have it with its rank in each."""
+
+    document_id: int
+    priority: int
+    reason: dict[str, Any]
+    ranks: tuple[tuple[int, int], ...]
+
+
+def newest_pool(session: Session, collection_id: int, strategies: SizedIterable[str]) -> Pool | None:
+    """The newest version that was built by one of these strategies."""
+    return session.scalar(
+        select(Pool)
+        .where(Pool.collection_id == collection_id, Pool.strategy.in_(strategies))
+        .order_by(Pool.version.desc())
+        .limit(1)
+    )
+
+
+def runs_in_force(session: Session, pool_id: int) -> dict[int, bool]:
+    """Run id → whether it counts at present, of the runs from which a version chooses."""
+    rows = session.execute(
+        select(PoolRun.run_id, IN_FORCE)
+        .join(Run, Run.id == PoolRun.run_id)
+        .where(PoolRun.pool_id == pool_id)
+        .order_by(PoolRun.run_id)
+    )
+    return {run_id: bool(counts) for run_id, counts in rows}
+
+
+def items_of(session: Session, topic_id: int) -> list[ItemRow]:
+    """The pool items of a topic, in the order in which they were added."""
+    rows = session.execute(
+        select(PoolItem.id, PoolItem.document_id).where(PoolItem.topic_id == topic_id).order_by(PoolItem.id)
+    )
+    return [ItemRow(id_, document_id) for id_, document_id in rows]
+
+
+def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
+    """Everything that people ever said of a topic's documents, in the order in which it was said."""
+    rows = session.execute(
+        select(Judgement.id, PoolItem.document_id, Judgement.judge_id, Judgement.grade)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .where(PoolItem.topic_id == topic_id, Judgement.judge_id.not_in(MACHINES))
+        .order_by(Judgement.id)
+    )
+    return [JudgementRow(id_, document_id, judge_id, grade) for id_, document_id, judge_id, grade in rows]
+
+
+def events_of(session: Session, pool_id: int, topic_id: int) -> list[tuple[SelectionEvent, int]]:
+    """The choices of a version for a topic, first to last, each with its document's id."""
+    rows = session.execute(
+        select(SelectionEvent, PoolItem.document_id)
+        .join(PoolItem, PoolItem.id == SelectionEvent.pool_item_id)
+        .where(SelectionEvent.pool_id == pool_id, SelectionEvent.topic_id == topic_id)
+        .order_by(SelectionEvent.step)
+    )
+    return [(event, document_id) for event, document_id in rows]
+
+
+def chosen_runs(session: Session, pool_id: int, topic_id: int) -> dict[int, int]:
+    """Document id → the run from which a version chose it."""
+    rows = session.execute(
+        select(PoolItem.document_id, SelectionEvent.reason["run"].as_integer())
+        .join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id)
+        .where(SelectionEvent.pool_id == pool_id, SelectionEvent.topic_id == topic_id)
+    )
+    return {document_id: run_id for document_id, run_id in rows}
+
+
+def choices_made(session: Session, pool_id: int) -> dict[int, int]:
+    """Topic id → how many documents a version has chosen there."""
+    rows = session.execute(
+        select(SelectionEvent.topic_id, func.count())
+        .where(SelectionEvent.pool_id == pool_id)
+        .group_by(SelectionEvent.topic_id)
+    )
+    return {topic_id: count for topic_id, count in rows}
+
+
+def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
+    """Topic id → how many documents this version and those before it by the same strategy have chosen there."""
+    is_before = SelectionEvent.pool_id != pool.id
+    rows = session.execute(
+        select(SelectionEvent.topic_id, func.count(), func.count().filter(is_before))
+        .join(Pool, Pool.id == SelectionEvent.pool_id)
+        .where(Pool.collection_id == pool.collection_id, Pool.strategy == pool.strategy, Pool.version <= pool.version)
+        .group_by(SelectionEvent.topic_id)
+    )
+    return {topic_id: Made(total, before) for topic_id, total, before in rows}
+
+
+def items_before_choices(session: Session, pool: Pool) -> dict[int, list[int]]:
+    """Topic id → the documents that were pooled before a version began to choose."""
+    chosen = exists().where(SelectionEvent.pool_item_id == PoolItem.id, SelectionEvent.pool_id == pool.id)
+    rows = session.execute(
+        select(PoolItem.topic_id, PoolItem.document_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == pool.collection_id, PoolItem.first_pool_id <= pool.id, ~chosen)
+    )
+    found: dict[int, list[int]] = {}
+    for topic_id, document_id in rows:
+        found.setdefault(topic_id, []).append(document_id)
+    return found
+
+
+def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tuple[dict[int, list[int]], int]:
+    """Topic id → the documents that later versions added, and the greatest id of their items.
+
+    Only those whose items have ids greater than `after`: later versions grow one at a time, behind the lock of the
+    collection, so that nothing of theirs turns up behind what was read. With no such item the id is `after` itself.
+    """
+    later = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version > pool.version)
+    rows = session.execute(
+        select(PoolItem.id, PoolItem.topic_id, PoolItem.document_id)
+        .where(PoolItem.first_pool_id.in_(later), PoolItem.id > after)
+        .order_by(PoolItem.id)
+    )
+    found: dict[int, list[int]] = {}
+    for item_id, topic_id, document_id in rows:
+        found.setdefault(topic_id, []).append(document_id)
+        after = item_id
+    return found, after
+
+
+def held_and_free(session: Session, collection: Collection, topic_id: int, judge_id: int) -> tuple[int, int]:
+    """How many items of a topic this judge holds, and how many they could draw."""
+    topic = session.get_one(Topic, topic_id)
+    held = select(PoolItem.id).where(PoolItem.id.in_(_held_items(judge_id)), PoolItem.topic_id == topic_id)
+    counts = [
+        session.scalars(select(func.count()).select_from(items.subquery())).one()
+        for items in (held, free_items(judge_id, topic, collection.judging_mode))
+    ]
+    return counts[0], counts[1]
+
+
+def greatest_priority(session: Session, topic_id: int) -> int | None:
+    """Of the item that is shown last of a topic."""
+    return session.scalar(select(func.max(PoolItem.priority)).where(PoolItem.topic_id == topic_id))
+
+
+def hold_back_choices(session: Session, topic_id: int) -> None:
+    """Let nobody add choices to a topic while something is said of it; those who say something go on beside each other.
+
+    So a judgement never turns up behind a choice that knows of later ones, and a choice can be replayed.
+    """
+    session.execute(select(Topic.id).where(Topic.id == topic_id).with_for_update(read=True, key_share=True))
+
+
+def lock_for_choices(session: Session, pool: Pool, topic_id: int, *, wait: bool) -> bool:
+    """Keep others from adding to the topic's pool, and from judging it, until the transaction ends.
+
+    False when that is not possible: the judging has ended or the topic is dropped; or, unless one is to wait, when an
+    organiser is changing the collection at this moment. The collection's settings are those of behind the lock.
+    """
+    collection = session.scalar(
+        select(Collection).where(Collection.id == pool.collection_id).with_for_update(read=True, skip_locked=not wait),
+        execution_options={"populate_existing": True},
+    )
+    if collection is None or collection.state != CollectionState.OPEN:
+        return False
+    # The stronger lock, which those who say something of the topic wait for; see `hold_back_choices`.
+    topic = session.scalar(select(Topic.id).where(Topic.id == topic_id, ACCEPTED).with_for_update())
+    # Choices of different topics are counted against one budget.
+    session.execute(select(Pool.id).where(Pool.id == pool.id).with_for_update())
+    return topic is not None
+
+
+def still_so(session: Session, topic_id: int, knowledge: Knowledge) -> bool:
+    """Whether nothing has joined the topic's pool, and nothing turned up before the last judgement that was read."""
+    items = select(func.count()).select_from(PoolItem).where(PoolItem.topic_id == topic_id)
+    said = (
+        select(func.count())
+        .select_from(Judgement)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .where(
+            PoolItem.topic_id == topic_id,
+            Judgement.id <= (knowledge.last_judgement_id or 0),
+            Judgement.judge_id.not_in(MACHINES),
+        )
+    )
+    return (session.scalar(items), session.scalar(said)) == (knowledge.items, knowledge.judgements)
+
+
+def insert_choices(
+    session: Session,
+    pool: Pool,
+    topic_id: int,
+    choices: Sequence[NewChoice],
+    *,
+    seen_judgement_id: int | None,
+    judgements_wanted: int,
+    at: datetime,
+) -> None:
+    """Store choices, none of which is pooled yet: items, contributions and the choices themselves."""
+    made = choices_made(session, pool.id).get(topic_id, 0)
+    new = [NewItem(topic_id, choice.document_id, choice.priority) for choice in choices]
+    insert_items(session, pool, new, judgements_wanted=judgements_wanted)
+    wanted = [choice.document_id for choice in choices]
+    rows = session.execute(
+        select(PoolItem.document_id, PoolItem.id).where(PoolItem.topic_id == topic_id, PoolItem.document_id.in_(wanted))
+    )
+    items = {document_id: id_ for document_id, id_ in rows}
+    insert_contributions(
+        session,
+        pool,
+        [NewContribution(items[choice.document_id], run, rank) for choice in choices for run, rank in choice.ranks],
+    )
+    session.execute(
+        insert(SelectionEvent),
+        [
+            {
+                "pool_id": pool.id,
+                "topic_id": topic_id,
+                "step": step,
+                "pool_item_id": items[choice.document_id],
+                "seen_judgement_id": seen_judgement_id,
+                "reason": choice.reason,
+                "chosen_at": at,
+            }
+            for step, choice in enumerate(choices, start=made + 1)
+        ],
+    )
+
+
+def _held_items(judge_id: int) -> Select[int]:
+    """The pool items in this judge's hands, to be judged."""
+    is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
+    return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)
+
+
+def chosen_before(session: Session, collection_id: int, strategy: str) -> dict[int, int]:
+    """Topic id → how many documents the strategy has chosen from judgements; only an adaptive one ever has."""
+    newest = newest_pool(session, collection_id, [strategy])
+    made = {} if newest is None else choices_of_strategy(session, newest)
+    return {topic: each.total for topic, each in made.items()}

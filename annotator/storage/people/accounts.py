@@ -1,0 +1,265 @@
+"""People, their teams and what each may do in a collection."""
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+from sqlalchemy import ForeignKey, UniqueConstraint, select
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage.site.columns import Base
+
+GREATEST_NAME_LENGTH = 64
+# Of somebody who wanted to be forgotten, here or where a file comes from; nobody chooses a name that begins so.
+FORGOTTEN = "forgotten-"
+
+
+class Role(StrEnum):
+    """What a member may do in one collection; a person may hold several roles."""
+
+    ORGANISER = "organiser"
+    JUDGE = "judge"
+    # Decides where judges differ.
+    ADJUDICATOR = "adjudicator"
+    PARTICIPANT = "participant"
+    # Reads results alone: no files of runs, and no names of judges.
+    OBSERVER = "observer"
+
+
+class UserKind(StrEnum):
+    """Whether labels come from a person or from a machine, such as a language model."""
+
+    PERSON = "person"
+    MACHINE = "machine"
+
+
+class User(Base):
+    __tablename__ = "user"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str] = mapped_column(unique=True)
+    # The name as two people could not tell it apart: “Élan” and “élan” are one.
+    name_key: Mapped[str] = mapped_column(unique=True)
+    # None: this account cannot sign in, such as a judge made by an import of labels.
+    password_hash: Mapped[str | None]
+    administrator: Mapped[bool]
+    # Raised when the password changes, so that older sessions end.
+    sign_in_generation: Mapped[int] = mapped_column(default=0)
+    kind: Mapped[str] = mapped_column(default=UserKind.PERSON)
+    # Of a machine: what it is, what it was told, and when it gave its labels.
+    model: Mapped[str] = mapped_column(default="")
+    prompt: Mapped[str] = mapped_column(default="")
+    labelled_on: Mapped[date | None]
+    added_at: Mapped[datetime]
+    # While the archive that brings it comes in: nobody finds it, and its name is taken.
+    being_imported: Mapped[bool] = mapped_column(default=False)
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who is signed in; `generation` tells sessions from before a change of password."""
+
+    id: int
+    name: str
+    administrator: bool
+    generation: int
+
+
+class Team(Base):
+    __tablename__ = "team"
+    __table_args__ = (UniqueConstraint("collection_id", "name"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
+    name: Mapped[str]
+
+
+class Membership(Base):
+    __tablename__ = "membership"
+    __table_args__ = (UniqueConstraint("user_id", "collection_id", "role"),)
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
+    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
+    role: Mapped[str]
+    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
+    # When a participant accepted the task's terms; without it they send nothing.
+    terms_accepted_at: Mapped[datetime | None]
+    # The number of the guidelines that a judge has accepted; when they change, they are accepted anew.
+    guidelines_accepted: Mapped[int | None]
+    added_at: Mapped[datetime]
+
+
+def person_of(user: User) -> Person:
+    """The person of an account."""
+    return Person(user.id, user.name, user.administrator, user.sign_in_generation)
+
+
+def find_user(session: Session, name: str) -> User:
+    """The person of that name; `NotFoundError` when there is none."""
+    user = session.scalar(select(User).where(User.name == name, User.being_imported.is_(False)))
+    if user is None:
+        raise NotFoundError("There is no user “%(name)s”.", name=name)
+    return user
+
+
+def locked_user(session: Session, name: str) -> User:
+    """The same, which on PostgreSQL nobody changes until the transaction ends; who waited sees what was changed."""
+    return lock_user(session, find_user(session, name).id)
+
+
+def lock_user(session: Session, user_id: int) -> User:
+    """The account of this id, locked as `locked_user` says; it comes before links and tokens in the order of locks."""
+    return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
+
+
+def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
+    """The team of that name in the collection, made when it is new; `InvalidValueError` for an unusable name."""
+    if not _is_usable(name.replace(" ", "_")) or name != name.strip():
+        raise InvalidValueError(
+            "A team's name has 1 to %(most)d printable characters and no blanks at its ends; “%(name)s” does not fit.",
+            most=GREATEST_NAME_LENGTH,
+            name=name,
+        )
+    team = session.scalar(select(Team).where(Team.collection_id == collection_id, Team.name == name))
+    if team is None:
+        team = Team(collection_id=collection_id, name=name)
+        session.add(team)
+        session.flush()
+    return team
+
+
+def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
+    """The account of that name; one that is made here has no password and cannot sign in."""
+    user = session.scalar(select(User).where(User.name == name))
+    if user is None:
+        user = new_user(
+            session, name, password_hash=None, administrator=False, added_at=added_at, may_be_forgotten=True
+        )
+    refuse_unfinished(user)
+    return user
+
+
+def refuse_unfinished(user: User) -> None:
+    """Raise `ConflictError` for an account that an archive brings, which is not whole yet."""
+    if user.being_imported:
+        raise ConflictError(
+            "The account “%(name)s” comes with a collection that is being imported. Try again later.", name=user.name
+        )
+
+
+def new_user(
+    session: Session,
+    name: str,
+    *,
+    password_hash: str | None,
+    administrator: bool,
+    added_at: datetime,
+    may_be_forgotten: bool = False,
+) -> User:
+    """Make an account; names are unique whatever their case, printable and without blanks.
+
+    Only a file may bring the name of somebody who was forgotten. Raises `InvalidValueError` for an unusable name and
+    `ConflictError` for one that is taken.
+    """
+    if not _is_usable(name):
+        raise InvalidValueError(
+            "A user's name has 1 to %(most)d printable characters and no blanks; “%(name)s” does not fit.",
+            most=GREATEST_NAME_LENGTH,
+            name=name,
+        )
+    key = unicodedata.normalize("NFKC", name).casefold()
+    if key.startswith(FORGOTTEN) and not may_be_forgotten:
+        raise InvalidValueError(
+            "Names that begin with “%(beginning)s” are of people who were forgotten.", beginning=FORGOTTEN
+        )
+    taken = session.scalar(select(User.name).where(User.name_key == key))
+    if taken is not None:
+        raise ConflictError("The name “%(name)s” is taken.", name=taken)
+    user = User(name=name, name_key=key, password_hash=password_hash, administrator=administrator, added_at=added_at)
+    session.add(user)
+    session.flush()
+    return user
+
+
+def give_role(
+    session: Session, collection_id: int, user: User, role: Role, *, team: str | None = None, added_at: datetime
+) -> None:
+    """Give a person a role in a collection; a participant needs a team, and nobody else has one.
+
+    Raises `InvalidValueError` when it is otherwise, and `ConflictError` for a role already held.
+    """
+    if (role == Role.PARTICIPANT) != bool(team):
+        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
+    if find_membership(session, collection_id, user.id, role) is not None:
+        raise ConflictError("“%(name)s” has the role %(role)s already.", name=user.name, role=role)
+    team_id = find_or_add_team(session, collection_id, team).id if team else None
+    session.add(Membership(user_id=user.id, collection_id=collection_id, role=role, team_id=team_id, added_at=added_at))
+
+
+def find_membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:
+    """A role of a person in a collection; None when they do not have it."""
+    return session.scalar(
+        select(Membership).where(
+            Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
+        )
+    )
+
+
+def refuse_without_organiser(session: Session, collection_id: int, slug: str, leaving: User) -> None:
+    """Raise `ConflictError` when nobody would organise a collection, which is locked, without this organiser.
+
+    Somebody who has not chosen a password yet does not replace an organiser who can sign in.
+    """
+    others = (
+        select(Membership.id)
+        .join(User, User.id == Membership.user_id)
+        .where(
+            Membership.collection_id == collection_id,
+            Membership.role == Role.ORGANISER,
+            Membership.user_id != leaving.id,
+        )
+    )
+    if leaving.password_hash is not None:
+        others = others.where(User.password_hash.is_not(None))
+    if session.scalar(others.limit(1)) is None:
+        raise ConflictError(
+            "Without “%(name)s” nobody who can sign in would organise “%(slug)s”: make somebody else an organiser "
+            "first.",
+            name=leaving.name,
+            slug=slug,
+        )
+
+
+def refuse_person_elsewhere(session: Session, collection_id: int, judge: User) -> None:
+    """Raise `ConflictError` when labels would come in under the name of a person who is no member of the collection.
+
+    An account without password and roles is no person's: an import of labels has made it, here or elsewhere.
+    """
+    if judge.kind == UserKind.MACHINE:
+        return
+    places = set(session.scalars(select(Membership.collection_id).where(Membership.user_id == judge.id)))
+    if (judge.password_hash is not None or places) and collection_id not in places:
+        raise ConflictError(
+            "“%(name)s” is the account of a person who is no member of this collection: make them a member first, or "
+            "give the labels the name of another judge.",
+            name=judge.name,
+        )
+
+
+def replace_password(user: User, new_hash: str) -> None:
+    """Give an account, which is locked, another password; whoever is signed in to it is signed out."""
+    user.password_hash = new_hash
+    end_sessions(user)
+
+
+def end_sessions(user: User) -> None:
+    """Sign everybody out who is signed in to an account, which is locked: of two who do so none is overlooked."""
+    user.sign_in_generation += 1
+
+
+def _is_usable(name: str) -> bool:
+    """Whether a name can stand as one field in any export."""
+    return 1 <= len(name) <= GREATEST_NAME_LENGTH and name.isprintable() and not any(map(str.isspace, name))

@@ -1,0 +1,138 @@
+"""What was sent, file by file: the runs in force, and those that were withdrawn or replaced."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session, aliased
+
+from annotator.errors import NotFoundError, Sentence
+from annotator.storage.collections.rounds import Round
+from annotator.storage.people.accounts import Team, User
+from annotator.storage.pools.pools import PoolRun
+from annotator.storage.runs.runs import RankedList, Run, RunFile, RunState, RunType
+
+GZIP_SIZE_BYTES = 4
+
+
+@dataclass(frozen=True)
+class SentRun:
+    """One file of a run as lists show it; the versions of a tag count from 1, and `retrieved` is also its lines."""
+
+    id: int
+    tag: str
+    version: int
+    state: RunState
+    team: str | None
+    description: str
+    run_type: RunType
+    priority: int
+    topics: int
+    retrieved: int
+    warnings: int
+    pooled: bool
+    file_name: str
+    checksum: str
+    uploaded_by: str | None
+    uploaded_at: datetime
+    withdrawn_at: datetime | None
+    withdrawn_by: str | None
+    withdrawn_by_team: bool
+    replaced_at: datetime | None
+    round: int | None  # None where the collection has no rounds
+    in_closed_round: bool
+
+    @property
+    def corrects(self) -> bool:
+        """Whether it took the place of an earlier file."""
+        return self.version > 1
+
+
+@dataclass(frozen=True)
+class Receipt(SentRun):
+    """What was stored of one run, for whoever sent it."""
+
+    bytes: int  # of the file as it was sent
+    sentences: tuple[Sentence, ...]  # its warnings
+
+
+def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> list[SentRun]:
+    """Every file of a collection's runs, or of one tag, in the order in which they came."""
+    statement = _selected().where(Run.collection_id == collection_id).order_by(Run.id)
+    if tag is not None:
+        statement = statement.where(Run.tag == tag)
+    versions: Counter[str] = Counter()
+    sent = []
+    for run, team, user, withdrawn_by, topics, is_pooled, its_round in session.execute(statement):
+        versions[run.tag] += 1
+        sent.append(
+            SentRun(
+                id=run.id,
+                tag=run.tag,
+                version=versions[run.tag],
+                state=run.state,
+                team=team,
+                description=run.description,
+                run_type=RunType(run.run_type),
+                priority=run.priority,
+                topics=topics,
+                retrieved=run.retrieved,
+                warnings=len(run.warnings),
+                pooled=is_pooled,
+                file_name=run.file_name,
+                checksum=run.checksum,
+                uploaded_by=user,
+                uploaded_at=run.uploaded_at,
+                withdrawn_at=run.withdrawn_at,
+                withdrawn_by=withdrawn_by,
+                withdrawn_by_team=run.withdrawn_by_team,
+                replaced_at=run.replaced_at,
+                round=its_round.number if its_round is not None else None,
+                in_closed_round=its_round is not None and its_round.closed_at is not None,
+            )
+        )
+    return sent
+
+
+def _selected() -> Select[Run, str, str, str, int, bool, Round | None]:
+    """Select runs with team, sender, who withdrew them, how many lists they have, if pooled, and their round."""
+    lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
+    pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
+    withdrawer = aliased(User)
+    return (
+        select(Run, Team.name, User.name, withdrawer.name, lists, pooled, Round)
+        .outerjoin(Round, Round.id == Run.round_id)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .outerjoin(User, User.id == Run.uploaded_by_id)
+        .outerjoin(withdrawer, withdrawer.id == Run.withdrawn_by_id)
+    )
+
+
+def find_sent_run(
+    session: Session, collection_id: int, tag: str, *, version: int | None = None, team: str | None = None
+) -> SentRun:
+    """The newest file of a run, or one of its versions; `NotFoundError` when there is none, or not of the team."""
+    sent = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
+    if not sent:
+        raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+    wanted = sent[-1].version if version is None else version
+    for run in sent:
+        if run.version == wanted:
+            return run
+    raise NotFoundError(
+        "The run “%(tag)s” has no version %(version)d; its newest is %(newest)d.",
+        tag=tag,
+        version=version,
+        newest=sent[-1].version,
+    )
+
+
+def size_as_sent(session: Session, run_id: int) -> int:
+    """How many bytes a run's file had when it was sent; the file itself stays where it is."""
+    end = func.substr(RunFile.content, func.length(RunFile.content) - GZIP_SIZE_BYTES + 1)
+    size, packed_here, last_bytes = session.execute(
+        select(func.length(RunFile.content), RunFile.packed_here, end).where(RunFile.run_id == run_id)
+    ).one()
+    # What we packed is one gzip member, which ends with the size of what is in it; no file is as large as 4 GB.
+    return int.from_bytes(last_bytes, "little") if packed_here else int(size)

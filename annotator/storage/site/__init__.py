@@ -1,0 +1,1 @@
+"""Database, schema, jobs and backups, and what all queries share."""

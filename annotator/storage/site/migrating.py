@@ -1,0 +1,29 @@
+"""Making and changing the tables; apart from `schema`, for importing Alembic takes longer than most commands."""
+
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+
+from annotator.assets import asset_folder
+from annotator.storage.site.database import Database
+from annotator.storage.site.schema import NewerDatabaseError, version_of
+
+
+def upgrade_schema(database: Database) -> None:
+    """Bring the tables to this version of the program; a fresh database gets them all.
+
+    Raises `ConflictError` when it does not open or is of a newer program.
+    """
+    present = version_of(database)
+    try:
+        command.upgrade(migration_config(database), "head")
+    except CommandError as error:
+        raise NewerDatabaseError(str(present)) from error
+
+
+def migration_config(database: Database) -> Config:
+    """Alembic's settings, the same in a checkout and in an installed wheel."""
+    config = Config()
+    config.set_main_option("script_location", str(asset_folder("migrations")))
+    config.attributes["database"] = database
+    return config

@@ -1,0 +1,77 @@
+"""The tables of a database: made when it is empty, and never used when they are of another version."""
+
+from importlib import import_module
+
+from sqlalchemy import column, inspect, select, table, update
+from sqlalchemy.exc import DBAPIError
+
+from annotator.assets import asset_folder
+from annotator.errors import BusyError, ConflictError
+from annotator.storage.site.database import Database, HeldUpError, patience
+from annotator.storage.site.database_file import file_behind
+
+SECONDS_TO_WRITE = 2.0
+VERSIONS = table("alembic_version", column("version_num"))
+
+
+class NewerDatabaseError(ConflictError):
+    """The tables are of a version that this program does not know."""
+
+    def __init__(self, present: str) -> None:
+        """Name the version."""
+        super().__init__(
+            "The database is at version %(present)s, which this program does not know: it is from a newer one. "
+            "Install that one; this one can neither use nor change it.",
+            present=present,
+        )
+
+
+def prepare_schema(database: Database) -> None:
+    """Make the tables of an empty database; `ConflictError` when it does not open or is of another version."""
+    present, newest = version_of(database), newest_version()
+    if present is None:
+        import_module("annotator.storage.site.migrating").upgrade_schema(database)
+    elif present > newest:
+        raise NewerDatabaseError(present)
+    elif present != newest:
+        raise ConflictError(
+            "The database is at version %(present)s and this program at %(newest)s: run “annotator database upgrade”.",
+            present=present,
+            newest=newest,
+        )
+
+
+def has_tables(database: Database) -> bool:
+    """Whether the database is there and has tables of any version; `ConflictError` when it does not open.
+
+    Looking makes no file.
+    """
+    file = file_behind(database.engine.url)
+    return (file is None or file.exists()) and version_of(database) is not None
+
+
+def version_of(database: Database) -> str | None:
+    """The version of the tables, None when there are none; `ConflictError` when the database does not open."""
+    try:
+        with database.reading() as session:
+            has_tables = inspect(session.connection()).has_table(VERSIONS.name)
+            return session.scalar(select(VERSIONS.c.version_num)) if has_tables else None
+    except DBAPIError as error:
+        raise ConflictError("The database cannot be opened: %(reason)s", reason=error.orig) from error
+
+
+def try_to_write(database: Database) -> None:
+    """Store the version as it is; raises `BusyError` when nothing can be written, or somebody else writes for long."""
+    token = patience.set(SECONDS_TO_WRITE)
+    try:
+        with database.transaction() as session:
+            session.execute(update(VERSIONS).values(version_num=VERSIONS.c.version_num))
+    except HeldUpError as error:
+        raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
+    finally:
+        patience.reset(token)
+
+
+def newest_version() -> str:
+    """The version that this program needs: files of migrations begin with theirs, `0001_first_tables.py`."""
+    return max(path.name.partition("_")[0] for path in (asset_folder("migrations") / "versions").glob("[0-9]*.py"))

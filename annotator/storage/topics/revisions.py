@@ -1,0 +1,89 @@
+"""The revision of a topic: every change of what is said of its documents raises it, in the same transaction.
+
+Whoever has computed something from a topic's judgements keeps it with the revision, and computes it anew when the
+number is another. What else the settled grades depend on (policy, accepted topics, machines) has no part in it.
+"""
+
+from collections.abc import Collection as SizedIterable
+from typing import NamedTuple, cast
+
+from sqlalchemy import Connection, ForeignKey, Table, bindparam, case, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Mapped, Session, mapped_column
+
+from annotator.storage.collections.collection import ACCEPTED, Topic
+from annotator.storage.pools.pools import PoolItem
+from annotator.storage.site.columns import Base
+from annotator.storage.site.rows import fetch_rows, ids_as_rows
+
+# Of files of labels, and of what is put back or no longer carried.
+EVERYBODY = 0
+
+
+class TopicRevision(Base):
+    """A judge's part of a topic's revision: with one number for all, judges of a topic would wait for each other."""
+
+    __tablename__ = "topic_revision"
+
+    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
+    judge_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    revision: Mapped[int]
+
+
+_PARTS = cast("Table", TopicRevision.__table__)
+_PART = {"topic_id": bindparam("topic_id"), "judge_id": bindparam("judge_id"), "revision": 1}
+_RAISED = {"revision": _PARTS.c.revision + 1}
+_KEY = (_PARTS.c.topic_id, _PARTS.c.judge_id)
+RAISE = {
+    "sqlite": sqlite.insert(_PARTS).values(_PART).on_conflict_do_update(index_elements=_KEY, set_=_RAISED),
+    "postgresql": postgresql.insert(_PARTS).values(_PART).on_conflict_do_update(index_elements=_KEY, set_=_RAISED),
+}
+
+
+class Revision(NamedTuple):
+    """Both only ever grow; while everybody's part is the same, judges have done nothing but add judgements."""
+
+    total: int
+    of_everybody: int
+
+
+def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
+    """Accepted topic → its revision, in the order of their ids."""
+    of_everybody = case((TopicRevision.judge_id == EVERYBODY, TopicRevision.revision), else_=0)
+    rows = session.execute(
+        select(
+            Topic.id,
+            func.coalesce(func.sum(TopicRevision.revision), 0),
+            func.coalesce(func.sum(of_everybody), 0),
+        )
+        .outerjoin(TopicRevision, TopicRevision.topic_id == Topic.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+        .group_by(Topic.id)
+        .order_by(Topic.id)
+    )
+    return {topic_id: Revision(int(total), int(of_everybody)) for topic_id, total, of_everybody in rows}
+
+
+def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYBODY) -> None:
+    """Raise a judge's part of the revision of a topic, which they have just said something of."""
+    connection.execute(RAISE[connection.dialect.name], {"topic_id": topic_id, "judge_id": judge_id})
+
+
+def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None:
+    """Raise everybody's part of the topics of these items."""
+    raise_of_judges(session, {(item_id, EVERYBODY) for item_id in pool_item_ids})
+
+
+def raise_topics(session: Session, topic_ids: SizedIterable[int]) -> None:
+    """Raise everybody's part of these topics."""
+    session.flush()
+    for topic_id in sorted(topic_ids):
+        raise_revision(session.connection(), topic_id)
+
+
+def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:
+    """Raise the judges' own parts of the topics of (item, judge) pairs; the parts come in one order for everybody."""
+    items = ids_as_rows(session, sorted({item_id for item_id, _ in said}))
+    topic_of = dict(fetch_rows(session, select(PoolItem.id, PoolItem.topic_id).where(PoolItem.id.in_(items))))
+    for topic_id, judge_id in sorted({(topic_of[item_id], judge_id) for item_id, judge_id in said}):
+        raise_revision(session.connection(), topic_id, judge_id)

@@ -1,0 +1,210 @@
+"""How far the judges agree: the whole report, two judges in full, and the documents behind each of their numbers."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from weakref import WeakKeyDictionary
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.spreadsheets import csv_text
+from annotator.storage import Database, Role
+from annotator.web.people.observing import READERS
+from annotator.web.site.access import collection_page
+from annotator.web.site.asked import part_of_report
+from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import status_of
+from annotator.web.site.given_numbers import number_given
+from annotator.web.site.language import lazy_gettext
+from annotator.workflows.agreement import agreement, agreement_documents
+from annotator.workflows.agreement.agreement import (
+    BANDS_ARE_CONVENTIONS,
+    TWO_INTERVALS,
+    By,
+    Choice,
+    GradesMemory,
+    Pair,
+    PairAgreement,
+    Weighting,
+)
+
+blueprint = Blueprint("agreement", __name__)
+
+# What this process has read of each database.
+MEMORIES: WeakKeyDictionary[Database, GradesMemory] = WeakKeyDictionary()
+
+# With fewer documents in common a kappa says little.
+FEW_DOCUMENTS = 30
+# More cannot be taken in on a page: the file has all of them, and each judge has their own.
+MOST_PAIRS_SHOWN = 50
+MOST_JUDGES_IN_MATRIX = 20
+DOCUMENTS_A_PAGE = 100
+NAMING_JUDGES = {By.PAIR, By.JUDGE}
+
+WEIGHTS: Mapping[Weighting, str] = {
+    Weighting.NONE: lazy_gettext("none: grades are the same or they are not"),
+    Weighting.LINEAR: lazy_gettext("linear: by how far apart they are"),
+    Weighting.QUADRATIC: lazy_gettext("quadratic: by the square of that"),
+}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Some judges, and the pairs of them, in the order of their names."""
+
+    judges: Sequence[str]
+    pairs: Mapping[Pair, PairAgreement]
+
+    def between(self, one: str, other: str) -> PairAgreement:
+        """The pair of two judges, in whichever order."""
+        return self.pairs[min(one, other), max(one, other)]
+
+
+@blueprint.get("/collections/<slug>/agreement")
+@collection_page(*READERS)
+def show(slug: str) -> ResponseReturnValue:
+    """The whole report; `?judge=ana` shows that judge's pairs only. To observers no judge is named."""
+    refused, choice = None, Choice()
+    judge = request.args.get("judge", "") if the_place().organises else ""
+    choose = partial(_pairs_to_show, judge)
+    with database().reading() as session:
+        try:
+            choice = _choice()
+            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=memory())
+        except (InvalidValueError, NotFoundError) as refusal:
+            refused = refusal
+            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=memory())
+    of_judge = {pair: count for pair, count in report.in_common.items() if judge == "" or judge in pair}
+    measured = {(pair.first, pair.second): pair for pair in report.pairs}
+    page = render_template(
+        "agreement/show.html",
+        report=report,
+        **_asked(choice),
+        refused=refused,
+        judge=judge if judge in report.judges else "",
+        pairs=[measured[pair] for pair in _most_documents(of_judge)],
+        pairs_in_common=sum(count > 0 for count in of_judge.values()),
+        pairs_apart=sum(count == 0 for count in of_judge.values()),
+        matrix=Matrix(_judges_in_matrix(report.in_common), measured),
+        **_words(),
+    )
+    return _answer(page, refused)
+
+
+@blueprint.get("/collections/<slug>/agreement.csv")
+@collection_page(*READERS)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One part of the report as a file: `?by=topic`."""
+    by = part_of_report(By, request.args.get("by", By.PAIR))
+    if by in NAMING_JUDGES and not the_place().organises:
+        raise NotAllowedError("Which judges agree with which is shown to organisers only.")
+    choice = _choice()
+    with database().reading() as session:
+        report = agreement.agreement_report(session, slug, choice, memory=memory())
+    headings, rows = report.table(by)
+    return download(csv_text([headings, *rows]), f"{slug}-agreement-by-{by}.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/agreement/pair")
+@collection_page(Role.ORGANISER)
+def pair(slug: str) -> ResponseReturnValue:
+    """Two judges in full: `?first=ana&second=ben`."""
+    choice = _choice()
+    first, second = request.args.get("first", ""), request.args.get("second", "")
+    with database().reading() as session:
+        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=memory())
+    return render_template("agreement/pair.html", report=report, **_asked(choice), **_words())
+
+
+@blueprint.get("/collections/<slug>/agreement/documents")
+@collection_page(Role.ORGANISER)
+def documents(slug: str) -> ResponseReturnValue:
+    """What two judges both graded, or graded just so: `?first=ana&second=ben&one=0&other=2&page=2`."""
+    choice = _choice()
+    judges = (request.args.get("first", ""), request.args.get("second", ""))
+    grades = (number_given("one"), number_given("other"))
+    page = number_given("page", least=1) or 1
+    with database().reading() as session:
+        found = agreement_documents.documents_of_two(
+            session,
+            slug,
+            judges,
+            grades,
+            topics=choice.topics,
+            skip=(page - 1) * DOCUMENTS_A_PAGE,
+            most=DOCUMENTS_A_PAGE,
+        )
+    return render_template(
+        "agreement/documents.html",
+        found=found,
+        first=judges[0],
+        second=judges[1],
+        grades=grades,
+        **_asked(choice),
+        page=page,
+        pages=max(-(-found.count // DOCUMENTS_A_PAGE), 1),
+    )
+
+
+def _answer(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
+    return page if refused is None else (page, status_of(refused))
+
+
+def _words() -> dict[str, object]:
+    explained = {"conventions": BANDS_ARE_CONVENTIONS, "intervals": TWO_INTERVALS}
+    return {"weights": WEIGHTS, "few": FEW_DOCUMENTS, **explained, "of_hundred": of_hundred}
+
+
+def _choice() -> Choice:
+    """What the address asks for: `?weights=quadratic&topics=1,2`."""
+    written = request.args.get("weights", Weighting.NONE)
+    try:
+        weighting = Weighting(written)
+    except ValueError:
+        raise InvalidValueError("Weights are none, linear or quadratic, not “%(given)s”.", given=written) from None
+    topics = (topic.strip() for topic in request.args.get("topics", "").split(","))
+    return Choice(weighting, tuple(filter(None, topics)))
+
+
+def _asked(choice: Choice) -> dict[str, object]:
+    """The choice for a template, also as what an address carries on."""
+    weights = {} if choice.weighting is Weighting.NONE else {"weights": str(choice.weighting)}
+    return {"choice": choice, "same": weights | ({"topics": ",".join(choice.topics)} if choice.topics else {})}
+
+
+def memory() -> GradesMemory:
+    """What this process has read of the database of this application."""
+    return MEMORIES.setdefault(database(), GradesMemory())
+
+
+def _pairs_to_show(judge: str, in_common: Mapping[Pair, int]) -> set[Pair]:
+    """What is listed, and what stands in the matrix: a hundred judges make thousands of pairs, too many to measure."""
+    listed = _most_documents({pair: count for pair, count in in_common.items() if judge == "" or judge in pair})
+    return {*listed, *combinations(_judges_in_matrix(in_common), 2)}
+
+
+def _most_documents(in_common: Mapping[Pair, int]) -> list[Pair]:
+    """The pairs with most documents in common, and any at all."""
+    pairs = sorted((-count, pair) for pair, count in in_common.items() if count)
+    return [pair for _, pair in pairs[:MOST_PAIRS_SHOWN]]
+
+
+def _judges_in_matrix(in_common: Mapping[Pair, int]) -> list[str]:
+    """The judges who can be compared most, in the order of their names."""
+    compared: Counter[str] = Counter()
+    for pair, count in in_common.items():
+        compared.update(dict.fromkeys(pair, count))
+    return sorted(name for name, count in compared.most_common(MOST_JUDGES_IN_MATRIX) if count)
+
+
+def of_hundred(share: float) -> str:
+    """A share as a number of a hundred, never 0 or 100 for what only comes near."""
+    whole = round(share * 100)
+    if share > 0 and whole == 0:
+        return "<1"
+    return ">99" if share < 1 and whole == 100 else f"{whole}"  # noqa: PLR2004 - a hundred

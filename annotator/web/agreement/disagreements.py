@@ -1,0 +1,88 @@
+"""Documents whose judges differ, worst first: found by topic, by judges and by how far apart, and as files."""
+
+from typing import Any
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database
+from annotator.web.site.downloads import CSV, JSON, download
+from annotator.web.site.error_pages import status_of
+from annotator.workflows.agreement import disagreements
+from annotator.workflows.agreement.disagreements import ROWS_A_PAGE, Wanted
+
+blueprint = Blueprint("disagreements", __name__)
+
+NUMBER_LENGTH = 6
+
+
+@blueprint.get("/collections/<slug>/disagreements")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """All of them, or by `?topic=1&topic=2`, `?judge=` and `?other=`, `?apart=2`, `?across=1`, `?undecided=1`."""
+    wanted, refused = _wanted(), None
+    with database().reading() as session:
+        try:
+            found = disagreements.page_of_disagreements(session, slug, wanted, _number("page"))
+        except AnnotatorError as refusal:
+            refused = refusal
+            found = disagreements.page_of_disagreements(session, slug, Wanted())
+    page = render_template(
+        "agreement/disagreements.html",
+        found=found,
+        wanted=wanted,
+        address=_address(wanted),
+        refused=refused,
+        per_page=ROWS_A_PAGE,
+    )
+    return page if refused is None else (page, status_of(refused))
+
+
+@blueprint.get("/collections/<slug>/disagreements.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """The same, one line a document and person."""
+    with database().reading() as session:
+        rows = disagreements.list_disagreements(session, slug, _wanted())
+    return download(disagreements.disagreements_csv(rows), f"{slug}-disagreements.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/disagreements.json")
+@collection_page(Role.ORGANISER)
+def as_json(slug: str) -> ResponseReturnValue:
+    """The same, an object a document."""
+    with database().reading() as session:
+        rows = disagreements.list_disagreements(session, slug, _wanted())
+    return download(disagreements.disagreements_json(rows), f"{slug}-disagreements.json", JSON)
+
+
+def _wanted() -> Wanted:
+    """What the address asks for; a judge twice is one, and what is no number narrows nothing."""
+    judges = dict.fromkeys(request.args.get(name, "") for name in ("judge", "other"))
+    return Wanted(
+        topics=tuple(filter(None, request.args.getlist("topic"))),
+        judges=tuple(judge for judge in judges if judge),
+        least_distance=max(_number("apart"), 1),
+        only_across="across" in request.args,
+        only_undecided="undecided" in request.args,
+    )
+
+
+def _address(wanted: Wanted) -> dict[str, Any]:
+    """The same for an address, without what narrows nothing."""
+    asked = {
+        "topic": wanted.topics or None,
+        **dict(zip(("judge", "other"), wanted.judges, strict=False)),
+        "apart": wanted.least_distance if wanted.least_distance > 1 else None,
+        "across": wanted.only_across or None,
+        "undecided": wanted.only_undecided or None,
+    }
+    return {name: 1 if value is True else value for name, value in asked.items() if value is not None}
+
+
+def _number(name: str) -> int:
+    text = request.args.get(name, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= NUMBER_LENGTH else 1

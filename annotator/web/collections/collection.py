@@ -1,0 +1,300 @@
+"""Collections: the list, one at a glance, its settings."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.collections.checklist import checklist
+from annotator.web.collections.judging_hours import more_judging, settings_confirmation
+from annotator.web.collections.policy_choices import (
+    is_adjudicated,
+    judge_of,
+    policy_of,
+    rule_choices,
+    rule_of,
+    rule_or_judge_choices,
+)
+from annotator.web.people.senders import sender_state
+from annotator.web.site import context
+from annotator.web.site.access import administrator_page, collection_page, signed_in_page
+from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.confirming import is_confirmed
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.collections import collection, guidelines, restoring
+from annotator.workflows.collections.collection import CollectionChange, CollectionView
+from annotator.workflows.documents import documents
+from annotator.workflows.judging import judging, questions
+from annotator.workflows.people import members
+from annotator.workflows.pools import pools
+
+blueprint = Blueprint("collection", __name__)
+
+FIRST_SCALE = lazy_gettext("0=Not relevant\n1=Relevant\n2=Highly relevant")
+
+
+class CollectionFields(Form):
+    """What a collection begins with and what an organiser may change of it."""
+
+    title = StringField(lazy_gettext("Title"), [InputRequired()])
+    scale = TextAreaField(
+        lazy_gettext("Scale"),
+        [InputRequired()],
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "One grade a line, such as “1=Relevant” or “1=Relevant | It answers a part”. The number is the key that "
+            "gives the grade, from 0 to 9."
+        ),
+        render_kw={"rows": 5},
+    )
+    relevant_from = IntegerField(
+        lazy_gettext("Relevant from grade"),
+        [InputRequired()],
+        description=lazy_gettext("Measures that know only relevant and not count this grade and higher as relevant."),
+    )
+    judgements_wanted = IntegerField(
+        lazy_gettext("Judgements wanted"),
+        [InputRequired()],
+        description=lazy_gettext("How many judges see each document of the pool."),
+    )
+    consensus_policy = RadioField(
+        lazy_gettext("Consensus policy"),
+        [InputRequired()],
+        choices=rule_choices,
+        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+    )
+
+
+class SettingsForm(CollectionFields):
+    """What is decided later."""
+
+    consensus_policy = RadioField(
+        lazy_gettext("Consensus policy"),
+        [InputRequired()],
+        choices=rule_or_judge_choices,
+        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+    )
+    one_judge = StringField(
+        lazy_gettext("One judge"),
+        description=lazy_gettext("The name of the judge, for the last of these policies."),
+        render_kw={"autocapitalize": "none", "spellcheck": "false"},
+    )
+    adjudicated = BooleanField(
+        lazy_gettext("Adjudicators decide"),
+        description=lazy_gettext("Where an adjudicator has given a grade it stands, and the policy settles the rest."),
+    )
+    leaves_out_disputed = BooleanField(
+        lazy_gettext("Leave out what is in dispute"),
+        description=lazy_gettext(
+            "Documents whose judges differ stay out of the qrels and the scores until an adjudicator decides. "
+            "Otherwise the policy settles them."
+        ),
+    )
+    shows_grades = BooleanField(
+        lazy_gettext("Adjudicators see the grades"),
+        description=lazy_gettext("They see which grades were given, never by whom. Otherwise they decide blind."),
+    )
+    counts_machines = BooleanField(
+        lazy_gettext("Machines count"),
+        description=lazy_gettext(
+            "The grades of machine judges are settled into the qrels beside those of people. Otherwise they are only "
+            "compared."
+        ),
+    )
+    judges_search = BooleanField(
+        lazy_gettext("Judges may search"),
+        description=lazy_gettext(
+            "They find documents of the corpus beside those they are given, and judge them: these join the pool."
+        ),
+    )
+
+
+class CollectionForm(CollectionFields):
+    """A new collection."""
+
+    slug = StringField(
+        lazy_gettext("Short name"),
+        [InputRequired()],
+        description=lazy_gettext(
+            "Small letters, digits, “-”, “_” and “.”. It stands in addresses and does not change."
+        ),
+        render_kw={"autocapitalize": "none"},
+    )
+
+
+@blueprint.get("/")
+def home() -> ResponseReturnValue:
+    """Everybody begins with the collections they take part in."""
+    return redirect(url_for(".list_all"), 303)
+
+
+@blueprint.get("/collections")
+@signed_in_page
+def list_all() -> ResponseReturnValue:
+    """The collections this person takes part in; all of them for an administrator."""
+    return _list()
+
+
+@blueprint.post("/collections")
+@administrator_page
+def add() -> ResponseReturnValue:
+    """Begin a collection; whoever adds it is its first organiser."""
+    form = CollectionForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            collection.add_collection(
+                session,
+                form.slug.data,
+                title=form.title.data,
+                scale=collection.read_scale(form.scale.data),
+                relevant_from=form.relevant_from.data,
+                judgements_wanted=form.judgements_wanted.data,
+                consensus_policy=policy_of(form.consensus_policy.data, adjudicated=True, judge=""),
+                organiser_id=the_person().id,
+                added_at=now(),
+            )
+            note(session, "collections.add", form.slug.data)
+    if form.refused:
+        return _list(form), form.status
+    flash(gettext("The collection is made. The list below says what it needs next."))
+    return redirect(url_for(".show", slug=form.slug.data), 303)
+
+
+@blueprint.get("/collections/<slug>")
+@collection_page()
+def show(slug: str) -> ResponseReturnValue:
+    """A collection at a glance: for an organiser what is done and what comes next, for others their part of it."""
+    return _organisers_view(slug) if the_place().organises else _members_view(slug)
+
+
+@blueprint.get("/collections/<slug>/settings")
+@collection_page(Role.ORGANISER)
+def settings(_slug: str) -> ResponseReturnValue:
+    """What can be changed of a collection."""
+    return render_template("collections/collection/settings.html", form=_filled_form())
+
+
+@blueprint.post("/collections/<slug>/settings")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Change the settings, once it is confirmed where judges get more to do; only what differs is touched."""
+    form = SettingsForm()
+    if form.validate():
+        with form.guard():
+            change = _change(the_place().collection, form)
+            if not is_confirmed() and (more := more_judging(slug, change)) is not None:
+                return settings_confirmation(more)
+            with database().transaction() as session:
+                collection.change_collection(session, slug, change)
+                note(session, "collections.set", slug, details=vars(change))
+    if form.refused:
+        return render_template("collections/collection/settings.html", form=form), form.status
+    flash(gettext("The settings are stored."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/close")
+@collection_page(Role.ORGANISER)
+def close(slug: str) -> ResponseReturnValue:
+    """End imports and judging."""
+    with database().transaction() as session:
+        collection.close_collection(session, slug)
+        note(session, "collections.close", slug)
+    flash(gettext("The collection is closed. Its pages and exports stay."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/reopen")
+@collection_page(Role.ORGANISER)
+def reopen(slug: str) -> ResponseReturnValue:
+    """Take imports and judgements again."""
+    with database().transaction() as session:
+        collection.reopen_collection(session, slug)
+        note(session, "collections.reopen", slug)
+    flash(gettext("The collection is open again."))
+    return redirect(url_for(".settings", slug=slug), 303)
+
+
+def _list(form: CollectionForm | None = None) -> str:
+    person = the_person()
+    with database().reading() as session:
+        shown = collection.list_collections(session, None if person.administrator else person.id)
+        roles = members.roles_everywhere(session, person.id)
+        deleted = restoring.list_deleted_collections(
+            session, days=context.settings().deletion_days, organised_by=None if person.administrator else person.id
+        )
+    blank = CollectionForm(
+        formdata=None, scale=str(FIRST_SCALE), relevant_from=1, judgements_wanted=1, consensus_policy="majority-first"
+    )
+    return render_template(
+        "collections/collection/list.html", collections=shown, roles=roles, deleted=deleted, form=form or blank
+    )
+
+
+def _organisers_view(slug: str) -> str:
+    with database().reading() as session:
+        counts = collection.count_collection(session, slug)
+        progress = pools.pool_progress(session, slug)
+        steps = checklist(
+            counts,
+            guidelines.show_guidelines(session, slug),
+            members.list_members(session, slug),
+            progress,
+            missing=documents.count_missing_documents(session, slug),
+            has_deadline=the_place().collection.submissions_until is not None,
+        )
+        asked = questions.count_open(session, slug)
+    return render_template(
+        "collections/collection/overview.html", counts=counts, progress=progress, steps=steps, asked=asked
+    )
+
+
+def _members_view(slug: str) -> str:
+    work, answers = [], 0
+    if the_place().judges:
+        to_come = choices_to_come(slug)
+        with database().transaction() as session:  # leases that ran out are given back on the way
+            work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+            answers = questions.count_new_answers(session, slug, the_person().id)
+    sends = the_place().participates and not the_place().collection.closed
+    sending = sender_state(slug) if sends else None
+    return render_template("collections/collection/for_members.html", work=work, answers=answers, sending=sending)
+
+
+def _filled_form() -> SettingsForm:
+    shown = the_place().collection
+    return SettingsForm(
+        title=shown.title,
+        scale=collection.write_scale(shown.scale),
+        relevant_from=shown.relevant_from,
+        judgements_wanted=shown.judgements_wanted,
+        consensus_policy=rule_of(shown.consensus_policy),
+        one_judge=judge_of(shown.consensus_policy),
+        adjudicated=is_adjudicated(shown.consensus_policy),
+        leaves_out_disputed=shown.leaves_out_disputed,
+        shows_grades=shown.shows_grades,
+        counts_machines=shown.counts_machines,
+        judges_search=shown.judges_search,
+    )
+
+
+def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
+    """What differs: a scale or a number that stays is not written anew over a whole pool."""
+    scale = collection.read_scale(form.scale.data)
+    wanted = form.judgements_wanted.data
+    policy = policy_of(form.consensus_policy.data, adjudicated=form.adjudicated.data, judge=form.one_judge.data or "")
+    return CollectionChange(
+        title=form.title.data,
+        scale=scale if scale != present.scale else None,
+        relevant_from=form.relevant_from.data,
+        judgements_wanted=wanted if wanted != present.judgements_wanted else None,
+        consensus_policy=policy if policy != present.consensus_policy else None,
+        judges_search=form.judges_search.data,
+        counts_machines=form.counts_machines.data,
+        shows_grades=form.shows_grades.data,
+        leaves_out_disputed=form.leaves_out_disputed.data,
+    )

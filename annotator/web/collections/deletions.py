@@ -1,0 +1,134 @@
+"""What can be deleted in a collection and what was: a confirmation with numbers, and restoring."""
+
+from datetime import datetime
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, StringField
+from wtforms.validators import AnyOf
+
+from annotator.storage import DeletedKind, Role
+from annotator.web.site.access import collection_page, signed_in_page
+from annotator.web.site.context import database, now, settings, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.collections import restoring
+from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion
+from annotator.workflows.pools import pools
+
+blueprint = Blueprint("deletions", __name__)
+
+KINDS = {
+    DeletedKind.TOPIC: lazy_gettext("Topic"),
+    DeletedKind.POOL: lazy_gettext("Version of the pool"),
+    DeletedKind.LABELS: lazy_gettext("Import of labels"),
+    DeletedKind.DOCUMENTS: lazy_gettext("Texts of documents"),
+    DeletedKind.COLLECTION: lazy_gettext("Collection"),
+}
+COUNTS = {
+    "topics": lazy_gettext("topics"),
+    "documents": lazy_gettext("documents"),
+    "judgements": lazy_gettext("judgements"),
+    "judges": lazy_gettext("judges"),
+}
+
+
+class DeletionForm(Form):
+    """What is to be deleted; `confirmed` once the numbers were shown."""
+
+    kind = StringField(validators=[AnyOf([kind.value for kind in DeletedKind])])
+    # A number, or docnos separated by blanks or line ends.
+    subject = StringField()
+    typed = StringField()
+    confirmed = BooleanField()
+
+    @property
+    def subjects(self) -> list[str]:
+        """What was named, each once."""
+        return list(dict.fromkeys((self.subject.data or "").split()))
+
+
+@blueprint.get("/collections/<slug>/deletions")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """What can be restored, and what can be deleted."""
+    return _page(slug, DeletionForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/deletions")
+@collection_page(Role.ORGANISER)
+def delete(slug: str) -> ResponseReturnValue:
+    """Show what a deletion takes away, and delete it once that is confirmed."""
+    form = DeletionForm()
+    if not form.validate():
+        return _page(slug, form), form.status
+    kind, at = DeletedKind(form.kind.data), now()
+    with form.guard(), database().transaction(keep=False) as session:
+        foreseen = foresee_deletion(session, slug, kind, form.subjects, at=at)
+    if form.refused:
+        return _page(slug, form), form.status
+    return _deleted(slug, form, foreseen, at) if form.confirmed.data else _confirmation(form, foreseen)
+
+
+def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) -> ResponseReturnValue:
+    kind = foreseen.kind
+    with form.guard(), database().transaction() as session:
+        note(session, "deletions.add", slug, subject=foreseen.subject, details={"kind": kind.value, **foreseen.counts})
+        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, by_id=the_person().id, at=at)
+    if form.refused:
+        return _confirmation(form, foreseen), form.status
+    flash(gettext("Deleted. It can be restored for %(days)d days.", days=settings().deletion_days))
+    if kind is DeletedKind.COLLECTION:
+        return redirect(url_for("collection.list_all"), 303)
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/deletions/<row:number>/restore")
+@collection_page(Role.ORGANISER)
+def restore(slug: str, number: int) -> ResponseReturnValue:
+    """Put back what was deleted."""
+    form = DeletionForm(formdata=None)
+    with form.guard(), database().transaction() as session:
+        kind = restoring.restore_deletion(session, slug, number, at=now())
+        note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("It is restored."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/deleted-collections/<slug>/restore")
+@signed_in_page
+def restore_collection(slug: str) -> ResponseReturnValue:
+    """Put a deleted collection back, for those who organise it and for administrators."""
+    person = the_person()
+    with database().transaction() as session:
+        restoring.restore_collection(session, slug, at=now(), organised_by=None if person.administrator else person.id)
+        note(session, "collections.restore", slug)
+    flash(gettext("It is restored."))
+    return redirect(url_for("collection.show", slug=slug), 303)
+
+
+def _confirmation(form: DeletionForm, foreseen: Foreseen) -> str:
+    return render_template(
+        "collections/deletions/confirm.html", form=form, foreseen=foreseen, kinds=KINDS, counts=COUNTS
+    )
+
+
+def _page(slug: str, form: DeletionForm) -> str:
+    days = settings().deletion_days
+    with database().reading() as session:
+        deleted = restoring.list_deletions(session, slug, days=days)
+        imports = restoring.list_label_imports(session, slug)
+        versions = pools.pool_versions(session, slug)
+    return render_template(
+        "collections/deletions/show.html",
+        form=form,
+        deleted=deleted,
+        imports=imports,
+        version=versions[-1].version if versions else None,
+        kinds=KINDS,
+        counts=COUNTS,
+        days=days,
+    )

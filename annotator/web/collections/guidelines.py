@@ -1,0 +1,101 @@
+"""The guidelines for judges: to read, and for organisers to write."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import IntegerField, TextAreaField
+from wtforms.validators import InputRequired, NumberRange
+
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.collections import guidelines
+from annotator.workflows.judging import training_attempts
+
+blueprint = Blueprint("guidelines", __name__)
+
+MOST_VERSIONS = 1_000_000
+
+
+class GuidelinesForm(Form):
+    """A version of the guidelines."""
+
+    text = TextAreaField(
+        lazy_gettext("Guidelines in Markdown"),
+        [InputRequired()],
+        filters=[unix_lines],
+        description=lazy_gettext("Judges can open them beside every document. Earlier versions are kept."),
+        render_kw={"rows": 20},
+    )
+
+
+class AcceptanceForm(Form):
+    """Which version a judge has read."""
+
+    number = IntegerField(validators=[InputRequired(), NumberRange(1, MOST_VERSIONS)])
+
+
+@blueprint.get("/collections/<slug>/guidelines")
+@collection_page()
+def show(slug: str) -> ResponseReturnValue:
+    """The guidelines in force; a judge accepts them here, and an organiser sees who has."""
+    return _page(slug, AcceptanceForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/guidelines")
+@collection_page(Role.JUDGE)
+def accept(slug: str) -> ResponseReturnValue:
+    """Accept the version that was read, and go on to the training, when one is to be passed, or to the topics."""
+    form = AcceptanceForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            guidelines.accept_guidelines(session, slug, the_person().id, form.number.data)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("You have accepted the guidelines."))
+    with database().reading() as session:
+        state = training_attempts.training_of(session, slug, the_person().id)
+    following = "training.show" if state.must_be_passed else "judging.topics"
+    return redirect(url_for(following, slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/guidelines/edit")
+@collection_page(Role.ORGANISER)
+def edit(slug: str) -> ResponseReturnValue:
+    """The guidelines to be changed."""
+    with database().reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+    return render_template("collections/guidelines/edit.html", form=GuidelinesForm(text=present.text))
+
+
+@blueprint.post("/collections/<slug>/guidelines/edit")
+@collection_page(Role.ORGANISER)
+def store(slug: str) -> ResponseReturnValue:
+    """Put a new version in force."""
+    form = GuidelinesForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            number = guidelines.set_guidelines(session, slug, form.text.data, made_by_id=the_person().id, made_at=now())
+            note(session, "guidelines.set", slug, subject=number)
+    if form.refused:
+        return render_template("collections/guidelines/edit.html", form=form), form.status
+    flash(gettext("The guidelines are in force."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _page(slug: str, form: AcceptanceForm) -> str:
+    with database().reading() as session:
+        present = guidelines.show_guidelines(session, slug)
+        accepted = guidelines.accepted_guidelines(session, slug, the_person().id)
+        acceptances = guidelines.list_acceptances(session, slug) if the_place().organises else []
+        training = training_attempts.training_of(session, slug, the_person().id)
+    return render_template(
+        "collections/guidelines/show.html",
+        guidelines=present,
+        accepted=accepted,
+        acceptances=acceptances,
+        has_training=training.documents > 0,
+        form=form,
+    )

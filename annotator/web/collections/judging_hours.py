@@ -1,0 +1,84 @@
+"""How much judging something costs, as the pages that ask for a confirmation show it."""
+
+from collections.abc import Mapping
+
+from flask import request
+
+from annotator.storage.judging.judging_effort import Effort
+from annotator.web.site.confirming import confirmation
+from annotator.web.site.context import database
+from annotator.web.site.language import format_number, gettext
+from annotator.workflows.collections import collection, queue_settings
+from annotator.workflows.collections.collection import CollectionChange
+from annotator.workflows.collections.queue_settings import MoreJudging, QueueChange
+from annotator.workflows.pools.pool_planning import PoolGrowth
+
+
+def judging_figures(judgements: int, effort: Effort) -> Mapping[str, str]:
+    """So many judgements and the hours they take."""
+    hours = effort.hours(judgements)
+    return {
+        gettext("Judgements wanted"): format_number(judgements),
+        gettext("Hours of judging"): format_number(hours, 1 if hours >= 1 else 2),
+    }
+
+
+def pace_note(effort: Effort) -> str:
+    """Where the hours come from."""
+    seconds = format_number(effort.seconds, 1)
+    if effort.is_measured:
+        return gettext(
+            "Hours are of all judges together, at %(seconds)s seconds a judgement, the median so far.", seconds=seconds
+        )
+    return gettext(
+        "Hours are of all judges together, if a judgement takes %(seconds)s seconds: too few were measured so far.",
+        seconds=seconds,
+    )
+
+
+def growth_confirmation(growth: PoolGrowth, *, back: str) -> str:
+    """The page between the form of a pool and its building."""
+    figures = {
+        gettext("Documents that join the pool"): format_number(growth.documents),
+        gettext("Topics with new documents"): format_number(growth.topics),
+    }
+    if growth.to_come:
+        figures[gettext("Of these, chosen as judgements come")] = format_number(growth.to_come)
+    return confirmation(
+        gettext("Add these documents to the pool?"),
+        figures={**figures, **judging_figures(growth.judgements, growth.effort)},
+        notes=[
+            pace_note(growth.effort),
+            gettext("This version of the pool can be deleted as long as nobody has judged its documents."),
+        ],
+        button=gettext("Add them to the pool"),
+        back=back,
+    )
+
+
+def more_judging(slug: str, change: CollectionChange | QueueChange) -> MoreJudging | None:
+    """What a change of settings adds to the work of judges, by trying it out; None when that is nothing."""
+    if isinstance(change, CollectionChange) and change.judgements_wanted is None:
+        return None
+    with database().transaction(keep=False) as session:
+        before = queue_settings.queue_cost(session, slug)
+        if isinstance(change, CollectionChange):
+            collection.change_collection(session, slug, change)
+        else:
+            queue_settings.change_queue(session, slug, change)
+        more = queue_settings.more_judging(session, slug, before)
+    return more if more.judgements > 0 else None
+
+
+def settings_confirmation(more: MoreJudging) -> str:
+    """The page between settings and their change, when judges get more to do."""
+    return confirmation(
+        gettext("Give judges more to judge?"),
+        figures=judging_figures(more.judgements, more.effort),
+        notes=[
+            pace_note(more.effort),
+            gettext("Documents that were complete go back to judges until they have the judgements wanted then."),
+        ],
+        button=gettext("Store the settings"),
+        back=request.path,
+    )

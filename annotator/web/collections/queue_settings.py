@@ -1,0 +1,125 @@
+"""How the work of judging is shared out: the settings, and what they cost."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import RadioField, SelectChoice
+from wtforms.validators import InputRequired, NumberRange
+
+from annotator.storage import JudgingMode, Role
+from annotator.web.collections.judging_hours import more_judging, settings_confirmation
+from annotator.web.site.access import collection_page
+from annotator.web.site.confirming import is_confirmed
+from annotator.web.site.context import database, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.number_fields import WholeNumberField
+from annotator.web.site.words import JUDGING_MODES, POLICIES
+from annotator.workflows.collections import queue_settings
+from annotator.workflows.collections.collection import consensus_policies
+from annotator.workflows.collections.queue_settings import MOST_COMMON_ITEMS, WHOLE, QueueChange
+
+blueprint = Blueprint("queue_settings", __name__)
+
+PERCENT = {"min": 0, "max": WHOLE, "inputmode": "numeric"}
+a_share = [InputRequired(), NumberRange(0, WHOLE, lazy_gettext("Write a number from 0 to 100."))]
+
+
+def mode_choices() -> list[SelectChoice]:
+    """Both ways of sharing out the work, each with what it does."""
+    does = {
+        JudgingMode.SHARED: gettext(
+            "Any judge draws from any topic, a few documents at a time, until every document has the judgements it "
+            "wants. Costs nothing more; how a topic is understood may differ from judge to judge."
+        ),
+        JudgingMode.OWNED: gettext(
+            "Each topic has an owner who judges all of it. Grades of a topic fit together; it takes as long as its "
+            "owner takes, and a topic without an owner waits."
+        ),
+    }
+    return [SelectChoice(mode.value, f"{JUDGING_MODES[mode]}: {sentence}") for mode, sentence in does.items()]
+
+
+class QueueForm(Form):
+    """Mode and shares."""
+
+    judging_mode = RadioField(lazy_gettext("How topics are shared out"), [InputRequired()], choices=mode_choices)
+    overlap_share = WholeNumberField(
+        lazy_gettext("Overlap, in percent"),
+        a_share,
+        description=lazy_gettext(
+            "This share of every topic is also judged by one judge more, who cannot tell. It shows how far judges "
+            "agree, and costs one judgement more for each of these documents."
+        ),
+        render_kw=PERCENT,
+    )
+    reshow_share = WholeNumberField(
+        lazy_gettext("Shown again, in percent"),
+        a_share,
+        description=lazy_gettext(
+            "This share of what a judge has judged is shown to them once more after a day or later, as if it were "
+            "new. It shows how far each agrees with themselves, and costs one judgement more for each of these "
+            "documents. What is said the second time changes no grade."
+        ),
+        render_kw=PERCENT,
+    )
+    common_items = WholeNumberField(
+        lazy_gettext("Common documents of each topic"),
+        [InputRequired(), NumberRange(0, MOST_COMMON_ITEMS)],
+        description=lazy_gettext(
+            "So many documents of each topic are judged by every judge who works on it. It compares all judges on the "
+            "same documents, and costs so many judgements for each judge and topic."
+        ),
+        render_kw={"min": 0, "inputmode": "numeric"},
+    )
+
+    def change(self) -> QueueChange:
+        """What was entered."""
+        return QueueChange(
+            queue_settings.read_mode(self.judging_mode.data),
+            self.overlap_share.data,
+            self.reshow_share.data,
+            self.common_items.data,
+        )
+
+
+@blueprint.get("/collections/<slug>/settings/queue")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The settings of the queue, and what they come to."""
+    present = the_place().collection
+    form = QueueForm(
+        judging_mode=present.judging_mode.value,
+        overlap_share=present.overlap_share,
+        reshow_share=present.reshow_share,
+        common_items=present.common_items,
+    )
+    return _page(slug, form)
+
+
+@blueprint.post("/collections/<slug>/settings/queue")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Change them, once it is confirmed where judges get more to do."""
+    form = QueueForm()
+    if form.validate():
+        with form.guard():
+            if not is_confirmed() and (more := more_judging(slug, form.change())) is not None:
+                return settings_confirmation(more)
+            with database().transaction() as session:
+                policy = queue_settings.change_queue(session, slug, form.change())
+                changed = vars(form.change()) | ({"consensus_policy": policy} if policy else {})
+                note(session, "collections.set", slug, details=changed)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("The settings are stored."))
+    if policy:
+        flash(gettext("The consensus policy is now: %(policy)s.", policy=POLICIES[policy]))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _page(slug: str, form: QueueForm) -> str:
+    with database().reading() as session:
+        cost = queue_settings.queue_cost(session, slug)
+    settled = consensus_policies().get(the_place().collection.consensus_policy)
+    return render_template("collections/collection/queue.html", form=form, cost=cost, settled=settled)

@@ -1,0 +1,116 @@
+"""Rounds of runs: which there are, closing the one that is open, opening the next."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import StringField
+
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.confirming import confirmation, is_confirmed
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.forms import Form
+from annotator.web.site.language import format_number, gettext, lazy_gettext
+from annotator.workflows.collections import rounds
+from annotator.workflows.collections.rounds import LONGEST_NAME
+from annotator.workflows.pools import pools
+from annotator.workflows.qrels import qrels, qrels_versions
+
+blueprint = Blueprint("rounds", __name__)
+
+
+class RoundForm(Form):
+    """What the next round is called."""
+
+    name = StringField(
+        lazy_gettext("Name"),
+        description=lazy_gettext("May stay empty: rounds have numbers."),
+        render_kw={"maxlength": LONGEST_NAME},
+    )
+
+
+@blueprint.get("/collections/<slug>/rounds")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """Every round, with the qrels that were kept when it was closed."""
+    return _page(slug, RoundForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/rounds/close")
+@collection_page(Role.ORGANISER)
+def close(slug: str) -> ResponseReturnValue:
+    """Keep the settled grades of this moment and close the round that is open, once that is confirmed."""
+    form, at = RoundForm(), now()
+    with form.guard():
+        # Settling takes a while, in which others shall not wait to write.
+        with database().reading() as session:
+            made = qrels.export_qrels(session, slug, made_at=at)
+        if made.grades and not is_confirmed():
+            return _closing_page(slug, grades=len(made.grades))
+        with database().transaction() as session:
+            version = qrels_versions.keep_or_reuse(
+                session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
+            )
+            number = rounds.close_round(session, slug, version=version, at=at)
+            note(session, "rounds.close", slug, subject=number, details={"qrels": version})
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(
+        gettext(
+            "Round %(number)d is closed; its grades are kept as version %(version)d of the qrels.",
+            number=number,
+            version=version,
+        )
+    )
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/rounds/open")
+@collection_page(Role.ORGANISER)
+def open_next(slug: str) -> ResponseReturnValue:
+    """Open the next round."""
+    form = RoundForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            number = rounds.open_round(session, slug, name=form.name.data or "", at=now())
+            note(session, "rounds.open", slug, subject=number)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("Round %(number)d is open: the runs that come from now on belong to it.", number=number))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/rounds.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated."""
+    with database().reading() as session:
+        rows = rounds.list_rounds(session, slug)
+    return download(rounds.rounds_csv(rows), f"{slug}-rounds.csv", CSV)
+
+
+def _closing_page(slug: str, *, grades: int) -> str:
+    with database().reading() as session:
+        closing = rounds.round_to_close(session, slug)
+        progress = pools.pool_progress(session, slug)
+    return confirmation(
+        gettext("Close round %(number)d?", number=closing.number),
+        figures={
+            gettext("Runs of the round"): format_number(closing.runs),
+            gettext("Grades that are kept"): format_number(grades),
+            gettext("Documents not fully judged"): format_number(sum(one.items - one.complete for one in progress)),
+        },
+        notes=[
+            gettext("No runs are taken until the next round is open, and a closed round cannot be opened again."),
+            gettext("Judging goes on, but what is judged later is not in the qrels that are kept for this round."),
+        ],
+        button=gettext("Close the round"),
+        back=url_for(".show", slug=slug),
+    )
+
+
+def _page(slug: str, form: RoundForm) -> str:
+    with database().reading() as session:
+        rows = rounds.list_rounds(session, slug)
+    return render_template("collections/rounds/show.html", rows=rows, form=form)

@@ -1,0 +1,182 @@
+"""Documents of any length in parts that a browser lays out at once; made once, and kept while there is room."""
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import chain
+from typing import NamedTuple
+
+from markupsafe import Markup, escape
+
+from annotator.web.site.safe_html import is_shown_as_html, sanitised
+
+# Characters of a part, about; a little more when there is no good place to cut.
+PART = 64_000
+LONGEST_PART = 96_000
+# Characters that a process keeps of documents in several parts.
+MOST_KEPT = 32_000_000
+
+# As nh3 writes it: attributes in double quotes, in which a “>” may stand.
+TAG = re.compile(r'<(/?)([a-z][a-z0-9]*)(?:\s+[a-z-]+="[^"]*")*\s*>')
+WITHOUT_END = {"br", "hr"}
+# Attributes of the document's own; the others are those that each link is given.
+OWN_ATTRIBUTE = re.compile(r' (?!target=|rel=)[a-z]+="[^"]*"')
+LONGEST_ENTITY = len("&nbsp;")
+# A cut before one of these leaves no sentence in two.
+BLOCKS = {
+    *("p", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "pre"),
+    *("table", "tbody", "thead", "tr", "div", "figure"),
+}
+# Where a plain text is cut, best first: between paragraphs, lines, words.
+CUTS = ("\n\n", "\n", " ")
+
+
+class Element(NamedTuple):
+    """An open element, with the one round it: a place keeps what is open there without a copy."""
+
+    name: str
+    tag: str
+    outer: "Element | None"
+
+
+class Cut(IntEnum):
+    """How good a place between two tags is to cut at."""
+
+    WITHIN_A_LINE = 0
+    AFTER_A_LINE = 1
+    BEFORE_A_BLOCK = 2
+
+
+class Place(NamedTuple):
+    """A place in HTML where it can be cut, and the innermost element that is open there."""
+
+    at: int
+    opened: Element | None
+    cut: Cut
+
+
+class Parts:
+    """The parts of long documents, those asked for last; all together at most `MOST_KEPT` characters."""
+
+    def __init__(self, most: int = MOST_KEPT) -> None:
+        """Keep nothing yet."""
+        self._most = most
+        self._kept: OrderedDict[object, tuple[Markup, ...]] = OrderedDict()
+        self._size = 0
+
+    def of(self, key: object, body: str) -> tuple[Markup, ...]:
+        """The parts of a body; the same key stands for the same body."""
+        if len(body) <= PART:
+            return document_parts(body)
+        parts = self._kept.pop(key, None)
+        if parts is None:
+            parts = document_parts(body)
+            self._size += _size(parts)
+        self._kept[key] = parts
+        while self._size > self._most and len(self._kept) > 1:
+            _, oldest = self._kept.popitem(last=False)
+            self._size -= _size(oldest)
+        return parts
+
+
+def document_parts(body: str) -> tuple[Markup, ...]:
+    """A document's body as safe HTML, cut between paragraphs; each part can be shown without the others."""
+    if is_shown_as_html(body):
+        return tuple(Markup('<div class="rich">{}</div>').format(part) for part in _cut_html(str(sanitised(body))))
+    return tuple(Markup('<div class="plain">{}</div>').format(escape(part)) for part in _cut_text(body))
+
+
+def _size(parts: tuple[Markup, ...]) -> int:
+    return sum(map(len, parts))
+
+
+def _cut_text(body: str) -> Iterator[str]:
+    start = 0
+    while len(body) - start > LONGEST_PART:
+        end = _end_of_part(body, start)
+        yield body[start:end]
+        start = end
+    yield body[start:]
+
+
+def _end_of_part(body: str, start: int) -> int:
+    for cut in CUTS:
+        at = body.rfind(cut, start + PART // 2, start + PART)
+        if at >= 0:
+            return at + len(cut)
+    return start + PART
+
+
+def _cut_html(html: str) -> Iterator[Markup]:
+    """What is open where a part ends is closed there, and opened again in the next."""
+    start, before = 0, ""
+    for place in _places_to_cut(html):
+        yield _part(before, html[start : place.at], place.opened)
+        start, before = place.at, _beginnings(place.opened)
+        if place.opened and place.opened.name == "pre" and html.startswith("\n", start):
+            before += "\n"  # the first line break in a pre is not shown
+    yield _part(before, html[start:], None)
+
+
+def _places_to_cut(html: str) -> Iterator[Place]:
+    """Between two tags or within a text, never within a tag: the best place in the second half of each part."""
+    start = text = 0
+    best: Place | None = None
+    opened: Element | None = None
+    for tag in chain(TAG.finditer(html), [None]):
+        at = tag.start() if tag else len(html)
+        while at - start > PART and len(html) - start > LONGEST_PART:
+            end = _place_before(html, start + PART, text, opened, best)
+            yield end
+            start, best = end.at, None
+        if not tag:
+            return
+        place, opened = _passed(tag, opened)
+        text = tag.end()
+        if place and place.at - start >= PART // 2 and (best is None or place.cut >= best.cut):
+            best = place
+
+
+def _passed(tag: re.Match[str], opened: Element | None) -> tuple[Place | None, Element | None]:
+    """The place to cut at this tag, if there is one, and what is open after it."""
+    name = tag[2]
+    if tag[1]:
+        return None, opened.outer if opened else None
+    if name == "br":
+        return Place(tag.end(), opened, Cut.AFTER_A_LINE), opened
+    place = Place(tag.start(), opened, Cut.BEFORE_A_BLOCK if name in BLOCKS else Cut.WITHIN_A_LINE)
+    return place, opened if name in WITHOUT_END else Element(name, tag[0], opened)
+
+
+def _place_before(html: str, limit: int, text: int, opened: Element | None, best: Place | None) -> Place:
+    """Where to cut before a limit that lies in the text (or the tag before it) that begins at `text`."""
+    if best and best.cut > Cut.WITHIN_A_LINE:
+        return best
+    for cut in CUTS:
+        found = html.rfind(cut, max(text, limit - PART // 2), limit)
+        if found >= 0:
+            return Place(found + len(cut), opened, Cut.WITHIN_A_LINE)
+    if best:
+        return best
+    entity = html.rfind("&", limit - LONGEST_ENTITY + 1, limit)
+    if entity >= 0 and ";" not in html[entity:limit]:
+        limit = entity
+    return Place(max(text, limit), opened, Cut.WITHIN_A_LINE)
+
+
+def _elements(opened: Element | None) -> Iterator[Element]:
+    while opened:
+        yield opened
+        opened = opened.outer
+
+
+def _beginnings(opened: Element | None) -> str:
+    """What opens the elements again; without their attributes where these would fill the part."""
+    whole = "".join(element.tag for element in reversed(list(_elements(opened))))
+    return whole if len(whole) <= PART // 2 else OWN_ATTRIBUTE.sub("", whole)
+
+
+def _part(before: str, text: str, opened: Element | None) -> Markup:
+    ends = "".join(f"</{element.name}>" for element in _elements(opened))
+    return Markup(f"{before}{text}{ends}")  # noqa: S704 - tags and texts are those that nh3 has written

@@ -1,0 +1,182 @@
+"""Searching the corpus for a topic: organisers add what they find to the pool, judges judge it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.storage import Role, TopicState
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.error_pages import status_of
+from annotator.web.site.language import gettext
+from annotator.workflows.documents import indexing, search, search_adding
+from annotator.workflows.documents.search import JudgesSearchPage, SearchPage
+from annotator.workflows.topics import topics
+from annotator.workflows.topics.topics import TopicRow
+
+blueprint = Blueprint("search", __name__)
+
+HITS = 20
+LAST_PAGE = 10_000
+SEARCHERS = (Role.ORGANISER, Role.JUDGE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address asks for; pages count from 1."""
+
+    query: str
+    topic: str
+    page: int
+
+    @classmethod
+    def of_request(cls) -> "Asked":
+        """Read it from the query string or from a form that the page itself has filled in."""
+        page = request.values.get("page", "1")
+        number = int(page) if page.isascii() and page.isdecimal() else 1
+        return cls(request.values.get("q", "").strip(), request.values.get("topic", ""), min(max(number, 1), LAST_PAGE))
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """The same for an address, without what says nothing."""
+        return {
+            name: value
+            for name, value in (("topic", self.topic), ("q", self.query), ("page", self.page))
+            if value not in {"", 1}
+        }
+
+
+@blueprint.get("/collections/<slug>/search")
+@collection_page(*SEARCHERS)
+def show(slug: str) -> ResponseReturnValue:
+    """What `?q=` finds, for the topic of `?topic=`."""
+    return _page(slug, Asked.of_request())
+
+
+@blueprint.get("/collections/<slug>/search/document")
+@collection_page(*SEARCHERS)
+def document(slug: str) -> ResponseReturnValue:
+    """The document of `?docno=`, and the way back to the search it was found by."""
+    asked = Asked.of_request()
+    _refuse_unless_open()
+    with database().reading() as session:
+        opened = search.open_document(session, slug, request.args.get("docno", ""))
+    return render_template(
+        "documents/search/document.html", document=opened, asked=asked, topic=_chosen(_topics(slug), asked)
+    )
+
+
+@blueprint.post("/collections/<slug>/search/add")
+@collection_page(Role.ORGANISER)
+def add(slug: str) -> ResponseReturnValue:
+    """Pool the documents that were ticked."""
+    asked = Asked.of_request()
+    try:
+        with database().transaction() as session:
+            added = search_adding.add_found(
+                session,
+                slug,
+                topic=asked.topic,
+                docnos=request.form.getlist("docno"),
+                query=asked.query,
+                actor_id=the_person().id,
+                at=now(),
+            )
+            note(session, "pool.add", slug, subject=asked.topic, details={"query": asked.query, "added": added.added})
+    except (InvalidValueError, NotFoundError) as refusal:
+        return _page(slug, asked, refusal)
+    flash(
+        gettext(
+            "Documents added to the pool of topic %(number)s: %(added)d; in it already: %(pooled)d.",
+            number=asked.topic,
+            added=added.added,
+            pooled=added.already_pooled,
+        )
+    )
+    return _back(slug, asked)
+
+
+@blueprint.post("/collections/<slug>/search/judge")
+@collection_page(Role.JUDGE)
+def judge(slug: str) -> ResponseReturnValue:
+    """Take a document and open it on the judging screen, from where the judge comes back to what they found."""
+    asked = Asked.of_request()
+    search.refuse_judges_unless(judges_search=the_place().collection.judges_search)
+    with database().transaction() as session:
+        assignment_id = search_adding.take_for_judging(
+            session,
+            slug,
+            topic=asked.topic,
+            docno=request.form.get("docno", ""),
+            query=asked.query,
+            judge_id=the_person().id,
+            now=now(),
+        )
+        note(session, "pool.add", slug, subject=asked.topic, details={"query": asked.query})
+    back = url_for(".show", slug=slug, **asked.address)
+    return redirect(url_for("judging.show", slug=slug, assignment_id=assignment_id, back=back), 303)
+
+
+def _page(slug: str, asked: Asked, refusal: AnnotatorError | None = None) -> ResponseReturnValue:
+    _refuse_unless_open()
+    offered = _topics(slug)
+    if not the_place().organises and not asked.topic and offered:
+        # A judge searches for a topic, the first one until they choose.
+        asked = Asked(asked.query, offered[0].number, asked.page)
+    found: SearchPage | JudgesSearchPage | None = None
+    try:
+        found = _found(slug, asked) if asked.query else None
+    except (InvalidValueError, NotFoundError) as unreadable:
+        refusal = refusal or unreadable
+    page = render_template(
+        "documents/search/show.html",
+        asked=asked,
+        found=found,
+        not_indexed=_not_indexed(slug) if found else 0,
+        refusal=refusal,
+        topics=offered,
+        topic=_chosen(offered, asked),
+        first=(asked.page - 1) * HITS,
+        pages=-(-found.total // HITS) if found else 0,
+    )
+    return page, status_of(refusal) if refusal else 200
+
+
+def _found(slug: str, asked: Asked) -> SearchPage | JudgesSearchPage:
+    first = (asked.page - 1) * HITS
+    with database().reading() as session:
+        if the_place().organises:
+            return search.find_documents(session, slug, asked.query, topic=asked.topic or None, first=first, most=HITS)
+        return search.find_to_judge(
+            session, slug, asked.query, topic=asked.topic, judge_id=the_person().id, first=first, most=HITS
+        )
+
+
+def _not_indexed(slug: str) -> int:
+    with database().reading() as session:
+        return indexing.count_not_indexed(session, slug)
+
+
+def _topics(slug: str) -> list[TopicRow]:
+    """The topics a person may search for: organisers try drafts, too."""
+    with database().reading() as session:
+        rows = topics.list_topics(session, slug)
+    wanted = {TopicState.ACCEPTED, TopicState.DRAFT} if the_place().organises else {TopicState.ACCEPTED}
+    return [row for row in rows if row.state in wanted]
+
+
+def _chosen(offered: list[TopicRow], asked: Asked) -> TopicRow | None:
+    return next((row for row in offered if row.number == asked.topic), None)
+
+
+def _refuse_unless_open() -> None:
+    if not the_place().organises:
+        search.refuse_judges_unless(judges_search=the_place().collection.judges_search)
+
+
+def _back(slug: str, asked: Asked) -> ResponseReturnValue:
+    return redirect(url_for(".show", slug=slug, **asked.address), 303)

@@ -1,0 +1,90 @@
+"""Which judge owns which topic: by hand, or dealt out evenly after a look at what would change."""
+
+from collections.abc import Mapping
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database
+from annotator.web.site.deeds import note
+from annotator.web.site.error_pages import status_of
+from annotator.web.site.language import gettext
+from annotator.workflows.judging import assigning
+from annotator.workflows.judging.assigning import AssigningPlan
+
+blueprint = Blueprint("assigning", __name__)
+
+# What stands for nobody where a judge is chosen; no account has an empty name.
+NOBODY = ""
+
+
+@blueprint.get("/collections/<slug>/assigning")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The topics with their owners, and the judges with what remains for them."""
+    return _page(slug)
+
+
+@blueprint.get("/collections/<slug>/assigning/balance")
+@collection_page(Role.ORGANISER)
+def preview(slug: str) -> ResponseReturnValue:
+    """What dealing topics out evenly would change: `?judge=jo&judge=kim&all=1`."""
+    try:
+        with database().reading() as session:
+            plan = assigning.plan_balance(
+                session, slug, request.args.getlist("judge"), anew=request.args.get("all") == "1"
+            )
+    except AnnotatorError as refusal:
+        return _page(slug, refusal=refusal), status_of(refusal)
+    return _page(slug, plan)
+
+
+@blueprint.post("/collections/<slug>/assigning")
+@collection_page(Role.ORGANISER)
+def assign(slug: str) -> ResponseReturnValue:
+    """Give the ticked topics to one judge, or the topics of a preview to the judges it names."""
+    owners = _owners()
+    if not owners:
+        refusal = InvalidValueError("Tick the topics that are to change hands.")
+        return _page(slug, refusal=refusal), status_of(refusal)
+    try:
+        with database().transaction() as session:
+            done = assigning.assign_topics(session, slug, owners)
+            for judge, numbers in assigning.by_owner(owners).items():
+                note(session, "topics.assign", slug, subject=judge or "", details={"topics": numbers})
+    except AnnotatorError as refusal:
+        return _page(slug, refusal=refusal), status_of(refusal)
+    flash(
+        gettext(
+            "Topics that changed hands: %(topics)d. Documents that went back to the queue: %(given_back)d.",
+            topics=done.topics,
+            given_back=done.given_back,
+        )
+    )
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _owners() -> Mapping[str, str | None]:
+    """Topic → judge: of a preview each has its own, of ticked topics all have one."""
+    numbers, judges = request.form.getlist("number"), request.form.getlist("judge")
+    if len(judges) == 1:
+        judges *= len(numbers)
+    if len(numbers) != len(judges):
+        return {}
+    return {number: None if judge == NOBODY else judge for number, judge in zip(numbers, judges, strict=True)}
+
+
+def _page(slug: str, plan: AssigningPlan | None = None, refusal: AnnotatorError | None = None) -> str:
+    with database().reading() as session:
+        present = assigning.show_assigning(session, slug)
+    return render_template(
+        "judging/assigning.html",
+        present=present,
+        plan=plan,
+        refused=refusal,
+        chosen=request.args.getlist("judge"),
+        anew=request.args.get("all") == "1",
+    )

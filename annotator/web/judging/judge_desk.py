@@ -1,0 +1,112 @@
+"""A judge's note and words of a topic, for the judging screen's script and as a page; and all notes, for organisers."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, TextAreaField
+
+from annotator.storage import Role
+from annotator.storage.judging.drawing import Queue
+from annotator.web.judging.judging_documents import ENDPOINTS
+from annotator.web.site import json_answers
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.judging import judge_desk
+
+blueprint = Blueprint("judge_desk", __name__)
+json_answers.install(blueprint, pages=("show", "notes"))
+
+SAVED = {"saved": True}
+
+
+class DeskForm(Form):
+    """What a judge writes beside a topic."""
+
+    note = TextAreaField(
+        lazy_gettext("Your note"),
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "What you decided counts as relevant here. The organisers read it, too; it goes out with the qrels."
+        ),
+        render_kw={"rows": 8},
+    )
+    marks = TextAreaField(
+        lazy_gettext("Words to be marked"),
+        filters=[unix_lines],
+        description=lazy_gettext("In every document of the topic, one on each line."),
+        render_kw={"rows": 5},
+    )
+    queue = HiddenField()
+
+
+@blueprint.get("/collections/<slug>/judge/notes/<path:number>")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def show(slug: str, number: str) -> ResponseReturnValue:
+    """The judge's own note and words of a topic; `?queue=adjudication` leads back to where they adjudicate."""
+    return _page(slug, number, None)
+
+
+@blueprint.post("/collections/<slug>/judge/notes/<path:number>")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def change(slug: str, number: str) -> ResponseReturnValue:
+    """Keep both, and go on judging or adjudicating the topic."""
+    form = DeskForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            judge_id = the_person().id
+            judge_desk.save_note(session, slug, number, judge_id, form.note.data or "", changed_at=now())
+            judge_desk.save_marks(session, slug, number, judge_id, (form.marks.data or "").split("\n"))
+    if form.refused:
+        return _page(slug, number, form), form.status
+    flash(gettext("Your note of topic %(number)s is stored.", number=number))
+    onward, _ = ENDPOINTS[_queue_of(form)]
+    return redirect(url_for(f"{onward}.next_document", slug=slug, number=number), 303)
+
+
+@blueprint.post("/collections/<slug>/judge/topics/<path:number>/note")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def save_note(slug: str, number: str) -> ResponseReturnValue:
+    """Keep the note that a script sends: `{"text"}`."""
+    text = json_answers.text_in(json_answers.json_body(), "text")
+    judge_id = the_person().id
+    database().attempt(lambda session: judge_desk.save_note(session, slug, number, judge_id, text, changed_at=now()))
+    return SAVED
+
+
+@blueprint.post("/collections/<slug>/judge/topics/<path:number>/marks")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def save_marks(slug: str, number: str) -> ResponseReturnValue:
+    """Keep the words that a script sends: `{"words": […]}`."""
+    words = json_answers.texts_in(json_answers.json_body(), "words")
+    judge_id = the_person().id
+    database().attempt(lambda session: judge_desk.save_marks(session, slug, number, judge_id, words))
+    return SAVED
+
+
+@blueprint.get("/collections/<slug>/notes")
+@collection_page(Role.ORGANISER)
+def notes(slug: str) -> ResponseReturnValue:
+    """What the judges decided counts as relevant, topic by topic."""
+    with database().reading() as session:
+        rows = judge_desk.list_notes(session, slug)
+    return render_template("judging/questions/notes.html", rows=rows)
+
+
+def _page(slug: str, number: str, form: DeskForm | None) -> str:
+    with database().reading() as session:
+        desk = judge_desk.show_desk(session, slug, number, the_person().id)
+    asked = request.args.get("queue", "")
+    given = form or DeskForm(formdata=None, note=desk.note, marks="\n".join(desk.marks), queue=asked)
+    queue = _queue_of(given)
+    return render_template(
+        "judging/questions/desk.html", desk=desk, form=given, queue=queue.value, pages=ENDPOINTS[queue][0]
+    )
+
+
+def _queue_of(form: DeskForm) -> Queue:
+    """Where the note was written; who judges and adjudicates could have come from either."""
+    place = the_place()
+    if place.judges and place.adjudicates:
+        return Queue.ADJUDICATION if form.queue.data == Queue.ADJUDICATION else Queue.JUDGING
+    return Queue.JUDGING if place.judges else Queue.ADJUDICATION

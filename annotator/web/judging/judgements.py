@@ -1,0 +1,156 @@
+"""Judgements: labels from elsewhere come in, everything that was said goes out."""
+
+import hashlib
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
+from wtforms import BooleanField, HiddenField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.people.machine_form import MachineFields
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, settings
+from annotator.web.site.deeds import note, note_export
+from annotator.web.site.downloads import CSV, JSON_LINES, download
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.later import long_form
+from annotator.web.site.uploads import input_files
+from annotator.workflows.collections import collection
+from annotator.workflows.judging import judgement_export, judgement_import
+from annotator.workflows.judging.judgement_import import JudgementImport
+
+blueprint = Blueprint("judgements", __name__)
+
+
+@dataclass(frozen=True)
+class ForeseenLabels:
+    """What importing a file would come to, and whether it would make the judge's account."""
+
+    stored: JudgementImport
+    is_new: bool
+
+
+class LabelsForm(MachineFields):
+    """A file of labels."""
+
+    file = FileField(
+        lazy_gettext("File of labels"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "TREC qrels: topic, iteration, docno, grade; also gzipped. A grade of -1 is unjudged."
+        ),
+    )
+    judge = StringField(
+        lazy_gettext("Name of the judge"),
+        [InputRequired()],
+        description=lazy_gettext("Whose grades they are. A name that is new becomes an account that cannot sign in."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
+    add_to_pool = BooleanField(
+        lazy_gettext("Add documents that are outside the pool"),
+        description=lazy_gettext("Otherwise the file is refused when it has any."),
+    )
+    machine = BooleanField(
+        lazy_gettext("The judge is a machine"),
+        description=lazy_gettext(
+            "Its labels stand apart from people's: they count in no agreement of judges, and in the qrels only if the "
+            "settings say so. Labels outside the scale are listed and count as no grade."
+        ),
+    )
+    # Of what was checked: only that is imported.
+    confirmed = HiddenField()
+
+    def checked_value(self, checksum: str) -> str:
+        """What `confirmed` must be for a file of this checksum and the rest of what was entered."""
+        entered = (checksum, self.judge.data, self.add_to_pool.data, self.machine.data, self.facts)
+        return hashlib.sha256(repr(entered).encode()).hexdigest()
+
+
+@blueprint.get("/collections/<slug>/judgements")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """How many judgements there are, the form for more, and the exports."""
+    return _page(slug, LabelsForm())
+
+
+@blueprint.post("/collections/<slug>/judgements")
+@collection_page(Role.ORGANISER)
+@long_form
+def add(slug: str) -> ResponseReturnValue:
+    """Import labels as the judgements of one judge, once it was shown what that comes to."""
+    form = LabelsForm()
+    if form.validate():
+        with form.guard():
+            with database().reading() as session:
+                checked = judgement_import.check_judgements(
+                    session,
+                    slug,
+                    input_files([form.file.data])[0],
+                    add_to_pool=form.add_to_pool.data,
+                    by_machine=form.machine.data,
+                    unpacked_limit=settings().unpacked_limit,
+                )
+            value = form.checked_value(checked.checksum)
+            is_confirmed = form.confirmed.data == value
+            with database().transaction(keep=is_confirmed) as session:
+                is_new = judgement_import.is_new_judge(session, form.judge.data)
+                stored = judgement_import.store_judgements(
+                    session,
+                    slug,
+                    checked,
+                    judge=form.judge.data,
+                    machine=form.facts if form.machine.data else None,
+                    added_at=now(),
+                )
+                note(session, "judgements.import", slug, subject=form.judge.data, details=vars(stored))
+    if form.refused:
+        return _page(slug, form), form.status
+    if not is_confirmed:
+        form.confirmed.data = value
+        return _page(slug, form, ForeseenLabels(stored, is_new=is_new))
+    flash(_outcome(stored))
+    if stored.outside:
+        flash(gettext("Labels outside the scale, which count as no grade: %(count)d.", count=stored.outside))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/judgements.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """Every judgement, comma-separated."""
+    with database().reading() as session:
+        rows = judgement_export.export_judgements(session, slug)
+    note_export("judgements.export", slug)
+    return download(judgement_export.judgements_csv(rows), f"{slug}-judgements.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/judgements.jsonl")
+@collection_page(Role.ORGANISER)
+def as_jsonl(slug: str) -> ResponseReturnValue:
+    """Every judgement, a JSON object a line."""
+    with database().reading() as session:
+        rows = judgement_export.export_judgements(session, slug)
+    note_export("judgements.export", slug)
+    return download(judgement_export.judgements_jsonl(rows), f"{slug}-judgements.jsonl", JSON_LINES)
+
+
+def _page(slug: str, form: LabelsForm, foreseen: ForeseenLabels | None = None) -> str:
+    with database().reading() as session:
+        counts = collection.count_collection(session, slug)
+    limit = settings().upload_limit
+    return render_template("judging/judgements.html", counts=counts, form=form, foreseen=foreseen, upload_limit=limit)
+
+
+def _outcome(stored: JudgementImport) -> str:
+    return gettext(
+        "Labels added: %(added)d, changed: %(changed)d, known already: %(known)d, unjudged (-1): %(unjudged)d. "
+        "Documents added to the pool: %(pooled)d.",
+        added=stored.added,
+        changed=stored.changed,
+        known=stored.known,
+        unjudged=stored.unjudged,
+        pooled=stored.pooled,
+    )

@@ -1,0 +1,218 @@
+"""The judging screen. No run, rank, score or other judge's grade comes near these pages."""
+
+import math
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from markupsafe import Markup
+from wtforms import HiddenField, IntegerField, SelectChoice, SelectField, TextAreaField
+from wtforms.validators import InputRequired, NumberRange, Optional
+
+from annotator.storage import CannotJudge, Role
+from annotator.storage.judging.drawing import Queue
+from annotator.storage.judging.judge_desk import Preparation
+from annotator.storage.judging.judging import Decision
+from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
+from annotator.web.serving.compression import compressed
+from annotator.web.site.access import collection_page
+from annotator.web.site.addresses import local_path
+from annotator.web.site.choosing import choices_to_come, choose_if_few
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import lazy_gettext
+from annotator.web.site.words import CANNOT_JUDGE
+from annotator.workflows.judging import judging, judging_page, questions, recording
+from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
+
+blueprint = Blueprint("judging", __name__)
+blueprint.after_request(compressed)
+
+# Where a judge does what comes before the judging.
+PREPARATIONS = {Preparation.GUIDELINES: "guidelines.show", Preparation.TRAINING: "training.show"}
+
+GREATEST_GRADE = 9
+MOST_VERSIONS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Part:
+    """One of the parts of a document, from 1, as safe HTML; empty for a document without a text."""
+
+    number: int
+    of: int
+    html: Markup
+
+
+def reason_choices() -> list[SelectChoice]:
+    """Why a document could not be judged."""
+    return [SelectChoice(reason.value, words) for reason, words in CANNOT_JUDGE.items()]
+
+
+class JudgementForm(Form):
+    """A grade, or why there is none; which of the two the workflow checks."""
+
+    grade = IntegerField(
+        lazy_gettext("Grade"),
+        [Optional(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))],
+    )
+    cannot_judge = SelectField(lazy_gettext("Cannot judge"), [Optional()], choices=reason_choices)
+    note = TextAreaField(
+        lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": recording.LONGEST_NOTE}
+    )
+    seconds = HiddenField()
+    client_id = HiddenField(validators=[InputRequired()])
+    guidelines = IntegerField(validators=[Optional(), NumberRange(0, MOST_VERSIONS)])
+    later = HiddenField()
+
+    def decision(self) -> Decision | None:
+        """What the judge said, None when they put the document off."""
+        if self.later.data:
+            return None
+        reason = CannotJudge(self.cannot_judge.data) if self.cannot_judge.data else None
+        return Decision(self.grade.data, reason, self.note.data or "", _seconds(self.seconds.data))
+
+
+@blueprint.get("/collections/<slug>/judge")
+@collection_page(Role.JUDGE)
+def topics(slug: str) -> ResponseReturnValue:
+    """The topics with what this judge has judged and what waits for them."""
+    to_come = choices_to_come(slug, the_person().id)
+    with database().transaction() as session:  # leases that ran out are given back on the way
+        work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+        answers = questions.count_new_answers(session, slug, the_person().id)
+    return render_template("judging/topics.html", work=work, answers=answers)
+
+
+@blueprint.get("/collections/<slug>/judge/topics/<path:number>")
+@collection_page(Role.JUDGE)
+def next_document(slug: str, number: str) -> ResponseReturnValue:
+    """The next document of a topic, or the news that none waits; `?part=2` and so on of a long one."""
+    try:
+        task = _drawn(slug, number)
+    except NotPreparedError as refusal:
+        return to_preparation(slug, refusal)
+    if task is None:
+        return render_template("judging/done.html", number=number)
+    return screen(slug, task, blank_form(task), back=_search_left(slug))
+
+
+@blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>")
+@collection_page(Role.JUDGE)
+def show(slug: str, assignment_id: int) -> ResponseReturnValue:
+    """One of the judge's own documents, with the grade they gave it; `?back=` is the search it was found by."""
+    task = opened(slug, assignment_id)
+    return screen(slug, task, blank_form(task), back=_search_left(slug))
+
+
+@blueprint.post("/collections/<slug>/judge/assignments/<row:assignment_id>")
+@collection_page(Role.JUDGE)
+def record(slug: str, assignment_id: int) -> ResponseReturnValue:
+    """Store a judgement and go on to the next document, or back to the search that `?back=` names.
+
+    What was typed is never lost on the way.
+    """
+    return recorded(slug, assignment_id, back=_search_left(slug))
+
+
+def recorded(
+    slug: str, assignment_id: int, *, back: str | None = None, queue: Queue = Queue.JUDGING
+) -> ResponseReturnValue:
+    """Store what the form says and go on, or show it again with what is wrong."""
+    form = JudgementForm()
+    if form.validate():
+        with form.guard():
+            number = database().attempt(
+                lambda session: recording.record_judgement(
+                    session,
+                    slug,
+                    assignment_id,
+                    the_person().id,
+                    form.decision(),
+                    client_id=form.client_id.data,
+                    judged_at=now(),
+                    guidelines=form.guidelines.data,
+                    queue=queue,
+                )
+            )
+    if form.refused:
+        return screen(slug, opened(slug, assignment_id, queue), form, back=back, queue=queue)
+    return redirect(back or url_for(".next_document", slug=slug, number=number), 303)
+
+
+def to_preparation(slug: str, refusal: NotPreparedError) -> ResponseReturnValue:
+    """Send a judge to what they have to do first."""
+    return redirect(url_for(PREPARATIONS[refusal.preparation], slug=slug), 303)
+
+
+def _drawn(slug: str, number: str) -> JudgingTask | None:
+    """Draw the next documents, after an adaptive strategy has chosen some if few are left.
+
+    Others may be quicker, at adding or at drawing what was added: then it chooses again, so that nobody is sent away
+    while there is something to choose.
+    """
+    while True:
+        has_chosen = choose_if_few(slug, number, the_person().id)
+        task = database().attempt(lambda session: judging.next_task(session, slug, number, the_person().id, now=now()))
+        if task is not None or not has_chosen:
+            return task
+
+
+def opened(slug: str, assignment_id: int, queue: Queue = Queue.JUDGING) -> JudgingTask:
+    """One of a person's own documents, of one of their queues."""
+    with database().reading() as session:
+        return judging.open_task(session, slug, assignment_id, the_person().id, now=now(), queue=queue)
+
+
+def blank_form(task: JudgingTask) -> JudgementForm:
+    """A form with an id of its own, in which the note of an earlier judgement can be kept."""
+    return JudgementForm(formdata=None, client_id=uuid4().hex, note=task.decision.note if task.decision else "")
+
+
+def screen(
+    slug: str, task: JudgingTask, form: JudgementForm, *, back: str | None = None, queue: Queue = Queue.JUDGING
+) -> ResponseReturnValue:
+    """A document beside its topic, and all that the screen's script needs to begin."""
+    with database().reading() as session:
+        beside = judging_page.show_beside(session, slug, task.topic_number, the_person().id)
+    to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0) if queue == Queue.JUDGING else 0
+    page = render_template(
+        "judging/task.html",
+        task=task,
+        guidelines=beside.guidelines,
+        form=form,
+        to_come=to_come,
+        back=back,
+        batch=batch_json(slug, task, beside, to_come=to_come, back=back, queue=queue),
+        part=_part(task),
+        pages=ENDPOINTS[queue][0],
+        decides=queue == Queue.ADJUDICATION,
+    )
+    response = make_response(page, form.status if form.refused else 200)
+    # Kept by the browser, so that its back button shows the document before; asked for anew when opened anew.
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _part(task: JudgingTask) -> Part:
+    """The part of the document that `?part=` asks for."""
+    parts = parts_of(task.documents[0])
+    number = min(max(request.args.get("part", 1, type=int), 1), max(len(parts), 1))
+    return Part(number, max(len(parts), 1), parts[number - 1] if parts else Markup())
+
+
+def _search_left(slug: str) -> str | None:
+    """The address of the search that the judge left for this document; None when `?back=` is no such address."""
+    address = local_path(request.args.get("back"))
+    return address if address and urlsplit(address).path == url_for("search.show", slug=slug) else None
+
+
+def _seconds(text: str | None) -> float | None:
+    """The seconds a page counted; nonsense is no reason to refuse a judgement."""
+    try:
+        seconds = float(text or "")
+    except ValueError:
+        return None
+    return seconds if math.isfinite(seconds) else None

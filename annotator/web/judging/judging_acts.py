@@ -1,0 +1,113 @@
+"""Reading what the judging screen's script sends: each act is read or refused by itself."""
+
+import math
+from dataclasses import dataclass
+
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.storage import CannotJudge
+from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.saying import Passage
+from annotator.workflows.judging.recording import Act, check_id
+
+# What every database can keep in a column of whole numbers.
+GREATEST = 2**31 - 1
+MOST_HELD = 1_000
+NAMELESS = ""
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What came from one tab: acts, those that are none with their ids, and the assignments that it shows."""
+
+    acts: tuple[Act, ...]
+    refused: tuple[tuple[str, AnnotatorError], ...]
+    holds: frozenset[int]
+    draws: bool
+
+
+def read_sent(body: object) -> Sent:
+    """Read `{"tab", "holds", "draw", "acts"}`; `InvalidValueError` when it is nothing of that kind."""
+    if not isinstance(body, dict) or not isinstance(body.get("acts", []), list):
+        raise InvalidValueError("This address takes a JSON object with a list “acts”.")
+    tab, holds = body.get("tab", ""), body.get("holds", [])
+    if not isinstance(tab, str) or not isinstance(holds, list) or len(holds) > MOST_HELD:
+        raise InvalidValueError("“tab” must be a text and “holds” a list of assignments.")
+    acts, refused = [], []
+    for act in body.get("acts", []):
+        try:
+            acts.append(_act(act, tab))
+        except InvalidValueError as error:
+            refused.append((_id(act), error))
+    held = frozenset(_whole(one, "holds") for one in holds)
+    return Sent(tuple(acts), tuple(refused), held, body.get("draw") is not False)
+
+
+def _act(act: object, tab: str) -> Act:
+    if not isinstance(act, dict) or not isinstance(act.get("id"), str):
+        raise InvalidValueError("An act is a JSON object with an “id”.")
+    check_id(act["id"])
+    evidence = act.get("evidence") or []
+    if not isinstance(evidence, list):
+        raise InvalidValueError("“%(name)s” does not fit.", name="evidence")
+    return Act(
+        id=act["id"],
+        assignment_id=_whole(act.get("assignment"), "assignment"),
+        decision=_decision(act),
+        tab=tab,
+        sequence=_whole_or_none(act, "sequence"),
+        guidelines=_whole_or_none(act, "guidelines"),
+        evidence=tuple(_passage(one) for one in evidence),
+        ago=_seconds(act.get("ago")) or 0.0,
+    )
+
+
+def _decision(act: dict[str, object]) -> Decision | None:
+    kind = act.get("kind")
+    if kind == "later":
+        return None
+    note = act.get("note") or ""
+    if kind not in {"grade", "cannot"} or not isinstance(note, str):
+        raise InvalidValueError("“%(name)s” does not fit.", name="note" if kind in {"grade", "cannot"} else "kind")
+    seconds = _seconds(act.get("seconds"))
+    if kind == "grade":
+        grade = act.get("grade")
+        if not isinstance(grade, int) or isinstance(grade, bool) or abs(grade) > GREATEST:
+            raise InvalidValueError("This is not a grade of the scale.")
+        return Decision(grade, None, note, seconds)
+    reason = act.get("cannot_judge")
+    if not isinstance(reason, str) or reason not in set(CannotJudge):
+        raise InvalidValueError("“%(name)s” does not fit.", name="cannot_judge")
+    return Decision(None, CannotJudge(reason), note, seconds)
+
+
+def _passage(value: object) -> Passage:
+    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
+        raise InvalidValueError("“%(name)s” does not fit.", name="evidence")
+    return Passage(_whole(value.get("start"), "evidence"), _whole(value.get("end"), "evidence"), value["text"])
+
+
+def _whole_or_none(act: dict[str, object], name: str) -> int | None:
+    return None if act.get(name) is None else _whole(act[name], name)
+
+
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= GREATEST:
+        raise InvalidValueError("“%(name)s” does not fit.", name=name)
+    return value
+
+
+def _seconds(value: object) -> float | None:
+    """Seconds that a page counted; nonsense is no reason to refuse a judgement."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return None
+    return seconds if math.isfinite(seconds) else None
+
+
+def _id(act: object) -> str:
+    """The id of an act that cannot be read, so that its sender knows which it is."""
+    id_ = act.get("id") if isinstance(act, dict) else None
+    return id_[:64] if isinstance(id_, str) and id_.isascii() else NAMELESS

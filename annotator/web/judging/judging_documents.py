@@ -1,0 +1,109 @@
+"""Documents and topics as the judging screen's script gets them; no runs, no purposes, no other judges."""
+
+from typing import Any
+
+from flask import url_for
+from flask_wtf.csrf import generate_csrf
+from markupsafe import Markup
+
+from annotator.storage.judging.drawing import Queue
+from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.saying import Passage
+from annotator.web.documents.document_parts import Parts
+from annotator.web.site.context import the_person, the_place
+from annotator.workflows.judging.judging import JudgingTask, ShownDocument
+from annotator.workflows.judging.judging_page import Beside
+
+# The pages of each queue, and what their script calls; both have views of the same names.
+ENDPOINTS = {
+    Queue.JUDGING: ("judging", "judging_protocol"),
+    Queue.ADJUDICATION: ("adjudicating", "adjudicating_protocol"),
+}
+# What this process keeps of long documents.
+PARTS = Parts()
+
+
+def document_json(document: ShownDocument, previous: int | None = None) -> dict[str, Any]:
+    """A document with the first of its parts, and what the judge said of it; `previous` was judged before it."""
+    parts = parts_of(document)
+    given = {"given": list(document.given)} if document.given else {}
+    return {
+        "assignment": document.assignment_id,
+        "docno": document.docno,
+        "title": document.title,
+        "url": document.url if (document.url or "").startswith(("http://", "https://")) else None,
+        "language": document.language,
+        "html": parts[0] if parts else "",
+        "parts": max(len(parts), 1),
+        "decision": _decision_json(document.said.decision, document.said.evidence) if document.said else None,
+        "previous": previous,
+        **given,
+    }
+
+
+def parts_of(document: ShownDocument) -> tuple[Markup, ...]:
+    """The document's text as safe HTML; nothing for one without a text."""
+    return PARTS.of(document.text_hash or document.body, document.body) if document.body else ()
+
+
+def batch_json(
+    slug: str,
+    task: JudgingTask,
+    beside: Beside,
+    *,
+    to_come: int = 0,
+    back: str | None = None,
+    queue: Queue = Queue.JUDGING,
+) -> dict[str, Any]:
+    """All that the screen needs to begin: topic, scale, documents at hand, and where to send what is said."""
+    person, collection = the_person(), the_place().collection
+    documents = [document_json(document) for document in task.documents]
+    documents[0]["previous"] = task.previous_assignment_id
+    return {
+        "person": person.id,
+        "csrf": generate_csrf(),
+        "urls": _urls(slug, task.topic_number, back, queue),
+        "topic": {
+            "number": task.topic_number,
+            "title": task.topic_title,
+            "description": task.topic_description,
+            "narrative": task.topic_narrative,
+            "language": task.topic_language,
+            "words": [{"text": mark.text, "kind": mark.kind.value} for mark in beside.words],
+        },
+        "scale": [
+            {"value": grade.value, "name": grade.name, "description": grade.description} for grade in collection.scale
+        ],
+        "guidelines": beside.guidelines.number,
+        "documents": documents,
+        "counts": {"judged": task.judged, "total": task.judged + task.waiting + to_come, "put_off": task.put_off},
+        "note": beside.note,
+        "marks": list(beside.marks),
+        "answers": beside.answers,
+    }
+
+
+def _urls(slug: str, number: str, back: str | None, queue: Queue) -> dict[str, str | None]:
+    """Where the script asks and goes; `assignments` goes on with a number and `.json` or `/parts/2`."""
+    pages, protocol = ENDPOINTS[queue]
+    return {
+        "acts": url_for(f"{protocol}.acts", slug=slug, number=number),
+        "session": url_for(f"{protocol}.session_now", slug=slug),
+        "assignments": url_for(f"{pages}.show", slug=slug, assignment_id=0).removesuffix("0"),
+        "page": url_for(f"{pages}.next_document", slug=slug, number=number),
+        "back": back,
+        "topics": url_for(f"{pages}.topics", slug=slug),
+        "note": url_for("judge_desk.save_note", slug=slug, number=number),
+        "marks": url_for("judge_desk.save_marks", slug=slug, number=number),
+        "questions": url_for("questions.own", slug=slug),
+        "read": url_for("questions.read", slug=slug),
+    }
+
+
+def _decision_json(decision: Decision, evidence: tuple[Passage, ...]) -> dict[str, Any]:
+    return {
+        "grade": decision.grade,
+        "cannot_judge": decision.cannot_judge.value if decision.cannot_judge else None,
+        "note": decision.note,
+        "evidence": [passage._asdict() for passage in evidence],
+    }

@@ -1,0 +1,188 @@
+"""Questions: a judge asks without leaving the screen, organisers answer, and the judge is shown the answer."""
+
+from uuid import uuid4
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, IntegerField, TextAreaField
+from wtforms.validators import InputRequired, NumberRange, Optional
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.storage import Role
+from annotator.web.site import json_answers
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.judging import questions
+from annotator.workflows.judging.questions import About, QuestionRow
+
+blueprint = Blueprint("questions", __name__)
+json_answers.install(blueprint, pages=("ask", "show"))
+
+MOST_ROWS = 999_999_999
+
+
+class QuestionForm(Form):
+    """A question, and what it is about."""
+
+    text = TextAreaField(lazy_gettext("Your question"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 5})
+    topic = HiddenField()
+    assignment = IntegerField(validators=[Optional(), NumberRange(0, MOST_ROWS)])
+    client_id = HiddenField(validators=[InputRequired()])
+
+
+class AnswerForm(Form):
+    """An answer to a question."""
+
+    question = IntegerField(validators=[InputRequired(), NumberRange(0, MOST_ROWS)])
+    answer = TextAreaField(lazy_gettext("Answer"), [InputRequired()], filters=[unix_lines], render_kw={"rows": 3})
+
+
+@blueprint.get("/collections/<slug>/judge/questions")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def own(slug: str) -> ResponseReturnValue:
+    """What this judge has asked, with the answers; opening the page is reading them, a script says so itself."""
+    judge_id = the_person().id
+    with database().reading() as session:
+        rows = questions.own_questions(session, slug, judge_id)
+    if json_answers.wants_json():
+        return {"questions": [_as_json(row) for row in rows]}
+    new = [row.client_id for row in rows if row.is_new]
+    if new:
+        with database().transaction() as session:
+            questions.read_answers(session, slug, judge_id, read_at=now(), client_ids=new)
+    return render_template("judging/questions/own.html", rows=rows)
+
+
+@blueprint.get("/collections/<slug>/judge/questions/new")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def ask(slug: str) -> ResponseReturnValue:
+    """The form for a question about `?topic=`, about the document of `?assignment=`, or about anything."""
+    assignment = request.args.get("assignment", type=int)
+    if assignment is not None and not 0 <= assignment <= MOST_ROWS:
+        raise NotFoundError("You have no such assignment.")
+    form = QuestionForm(
+        formdata=None, topic=request.args.get("topic", ""), assignment=assignment, client_id=uuid4().hex
+    )
+    return _form_page(slug, form)
+
+
+@blueprint.post("/collections/<slug>/judge/questions")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def send(slug: str) -> ResponseReturnValue:
+    """Keep a question; a script sends `{"id", "text", "topic", "assignment"}`, the last two as it likes."""
+    if json_answers.wants_json():
+        return _send_json(slug, json_answers.json_body())
+    form = QuestionForm()
+    if form.validate():
+        with form.guard():
+            _ask(slug, form.text.data, form.client_id.data, form.topic.data or None, form.assignment.data)
+    if form.refused:
+        return _form_page(slug, form)
+    flash(gettext("Your question is sent. The answer will stand here."))
+    return redirect(url_for(".own", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/judge/questions/read")
+@collection_page(Role.JUDGE, Role.ADJUDICATOR)
+def read(slug: str) -> ResponseReturnValue:
+    """Note that the judge was shown the answers: to all questions, or to those of `{"ids": […]}`."""
+    body = json_answers.json_body()
+    ids = json_answers.texts_in(body, "ids") if "ids" in body else None
+    with database().transaction() as session:
+        questions.read_answers(session, slug, the_person().id, read_at=now(), client_ids=ids)
+    return {"saved": True}
+
+
+@blueprint.get("/collections/<slug>/questions")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """What judges have asked, open questions first."""
+    return _organisers_page(slug, AnswerForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/questions")
+@collection_page(Role.ORGANISER)
+def answer(slug: str) -> ResponseReturnValue:
+    """Answer a question, or change an answer."""
+    form = AnswerForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            questions.answer(
+                session,
+                slug,
+                form.question.data,
+                form.answer.data,
+                answered_by_id=the_person().id,
+                answered_at=now(),
+            )
+            note(session, "questions.answer", slug, subject=form.question.data)
+    if form.refused:
+        return _organisers_page(slug, form), form.status
+    flash(gettext("The answer is stored. The judge will be shown it."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _ask(slug: str, text: str, client_id: str, topic: str | None, assignment_id: int | None) -> None:
+    judge_id = the_person().id
+    database().attempt(
+        lambda session: questions.ask(
+            session,
+            slug,
+            judge_id,
+            text,
+            client_id=client_id,
+            asked_at=now(),
+            topic=topic,
+            assignment_id=assignment_id,
+        )
+    )
+
+
+def _send_json(slug: str, body: dict[str, object]) -> ResponseReturnValue:
+    topic = json_answers.text_in(body, "topic") if body.get("topic") is not None else None
+    assignment = body.get("assignment")
+    if assignment is not None and (not isinstance(assignment, int) or not 0 <= assignment <= MOST_ROWS):
+        raise InvalidValueError("“%(name)s” must be the number of an assignment.", name="assignment")
+    _ask(slug, json_answers.text_in(body, "text"), json_answers.text_in(body, "id"), topic, assignment)
+    return {"saved": True}
+
+
+def _as_json(row: QuestionRow) -> dict[str, object]:
+    return {
+        "id": row.client_id,
+        "text": row.text,
+        "topic": row.topic,
+        "docno": row.docno,
+        "asked_at": row.asked_at.isoformat(),
+        "answer": row.answer,
+        "answered_at": row.answered_at.isoformat() if row.answered_at else None,
+        "new": row.is_new,
+    }
+
+
+def _form_page(slug: str, form: QuestionForm) -> ResponseReturnValue:
+    try:
+        about = _about(slug, form)
+    except NotFoundError as refusal:
+        if not form.refused:
+            raise
+        # What was typed stays, and can be sent without what it was about.
+        form.refusal, form.assignment.data, about = refusal, None, About()
+    page = render_template("judging/questions/ask.html", about=about, form=form)
+    return (page, form.status) if form.refused else page
+
+
+def _about(slug: str, form: QuestionForm) -> About:
+    if form.assignment.errors:
+        raise NotFoundError("You have no such assignment.")
+    with database().reading() as session:
+        return questions.ask_about(session, slug, the_person().id, form.topic.data or None, form.assignment.data)
+
+
+def _organisers_page(slug: str, form: AnswerForm) -> str:
+    with database().reading() as session:
+        rows = questions.list_questions(session, slug)
+    return render_template("judging/questions/list.html", rows=rows, form=form)

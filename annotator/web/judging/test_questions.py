@@ -1,0 +1,137 @@
+"""Test questions: make documents some, and see how judges answered them. Never for a judge's eyes."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
+from wtforms import SelectChoice, SelectField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, settings, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.uploads import input_files
+from annotator.workflows.judging import test_answers, test_questions
+from annotator.workflows.judging.test_questions import StoredQuestions
+
+blueprint = Blueprint("test_questions", __name__)
+
+NO_COMPLETION = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+
+
+def grade_choices() -> list[SelectChoice]:
+    """The grades of the scale."""
+    return [SelectChoice(str(grade.value), f"{grade.value} {grade.name}") for grade in the_place().collection.scale]
+
+
+class QuestionForm(Form):
+    """One document with its grade."""
+
+    topic = StringField(lazy_gettext("Topic number"), [InputRequired()], render_kw=NO_COMPLETION)
+    docno = StringField(
+        lazy_gettext("Document id"),
+        [InputRequired()],
+        description=lazy_gettext("Of a document with a text. One that is outside the pool joins it."),
+        render_kw=NO_COMPLETION,
+    )
+    grade = SelectField(lazy_gettext("The grade that is right"), [InputRequired()], choices=grade_choices)
+
+
+class QuestionsForm(Form):
+    """A file of them."""
+
+    file = FileField(
+        lazy_gettext("File of test questions"),
+        [FileRequired()],
+        description=lazy_gettext("Lines of topic, tab, document id, tab, grade; also gzipped."),
+    )
+
+
+class RemovalForm(Form):
+    """Which one is to be like other documents again."""
+
+    topic = StringField(validators=[InputRequired()])
+    docno = StringField(validators=[InputRequired()])
+
+
+@blueprint.get("/collections/<slug>/test-questions")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The test questions with how the grades fell, and how each judge answered."""
+    return _page(slug, QuestionForm(), QuestionsForm())
+
+
+@blueprint.post("/collections/<slug>/test-questions")
+@collection_page(Role.ORGANISER)
+def add(slug: str) -> ResponseReturnValue:
+    """Make one document a test question."""
+    form = QuestionForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            checked = test_questions.one_question(
+                session, slug, form.topic.data.strip(), form.docno.data.strip(), int(form.grade.data)
+            )
+            stored = test_questions.store_questions(session, slug, checked, added_by_id=the_person().id, added_at=now())
+            note(session, "test-questions.add", slug, subject=form.topic.data.strip(), details=vars(stored))
+    if form.refused:
+        return _page(slug, form, QuestionsForm(formdata=None)), form.status
+    flash(_outcome(stored))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/test-questions/file")
+@collection_page(Role.ORGANISER)
+def import_file(slug: str) -> ResponseReturnValue:
+    """Make the documents of a file test questions."""
+    form = QuestionsForm()
+    if form.validate():
+        with form.guard():
+            with database().reading() as session:
+                checked = test_questions.check_questions(
+                    session, slug, input_files([form.file.data])[0], unpacked_limit=settings().unpacked_limit
+                )
+            with database().transaction() as session:
+                stored = test_questions.store_questions(
+                    session, slug, checked, added_by_id=the_person().id, added_at=now()
+                )
+                note(session, "test-questions.import", slug, subject=form.file.data.filename, details=vars(stored))
+    if form.refused:
+        return _page(slug, QuestionForm(formdata=None), form), form.status
+    flash(_outcome(stored))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/test-questions/remove")
+@collection_page(Role.ORGANISER)
+def remove(slug: str) -> ResponseReturnValue:
+    """Let a document be like others again."""
+    form = RemovalForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            test_questions.remove_questions(session, slug, [(form.topic.data, form.docno.data)])
+            note(session, "test-questions.remove", slug, subject=form.topic.data)
+    if form.refused:
+        blank = QuestionForm(formdata=None)
+        blank.refusal = form.refusal
+        return _page(slug, blank, QuestionsForm(formdata=None)), form.status
+    flash(gettext("It is no test question any more. It stays in the pool, with its judgements."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _page(slug: str, form: QuestionForm, file_form: QuestionsForm) -> str:
+    with database().reading() as session:
+        answers = test_answers.show_answers(session, slug)
+    return render_template("judging/test_questions.html", answers=answers, form=form, file_form=file_form)
+
+
+def _outcome(stored: StoredQuestions) -> str:
+    return gettext(
+        "Test questions added: %(added)d, changed: %(changed)d, known already: %(known)d. "
+        "Documents added to the pool: %(pooled)d.",
+        added=stored.added,
+        changed=stored.changed,
+        known=stored.known,
+        pooled=stored.pooled,
+    )

@@ -1,0 +1,185 @@
+"""The training: judges go through it, organisers make it and see how judges did."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileField, FileRequired
+from wtforms import BooleanField, IntegerField
+from wtforms.validators import InputRequired, NumberRange, Optional
+
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, settings, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.number_fields import WholeNumberField
+from annotator.web.site.uploads import input_files
+from annotator.workflows.judging import training, training_attempts
+
+blueprint = Blueprint("training", __name__)
+
+GREATEST_GRADE = 9
+MOST_ROWS = 999_999_999
+
+
+class TrainingAnswerForm(Form):
+    """A grade for a document of the training."""
+
+    item = IntegerField(validators=[InputRequired(), NumberRange(0, MOST_ROWS)])
+    grade = IntegerField(
+        validators=[InputRequired(), NumberRange(0, GREATEST_GRADE, lazy_gettext("This is not a grade of the scale."))]
+    )
+
+
+class TrainingFileForm(Form):
+    """A file of documents for the training."""
+
+    file = FileField(
+        lazy_gettext("File of documents with their grades"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "Lines of topic, tab, docno, tab, right grade, tab, and why it is right. Judges get them in this order."
+        ),
+    )
+
+
+class PassMarkForm(Form):
+    """What passes."""
+
+    mark = WholeNumberField(
+        lazy_gettext("Pass mark"),
+        [Optional(), NumberRange(0, 100, lazy_gettext("A percentage from 0 to 100."))],
+        description=lazy_gettext(
+            "The percentage that a judge must get right before they are given documents. Empty: nobody has to take it."
+        ),
+        render_kw={"min": 0, "max": 100},
+    )
+
+
+class ClearingForm(Form):
+    """Whether the answers of judges go, too."""
+
+    with_answers = BooleanField(lazy_gettext("Delete the answers and results of the judges, too"))
+
+
+@blueprint.get("/collections/<slug>/training")
+@collection_page(Role.JUDGE)
+def show(slug: str) -> ResponseReturnValue:
+    """Where the judge stands, and the way on."""
+    with database().reading() as session:
+        state = training_attempts.training_of(session, slug, the_person().id)
+    return render_template("judging/training/show.html", state=state)
+
+
+@blueprint.get("/collections/<slug>/training/<row:attempt>")
+@collection_page(Role.JUDGE)
+def task(slug: str, attempt: int) -> ResponseReturnValue:
+    """The next document of an attempt; how it went when there is none."""
+    return _task_page(slug, attempt, TrainingAnswerForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/training/<row:attempt>")
+@collection_page(Role.JUDGE)
+def answer(slug: str, attempt: int) -> ResponseReturnValue:
+    """Keep an answer and tell what was right."""
+    form = TrainingAnswerForm()
+    if form.validate():
+        with form.guard():
+            judge_id, item, grade = the_person().id, form.item.data, form.grade.data
+            position = database().attempt(
+                lambda session: training_attempts.answer_item(
+                    session, slug, judge_id, attempt, item, grade, answered_at=now()
+                )
+            )
+    if form.refused:
+        return _task_page(slug, attempt, form)
+    return redirect(url_for(".feedback", slug=slug, attempt=attempt, position=position), 303)
+
+
+@blueprint.get("/collections/<slug>/training/<row:attempt>/<row:position>")
+@collection_page(Role.JUDGE)
+def feedback(slug: str, attempt: int, position: int) -> ResponseReturnValue:
+    """What the judge answered to a document, what is right, and why."""
+    with database().reading() as session:
+        told = training_attempts.feedback_on(session, slug, the_person().id, attempt, position)
+    return render_template("judging/training/task.html", task=told.task, feedback=told, form=None)
+
+
+@blueprint.get("/collections/<slug>/training/set-up")
+@collection_page(Role.ORGANISER)
+def set_up(slug: str) -> ResponseReturnValue:
+    """The documents of the training, the pass mark, and how judges did."""
+    return _organisers_page(slug, TrainingFileForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/training/set-up")
+@collection_page(Role.ORGANISER)
+def add(slug: str) -> ResponseReturnValue:
+    """Import documents for the training."""
+    form = TrainingFileForm()
+    if form.validate():
+        with form.guard():
+            file = input_files([form.file.data])[0]
+            with database().reading() as session:
+                checked = training.check_training(session, slug, file, unpacked_limit=settings().unpacked_limit)
+            with database().transaction() as session:
+                count = training.store_training(session, slug, checked)
+                note(session, "training.import", slug, subject=file.name, details={"documents": count})
+    if form.refused:
+        return _organisers_page(slug, form), form.status
+    flash(gettext("Documents added to the training: %(count)d.", count=count))
+    return redirect(url_for(".set_up", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/training/pass-mark")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Set the pass mark, or none."""
+    form = PassMarkForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            training.set_pass_mark(session, slug, form.mark.data)
+            note(session, "training.pass-mark", slug, details={"percent": form.mark.data})
+    if form.refused:
+        return _organisers_page(slug, TrainingFileForm(formdata=None), mark=form), form.status
+    flash(gettext("The pass mark is stored."))
+    return redirect(url_for(".set_up", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/training/clear")
+@collection_page(Role.ORGANISER)
+def clear(slug: str) -> ResponseReturnValue:
+    """Take every document out of the training."""
+    form = ClearingForm()
+    with form.guard(), database().transaction() as session:
+        count = training.clear_training(session, slug, with_answers=form.with_answers.data)
+        note(session, "training.clear", slug, details={"documents": count, "answers": form.with_answers.data})
+    if form.refused:
+        return _organisers_page(slug, TrainingFileForm(formdata=None), clearing=form), form.status
+    flash(gettext("Documents taken out of the training: %(count)d.", count=count))
+    return redirect(url_for(".set_up", slug=slug), 303)
+
+
+def _task_page(slug: str, attempt: int, form: TrainingAnswerForm) -> ResponseReturnValue:
+    with database().reading() as session:
+        following = training_attempts.next_of_attempt(session, slug, the_person().id, attempt)
+    if following is None:
+        return redirect(url_for(".show", slug=slug), 303)
+    page = render_template("judging/training/task.html", task=following, feedback=None, form=form)
+    return (page, form.status) if form.refused else page
+
+
+def _organisers_page(
+    slug: str, form: TrainingFileForm, *, mark: PassMarkForm | None = None, clearing: ClearingForm | None = None
+) -> str:
+    with database().reading() as session:
+        shown = training.show_training(session, slug)
+        results = training.training_results(session, slug)
+    return render_template(
+        "judging/training/set_up.html",
+        training=shown,
+        results=results,
+        form=form,
+        mark=mark or PassMarkForm(formdata=None, mark=shown.pass_mark),
+        clearing=clearing or ClearingForm(formdata=None),
+    )

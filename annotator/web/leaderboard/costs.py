@@ -1,0 +1,125 @@
+"""What systems cost, beside how well they do; participants see it once the leaderboard is released."""
+
+from collections.abc import Sequence
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.storage import Role
+from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
+from annotator.web.runs.cost_forms import ColumnForm, ColumnRemovalForm
+from annotator.web.site.access import collection_page
+from annotator.web.site.asked import asked_word
+from annotator.web.site.context import database, now
+from annotator.web.site.deeds import note
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.language import gettext
+from annotator.workflows.leaderboard import costs, costs_text
+from annotator.workflows.leaderboard.costs import CostReport, Fact, Question
+from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, Leaderboard
+
+blueprint = Blueprint("costs", __name__)
+
+
+@blueprint.get("/collections/<slug>/costs")
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """What every run states, and the Pareto front: `?m=nDCG@10&cost=latency_p95&within=50`."""
+    require_released_costs()
+    report, refused, unscored = None, None, None
+    try:
+        board, unscored = _board(slug)
+        report = _report(slug, board)
+    except (InvalidValueError, NotFoundError) as refusal:
+        refused = refusal
+    with database().reading() as session:
+        facts = costs.list_facts(session, slug)
+    page = render_template(
+        "leaderboard/costs/show.html",
+        report=report,
+        refused=refused,
+        unscored=unscored,
+        axes=_axes(report, facts),
+        given={"m": _measure(), "cost": asked_word("cost", "") or None, "within": _within() or None},
+        policy=report.board.policy if report and report.board else None,
+    )
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/costs.csv")
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision."""
+    require_released_costs()
+    report = _report(slug, _board(slug)[0])
+    return download(costs_text.costs_csv(report), f"{slug}-costs.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/costs/columns")
+@collection_page(Role.ORGANISER)
+def columns(slug: str) -> ResponseReturnValue:
+    """What is asked of participants, and a form for something else."""
+    return _columns_page(slug, ColumnForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/costs/columns")
+@collection_page(Role.ORGANISER)
+def add_column(slug: str) -> ResponseReturnValue:
+    """Ask for something else, too."""
+    form = ColumnForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            fact = costs.add_column(session, slug, form.request(), at=now())
+            note(session, "costs.add-column", slug, subject=fact.key, details=vars(form.request()))
+    if form.refused:
+        return _columns_page(slug, form), form.status
+    flash(gettext("The column is added: it can be stated of every run."))
+    return redirect(url_for(".columns", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/costs/columns/remove")
+@collection_page(Role.ORGANISER)
+def remove_column(slug: str) -> ResponseReturnValue:
+    """Ask for it no more."""
+    form = ColumnRemovalForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            costs.remove_column(session, slug, form.key.data)
+            note(session, "costs.remove-column", slug, subject=form.key.data)
+    if form.refused:
+        return _columns_page(slug, ColumnForm(formdata=None), form.refusal), form.status
+    flash(gettext("The column is gone."))
+    return redirect(url_for(".columns", slug=slug), 303)
+
+
+def _measure() -> str:
+    return asked_word("m", DEFAULT_MEASURES[0])
+
+
+def _within() -> str:
+    return request.args.get("within", "").strip()
+
+
+def _board(slug: str) -> tuple[Leaderboard | None, AnnotatorError | None]:
+    return cost_board(slug, _measure())
+
+
+def _report(slug: str, board: Leaderboard | None) -> CostReport:
+    return cost_report(slug, board, Question(asked_word("cost", "") or None, _within()))
+
+
+def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[costs.CostColumn]:
+    """What may be asked for: the numbers that some run states, and the one that is shown."""
+    if report is None:
+        once = [fact for fact in facts if fact.kind is costs.Kind.NUMBER and fact.per is costs.Per.SYSTEM]
+        return [costs.CostColumn(fact) for fact in once]
+    is_there = report.axis.address in {column.address for column in report.axes}
+    return [*report.axes, *([] if is_there else [report.axis])]
+
+
+def _columns_page(slug: str, form: ColumnForm, refused: AnnotatorError | None = None) -> str:
+    with database().reading() as session:
+        facts = costs.list_facts(session, slug)
+    return render_template("leaderboard/costs/columns.html", facts=facts, form=form, refused=refused or form.refusal)

@@ -1,0 +1,215 @@
+"""A closer look at what stands behind the leaderboard: a run, the topics, a topic, or two runs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.leaderboard.inspecting_tables import (
+    PAIR_TABLES,
+    RUN_TABLES,
+    TOPIC_TABLES,
+    TOPICS_TABLES,
+    table_csv,
+)
+from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.qrels.grades_wanted import GradesWanted
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard import inspecting
+from annotator.workflows.leaderboard.inspecting import (
+    LIVE,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    USUAL_TOP,
+    Choices,
+    GradesChosen,
+    InspectedPair,
+    InspectedRun,
+    InspectedTopic,
+    InspectedTopics,
+)
+
+blueprint = Blueprint("inspecting", __name__)
+
+Found = TypeVar("Found")
+
+# What an address may say; what else it says is not for the addresses of these pages.
+GRADES = ("qrels", "policy", "judge")
+ROUND = ("round", "residual")
+SAID = ("tag", "number", "first", "second", "m", "topic", "top", "depth", "seed", *GRADES, *ROUND)
+MOST_SHOWN = 200  # documents in a table of a page; the file has all
+MOST_LYING = 40  # bars that lie below each other; more of them stand
+
+
+@blueprint.get("/collections/<slug>/leaderboard/run")
+@collection_page(*READERS)
+def run(slug: str) -> ResponseReturnValue:
+    """A run (`?tag=`) by a measure (`&m=`), unjudged documents to rank `&top=`, the curve of one topic (`&topic=`)."""
+    return _page(slug, "leaderboard/inspecting/run.html", lambda: _run(slug))
+
+
+@blueprint.get("/collections/<slug>/leaderboard/run.csv")
+@collection_page(*READERS)
+def run_csv(slug: str) -> ResponseReturnValue:
+    """One table of the same (`?table=`)."""
+    text = table_csv(RUN_TABLES, _table(), _run(slug))
+    return download(text, f"{slug}-run-{_table()}.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/leaderboard/topics")
+@collection_page(*READERS)
+def topics(slug: str) -> ResponseReturnValue:
+    """How hard each topic is, by a measure (`?m=`)."""
+    return _page(slug, "leaderboard/inspecting/topics.html", lambda: _topics(slug))
+
+
+@blueprint.get("/collections/<slug>/leaderboard/topics.csv")
+@collection_page(*READERS)
+def topics_csv(slug: str) -> ResponseReturnValue:
+    """The same."""
+    text = table_csv(TOPICS_TABLES, "topics", _topics(slug))
+    return download(text, f"{slug}-difficulties.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/leaderboard/topic")
+@collection_page(*READERS)
+def topic(slug: str) -> ResponseReturnValue:
+    """A topic (`?number=`) by a measure (`&m=`), documents as found within `&depth=` of each run, or anywhere."""
+    return _page(slug, "leaderboard/inspecting/topic.html", lambda: _topic(slug))
+
+
+@blueprint.get("/collections/<slug>/leaderboard/topic.csv")
+@collection_page(*READERS)
+def topic_csv(slug: str) -> ResponseReturnValue:
+    """One table of the same (`?table=`)."""
+    text = table_csv(TOPIC_TABLES, _table(), _topic(slug))
+    return download(text, f"{slug}-topic-{_table()}.csv", CSV)
+
+
+@blueprint.get("/collections/<slug>/leaderboard/pair")
+@collection_page(*READERS)
+def pair(slug: str) -> ResponseReturnValue:
+    """Two runs (`?first=&second=`) by a measure (`&m=`), with the documents of one topic (`&topic=`)."""
+    return _page(slug, "leaderboard/inspecting/pair.html", lambda: _pair(slug))
+
+
+@blueprint.get("/collections/<slug>/leaderboard/pair.csv")
+@collection_page(*READERS)
+def pair_csv(slug: str) -> ResponseReturnValue:
+    """One table of the same (`?table=`)."""
+    text = table_csv(PAIR_TABLES, _table(), _pair(slug))
+    return download(text, f"{slug}-pair-{_table()}.csv", CSV)
+
+
+def _run(slug: str) -> InspectedRun:
+    top, topic_ = _number("top", USUAL_TOP), _said("topic") or None
+    with database().reading() as session:
+        found = inspecting.inspect_run(
+            session, slug, _said("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
+        )
+    return replace(found, choices=_unnamed(found.choices))
+
+
+def _topics(slug: str) -> InspectedTopics:
+    with database().reading() as session:
+        found = inspecting.inspect_topics(session, slug, measure=_measure(), grades=_grades())
+    return replace(found, choices=_unnamed(found.choices))
+
+
+def _topic(slug: str) -> InspectedTopic:
+    depth = _number("depth", 0) if _said("depth") else None
+    with database().reading() as session:
+        found = inspecting.inspect_topic(
+            session, slug, _said("number"), measure=_measure(), depth=depth, grades=_grades()
+        )
+    # Who searched may be a judge.
+    searchers = found.searchers if the_place().organises else {}
+    return replace(found, choices=_unnamed(found.choices), searchers=searchers)
+
+
+def _pair(slug: str) -> InspectedPair:
+    topics_ = [_said("topic")] if _said("topic") else []
+    top, seed = _number("top", USUAL_TOP), _number("seed", USUAL_SEED)
+    with database().reading() as session:
+        found = inspecting.inspect_pair(
+            session,
+            slug,
+            _said("first"),
+            _said("second"),
+            measures=(_measure(),),
+            topics=topics_,
+            top=top,
+            seed=seed,
+            grades=_grades(),
+        )
+    return replace(found, choices=_unnamed(found.choices))
+
+
+def _unnamed(choices: Choices) -> Choices:
+    state = choices.state
+    return replace(choices, state=replace(state, policy=state.policy and policy_shown(state.policy)))
+
+
+def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturnValue:
+    """The page, or the same page with why there is nothing to see."""
+    found, refused = None, None
+    try:
+        found = look()
+    except AnnotatorError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        rounds = round_numbers(session, slug)
+    given = {name: _said(name) for name in SAID}
+    kept = {name: given[name] for name in GRADES if given[name]}
+    grades = {**kept, **RoundWanted.of_form().query}
+    page = render_template(
+        template,
+        found=found,
+        refused=refused,
+        rounds=rounds,
+        given=given,
+        address={name: said for name, said in given.items() if said},
+        grades=grades,
+        kept=kept,
+        of_round=RoundWanted.of_form(),
+        same={"m": _measure(), **grades},
+        measure=_measure(),
+        most_shown=MOST_SHOWN,
+        most_lying=MOST_LYING,
+        usual_top=USUAL_TOP,
+        usual_seed=USUAL_SEED,
+    )
+    return page_or_refusal(page, refused)
+
+
+def _said(name: str) -> str:
+    return request.args.get(name, "").strip()
+
+
+def _grades() -> GradesChosen:
+    wanted, of_round = GradesWanted.of_request(), RoundWanted.of_request()
+    return GradesChosen(_said("qrels") or LIVE, wanted.judge, wanted.policy, of_round.number, of_round.residual)
+
+
+def _measure() -> str:
+    return _said("m") or USUAL_MEASURE
+
+
+def _table() -> str:
+    return _said("table")
+
+
+def _number(name: str, usual: int) -> int:
+    written = _said(name)
+    try:
+        return int(written) if written else usual
+    except ValueError:
+        raise InvalidValueError("“%(written)s” is not a whole number.", written=written) from None

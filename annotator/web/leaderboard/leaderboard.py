@@ -1,0 +1,211 @@
+"""The leaderboard: every run scored against the grades of this moment, or a kept version of them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
+from annotator.storage import Role
+from annotator.storage.qrels.qrels_versions import version_number
+from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
+from annotator.web.leaderboard import released_board
+from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.live_scores import live_scores
+from annotator.web.qrels.grades_wanted import GradesWanted
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import status_of
+from annotator.workflows.collections import rounds
+from annotator.workflows.collections.collection import consensus_policies
+from annotator.workflows.leaderboard import leaderboard, leaderboard_text
+from annotator.workflows.leaderboard.leaderboard import (
+    DEFAULT_MEASURES,
+    Compat,
+    GradesFrom,
+    IntervalMethod,
+    Leaderboard,
+    View,
+    split_names,
+)
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.qrels.qrels_versions import VersionView
+
+blueprint = Blueprint("leaderboard", __name__)
+
+# The page offers these to tick; any other can be written beside them.
+OFFERED_MEASURES = (
+    *("nDCG@10", "nDCG@20", "nDCG", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "RR@10"),
+    *("Rprec", "Bpref", "Success@1", "Success@10", "Judged@10", "NumRet", "NumRel", "NumRelRet"),
+)
+
+
+# What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.
+NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
+COMMA = re.compile(r"\s*,\s*")
+LIVE = "live"
+BEST = "best"  # of each team
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the address asks for."""
+
+    grades: GradesWanted
+    version: int | None
+    measures: tuple[str, ...]
+    view: View
+    best_alone: bool
+    of_round: RoundWanted = EVERY_ROUND
+    compat: Compat = Compat.TREC_EVAL_10
+
+    @classmethod
+    def of_request(cls) -> "Wanted":
+        """Read `?m=AP&other=P@7&sort=AP&baseline=TAG&letters=y&interval=t&show=best&compat=9&qrels=3&judge=`."""
+        said = {name: request.args.get(name, "").strip() for name in ("baseline", "sort", "letters", "show")}
+        view = View(_interval(), said["baseline"] or None, bool(said["letters"]), said["sort"] or None)
+        return cls(
+            *(GradesWanted.of_request(), _version(), _measures(), view, said["show"] == BEST),
+            *(RoundWanted.of_request(), _compat()),
+        )
+
+    @property
+    def grades_from(self) -> GradesFrom:
+        """What to score against; beside a version, a judge and a policy change nothing, which is said there."""
+        return GradesFrom(
+            policy=self.grades.policy,
+            judge=self.grades.judge,
+            version=self.version,
+            compat=self.compat.value,
+            round=self.of_round.number,
+            residual=self.of_round.residual,
+        )
+
+    @property
+    def query(self) -> dict[str, object]:
+        """The same as arguments of an address."""
+        view = self.view
+        given: dict[str, object] = {
+            "m": None if self.measures == DEFAULT_MEASURES else self.measures,
+            "sort": view.sort,
+            "baseline": view.baseline,
+            "letters": "y" if view.letters else None,
+            "interval": None if view.interval is IntervalMethod.T else view.interval.value,
+            "compat": None if self.compat is Compat.TREC_EVAL_10 else self.compat.value,
+            "show": BEST if self.best_alone else None,
+            "qrels": self.version,
+        }
+        return {**{name: value for name, value in given.items() if value}, **self.of_round.query, **self.grades.query}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the form offers beside the measures."""
+
+    judges: Sequence[str] = ()
+    versions: Sequence[VersionView] = ()
+    rounds: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A leaderboard with what its measures say of themselves, or why there is none."""
+
+    board: Leaderboard | None
+    helps: Mapping[str, str]
+    refusal: AnnotatorError | None = None
+
+
+@blueprint.get("/collections/<slug>/leaderboard")
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """Every run scored by the measures on the query string (`?m=nDCG@10&m=AP`); for participants once released."""
+    if not the_place().organises:
+        return released_board.page(slug, _measures())
+    try:
+        wanted = Wanted.of_request()
+        scored = _scored(slug, wanted)
+    except (InvalidValueError, NotFoundError) as refusal:
+        plain = View()
+        wanted = Wanted(GradesWanted.of_request(), None, _measures(), plain, best_alone=False)
+        scored = Scored(None, {}, refusal)
+    with database().reading() as session:
+        choices = Choices(
+            qrels.grading_judges(session, slug),
+            qrels_versions.list_versions(session, slug),
+            rounds.round_numbers(session, slug),
+        )
+    page = render_template(
+        "leaderboard/show.html",
+        scored=scored,
+        cells=cells,
+        wanted=wanted,
+        offered=OFFERED_MEASURES,
+        choices=choices,
+        policies=consensus_policies(),
+    )
+    # That nothing is judged yet is no fault of the request.
+    if scored.refusal is None or isinstance(scored.refusal, ConflictError):
+        return page
+    return page, status_of(scored.refusal)
+
+
+@blueprint.get("/collections/<slug>/leaderboard.csv")
+@collection_page(Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision."""
+    if not the_place().organises:
+        return released_board.file(slug, _measures())
+    board = _board(slug, Wanted.of_request())
+    return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
+
+
+def _measures() -> tuple[str, ...]:
+    """The measures that were ticked and those that were written, in their order, each once."""
+    other = COMMA.sub(",", request.args.get("other", "").strip(", "))
+    written = [name for names in NAMES.findall(other) for name in split_names(names)]
+    return tuple(dict.fromkeys([*request.args.getlist("m"), *written])) or DEFAULT_MEASURES
+
+
+def _interval() -> IntervalMethod:
+    written = request.args.get("interval", "").strip() or IntervalMethod.T
+    try:
+        return IntervalMethod(written)
+    except ValueError:
+        raise InvalidValueError("“%(written)s” is no way to an interval: t or bootstrap.", written=written) from None
+
+
+def _compat() -> Compat:
+    written = request.args.get("compat", "").strip() or Compat.TREC_EVAL_10.value
+    try:
+        return Compat(written)
+    except ValueError:
+        raise InvalidValueError("The trec_eval to follow is 9 or 10, not “%(version)s”.", version=written) from None
+
+
+def _version() -> int | None:
+    written = request.args.get("qrels", "").strip() or LIVE
+    return None if written == LIVE else version_number(written)
+
+
+def _board(slug: str, wanted: Wanted) -> Leaderboard:
+    with database().reading() as session:
+        board = leaderboard.build_leaderboard(
+            session, slug, wanted.measures, grades=wanted.grades_from, view=wanted.view, memory=live_scores()
+        )
+    if not wanted.best_alone:
+        return board
+    # A team with one run has its best one in it, and a run of nobody is nobody's best.
+    several = {row.team for row in board.rows if row.best_of_team}
+    return replace(board, rows=tuple(row for row in board.rows if row.best_of_team or row.team not in several))
+
+
+def _scored(slug: str, wanted: Wanted) -> Scored:
+    try:
+        board = _board(slug, wanted)
+    except (InvalidValueError, NotFoundError, ConflictError) as refusal:
+        return Scored(None, {}, refusal)
+    return Scored(board, leaderboard.measure_help(board.measures))

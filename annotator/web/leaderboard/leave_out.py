@@ -1,0 +1,66 @@
+"""Who found what, and how each run would fare had its team not fed the pool."""
+
+from dataclasses import replace
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError
+from annotator.spreadsheets import csv_text
+from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.site.access import collection_page
+from annotator.web.site.asked import asked_word, part_of_report
+from annotator.web.site.context import database
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.given_numbers import number_given
+from annotator.web.site.later import long_page
+from annotator.workflows.leaderboard.leave_out_report import (
+    SEARCHES,
+    By,
+    LeaveOutReport,
+    LeaveOutRequest,
+    Part,
+    leave_out_report,
+)
+
+blueprint = Blueprint("leave_out", __name__)
+
+USUAL_MEASURE = "nDCG@10"
+
+
+@blueprint.get("/collections/<slug>/quality/leave-out")
+@collection_page(*READERS)
+@long_page
+def show(slug: str) -> ResponseReturnValue:
+    """By teams or runs: `?m=AP&whom=run&depth=10`."""
+    found, refused = None, None
+    try:
+        found = _report(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    given = {
+        "m": asked_word("m", USUAL_MEASURE),
+        "whom": asked_word("whom", By.TEAM),
+        "depth": request.args.get("depth", ""),
+    }
+    page = render_template("leaderboard/leave_out.html", found=found, refused=refused, given=given, searches=SEARCHES)
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/quality/leave-out.csv")
+@collection_page(*READERS)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One part as a file: `?by=runs`."""
+    part = part_of_report(Part, request.args.get("by", Part.RUNS))
+    headings, rows = _report(slug).file(part)
+    return download(csv_text([headings, *rows]), f"{slug}-leave-out-{part}.csv", CSV)
+
+
+def _report(slug: str) -> LeaveOutReport:
+    by = part_of_report(By, asked_word("whom", By.TEAM))
+    with database().reading() as session:
+        report = leave_out_report(
+            session, slug, LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
+        )
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))

@@ -1,0 +1,14 @@
+"""What this process remembers of scores; other processes may serve the next request, and come out the same."""
+
+from weakref import WeakKeyDictionary
+
+from annotator.storage import Database
+from annotator.web.site.context import database
+from annotator.workflows.leaderboard.leaderboard import LiveScores
+
+MEMORIES: WeakKeyDictionary[Database, LiveScores] = WeakKeyDictionary()
+
+
+def live_scores() -> LiveScores:
+    """The memory for the database of this application."""
+    return MEMORIES.setdefault(database(), LiveScores())

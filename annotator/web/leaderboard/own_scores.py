@@ -1,0 +1,111 @@
+"""What participants see of the leaderboard once it is released: their own runs, and beside them no names."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from annotator.errors import NotAllowedError, NotFoundError
+from annotator.storage import ScoresShown
+from annotator.storage.runs.sent_runs import SentRun
+from annotator.web.leaderboard.live_scores import live_scores
+from annotator.web.site.context import database, the_place
+from annotator.workflows.collections import rounds
+from annotator.workflows.leaderboard import leaderboard
+from annotator.workflows.leaderboard.leaderboard import (
+    DEFAULT_MEASURES,
+    LIVE,
+    GradesFrom,
+    Leaderboard,
+    LeaderboardRow,
+)
+from annotator.workflows.leaderboard.leaderboard_standing import Standing, standing
+from annotator.workflows.runs import runs
+
+
+@dataclass(frozen=True)
+class OwnScores:
+    """The leaderboard without the runs of others and those that came after the release; how many these are.
+
+    One run is shown topic by topic, unless there is none. `rounds` are those with scores of the team's runs.
+    """
+
+    board: Leaderboard
+    too_late: int
+    standing: Standing | None
+    rounds: tuple[int, ...]
+
+
+def own_scores(
+    slug: str,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    *,
+    run: str | None = None,
+    measure: str | None = None,
+    grades: GradesFrom = LIVE,
+) -> OwnScores:
+    """Score every run, whoever asks, so that all see one state, and leave the team's.
+
+    One run is shown topic by topic, by default the first, by one of the measures, by default the first. `grades` may
+    ask for the runs of one round. Raises `NotAllowedError` before the release, `NotFoundError` for a run that is not
+    the team's and a round without one, `InvalidValueError` for an unknown measure, and `ConflictError` while there is
+    nothing to score against.
+    """
+    team, released_at = the_place().team, the_place().collection.scores_released_at
+    if team is None:
+        raise NotFoundError("You belong to no team in this collection.")
+    if released_at is None or the_place().sees is ScoresShown.NOTHING:
+        raise NotAllowedError("The organisers have not released the scores yet.")
+    with database().reading() as session:
+        sent = runs.list_runs(session, slug, team=team)
+        in_time = {one.tag: one for one in sent if one.uploaded_at < released_at}
+        of_team = _rounds(in_time.values())
+        _require_round(grades.round, of_team)
+        # Later runs have no part in it: from what they change, the grades of single documents could be found out.
+        board = leaderboard.build_leaderboard(
+            session, slug, measures, grades=grades, memory=live_scores(), before=released_at
+        )
+    # The other notices are about other teams' runs and the judges.
+    notices = (*board.of_rounds, *board.of_sample)
+    own = replace(board, rows=tuple(_own(row) for row in board.rows if row.team == team), notices=notices)
+    found = None
+    if own.rows:
+        tag = run or own.rows[0].tag
+        if tag not in {row.tag for row in own.rows}:
+            raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+        found = standing(board, tag, measure or own.measures[0])
+    return OwnScores(own, len(sent) - len(in_time), found, of_team)
+
+
+def rounds_of_reader(slug: str) -> tuple[int, ...]:
+    """The rounds whose leaderboard the caller may ask for: all, or for participants those that their team took part in.
+
+    A team took part in a round with a run that was uploaded before the release.
+    """
+    place = the_place()
+    released_at = place.collection.scores_released_at
+    with database().reading() as session:
+        if place.organises or place.observes:
+            return tuple(rounds.round_numbers(session, slug))
+        if place.team is None or released_at is None:
+            return ()
+        sent = runs.list_runs(session, slug, team=place.team)
+    return _rounds([one for one in sent if one.uploaded_at < released_at])
+
+
+def require_round_of_reader(slug: str, number: int | None) -> None:
+    """Raise `NotFoundError` for a round whose leaderboard the caller, a participant, may not ask for."""
+    if number is not None and not (the_place().organises or the_place().observes):
+        _require_round(number, rounds_of_reader(slug))
+
+
+def _rounds(sent: Collection[SentRun]) -> tuple[int, ...]:
+    return tuple(sorted({one.round for one in sent if one.round is not None}))
+
+
+def _require_round(number: int | None, of_team: Collection[int]) -> None:
+    if number is not None and number not in of_team:
+        raise NotFoundError("Your team has no run with released scores in round %(number)d.", number=number)
+
+
+def _own(row: LeaderboardRow) -> LeaderboardRow:
+    """The same; its place among all runs is told only with their names."""
+    return row if the_place().sees is ScoresShown.WHOLE else replace(row, place=None)

@@ -1,0 +1,81 @@
+"""The leaderboard for observers, and for participants once its names are released: runs in time, released grades."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from flask import render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
+from annotator.storage import ScoresShown
+from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
+from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.live_scores import live_scores
+from annotator.web.leaderboard.own_scores import require_round_of_reader, rounds_of_reader
+from annotator.web.people.observing import policy_shown, released_grades
+from annotator.web.site.context import database, the_place
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import status_of
+from annotator.workflows.leaderboard import leaderboard, leaderboard_text
+from annotator.workflows.leaderboard.leaderboard import Leaderboard, View
+
+OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")
+
+
+def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
+    """Every run, of participants in time, by these measures: `?sort=AP&letters=y&round=2&residual=n`.
+
+    There are no ways to other grades.
+    """
+    board, refused, of_round = None, None, EVERY_ROUND
+    try:
+        of_round = RoundWanted.of_request()
+        board = _board(slug, measures, of_round)
+    except AnnotatorError as refusal:
+        if isinstance(refusal, NotAllowedError):
+            raise
+        refused = refusal
+    shown = render_template(
+        "runs/submissions/leaderboard.html",
+        board=board,
+        refused=refused,
+        cells=cells,
+        view=_view(),
+        measures=measures,
+        offered=OFFERED_MEASURES,
+        rounds=rounds_of_reader(slug),
+        of_round=of_round,
+        helps=leaderboard.measure_help(board.measures) if board else {},
+    )
+    # That nothing is judged yet is no fault of the request.
+    return shown if refused is None or isinstance(refused, ConflictError) else (shown, status_of(refused))
+
+
+def file(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
+    """The same, comma-separated in full precision."""
+    board = _board(slug, measures, RoundWanted.of_request())
+    return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
+
+
+def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderboard:
+    """Score the runs; for participants raises `NotAllowedError` unless the names are released.
+
+    Raises `NotFoundError` for a round that a participant's team took no part in.
+    """
+    observes = the_place().observes
+    if not observes and the_place().sees is not ScoresShown.WHOLE:
+        raise NotAllowedError("The organisers do not show participants the leaderboard, or do not show it yet.")
+    require_round_of_reader(slug, of_round.number)
+    before = None if observes else the_place().collection.scores_released_at
+    grades = released_grades(of_round.number, residual=of_round.residual)
+    with database().reading() as session:
+        board = leaderboard.build_leaderboard(
+            session, slug, measures, grades=grades, view=_view(), memory=live_scores(), before=before
+        )
+    return replace(board, policy=board.policy and policy_shown(board.policy))
+
+
+def _view() -> View:
+    """How it is to be sorted, and whether with letters; against a baseline participants test with the file."""
+    sort = request.args.get("sort", "").strip()
+    return View(sort=sort or None, letters=bool(request.args.get("letters")))

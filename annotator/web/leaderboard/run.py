@@ -1,0 +1,156 @@
+"""One run: what it is, its receipts and files, what its team changes."""
+
+from datetime import UTC, datetime
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import NotFoundError
+from annotator.storage import Role
+from annotator.web.people.senders import own_team, sender_state
+from annotator.web.runs.run_details import DetailsForm
+from annotator.web.site.access import collection_page
+from annotator.web.site.confirming import confirmation, is_confirmed
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note, note_export
+from annotator.web.site.downloads import BYTES, download
+from annotator.web.site.language import format_number, gettext
+from annotator.workflows.leaderboard import costs
+from annotator.workflows.pools import pools
+from annotator.workflows.runs import runs, sent_files, submissions
+from annotator.workflows.runs.sent_files import RunView
+
+blueprint = Blueprint("run", __name__)
+
+
+@blueprint.get("/collections/<slug>/runs/receipt")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def receipt(slug: str) -> ResponseReturnValue:
+    """The receipt of a file (`?tag=`, `&version=`), or of all that came at one moment (`?at=`)."""
+    at = request.args.get("at")
+    with database().reading() as session:
+        if at is None:
+            wanted = [(_tag(), _version())]
+        else:
+            every = runs.list_runs(session, slug, team=own_team(), every=True)
+            wanted = [(run.tag, run.version) for run in every if run.uploaded_at == _moment(at)]
+        receipts = [
+            sent_files.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted
+        ]
+    if not receipts:
+        raise NotFoundError("Nothing was sent at that moment.")
+    return render_template("runs/receipt.html", receipts=receipts)
+
+
+@blueprint.get("/collections/<slug>/runs/run")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """One run (`?tag=`) with its warnings and every file that was sent for it."""
+    run = _run(slug)
+    said = {"run_type": run.row.run_type.value, "priority": run.row.priority, "description": run.row.description}
+    return _page(slug, run, DetailsForm(formdata=None, team=run.row.team, **said))
+
+
+@blueprint.post("/collections/<slug>/runs/run")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def change(slug: str) -> ResponseReturnValue:
+    """Change what is said of a run."""
+    form = DetailsForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=now())
+            runs.change_run(session, slug, _tag(), details=form.details(), team=own_team())
+            note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
+    if form.refused:
+        return _page(slug, _run(slug), form), form.status
+    flash(gettext("The changes are stored."))
+    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+
+
+@blueprint.post("/collections/<slug>/runs/withdraw")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def withdraw(slug: str) -> ResponseReturnValue:
+    """Pool and score a run (`?tag=`) no more, once that is confirmed; its file stays, and what it gave to the pool."""
+    at, confirmed = now(), is_confirmed()
+    with database().transaction(keep=confirmed) as session:
+        submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
+        runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
+        note(session, "runs.withdraw", slug, subject=_tag())
+    if not confirmed:
+        return _withdrawal_page(slug)
+    flash(gettext("The run %(tag)s is withdrawn. It can be restored.", tag=_tag()))
+    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+
+
+@blueprint.post("/collections/<slug>/runs/restore")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def restore(slug: str) -> ResponseReturnValue:
+    """Let a withdrawn run (`?tag=`) count again."""
+    with database().transaction() as session:
+        submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
+        runs.restore_run(session, slug, _tag(), team=own_team())
+        note(session, "runs.restore", slug, subject=_tag())
+    flash(gettext("The run %(tag)s is in force again.", tag=_tag()))
+    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+
+
+@blueprint.get("/collections/<slug>/runs/file")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def original(slug: str) -> ResponseReturnValue:
+    """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
+    with database().reading() as session:
+        file = sent_files.original_file(session, slug, _tag(), version=_version(), team=own_team())
+    note_export("runs.export", slug, subject=_tag())
+    return download(file.content, file.name, BYTES)
+
+
+def _withdrawal_page(slug: str) -> str:
+    figures, notes = {}, [gettext("It is neither pooled nor scored any more; its file is kept.")]
+    if the_place().organises:
+        with database().reading() as session:
+            given = next(
+                (run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == _tag()), None
+            )
+        figures = {
+            gettext("Documents that it gave to the pool"): format_number(given.items if given else 0),
+            gettext("From it alone"): format_number(given.only if given else 0),
+        }
+        notes.append(gettext("These documents stay in the pool with their judgements. The run can be restored."))
+    else:
+        notes.append(gettext("You can restore it as long as runs are taken."))
+    return confirmation(
+        gettext("Withdraw the run %(tag)s?", tag=_tag()),
+        figures=figures,
+        notes=notes,
+        button=gettext("Withdraw"),
+        back=url_for(".show", slug=slug, tag=_tag()),
+    )
+
+
+def _tag() -> str:
+    return request.args.get("tag", "")
+
+
+def _version() -> int | None:
+    """The version in the address, from 1; what is no number names none that there is."""
+    return (request.args.get("version", type=int) or -1) if "version" in request.args else None
+
+
+def _moment(text: str) -> datetime | None:
+    """The moment in the address, None for what is none."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _run(slug: str) -> RunView:
+    with database().reading() as session:
+        return sent_files.show_run(session, slug, _tag(), team=own_team())
+
+
+def _page(slug: str, run: RunView, form: DetailsForm) -> str:
+    with database().reading() as session:
+        stated = costs.costs_of_run(session, slug, run.row.tag, team=own_team())
+        same = sent_files.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
+    return render_template("runs/one.html", run=run, same=same, stated=stated, form=form, sending=sender_state(slug))

@@ -1,0 +1,106 @@
+"""Which runs differ by more than chance: all pairs, letters, a baseline, shares of variance, topics needed."""
+
+from dataclasses import replace
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError
+from annotator.spreadsheets import csv_text
+from annotator.storage.qrels.kept_grades import LIVE
+from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.site.access import collection_page
+from annotator.web.site.asked import asked_word, part_of_report
+from annotator.web.site.context import database
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.given_numbers import number_given
+from annotator.web.site.later import long_page
+from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard.significance_report import (
+    PERMUTATIONS,
+    USUAL_MEASURE,
+    USUAL_SEED,
+    Part,
+    SignificanceReport,
+    SignificanceRequest,
+    significance_report,
+)
+from annotator.workflows.qrels.qrels_versions import list_versions
+
+GREATEST_SEED = 10**18
+
+blueprint = Blueprint("significance", __name__)
+
+# More cannot be taken in on a page: the file has all pairs.
+MOST_RUNS_IN_GRID = 30
+
+
+@blueprint.get("/collections/<slug>/significance")
+@collection_page(*READERS)
+@long_page
+def show(slug: str) -> ResponseReturnValue:
+    """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1&round=2`."""
+    found, refused = None, None
+    try:
+        found = _report(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
+    page = render_template(
+        "leaderboard/significance.html",
+        found=found,
+        refused=refused,
+        versions=versions,
+        rounds=rounds,
+        of_round=RoundWanted.of_form(),
+        given=_given(),
+        grid=range(min(len(found.tags), MOST_RUNS_IN_GRID)) if found else (),
+        permutations=PERMUTATIONS,
+    )
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/significance.csv")
+@collection_page(*READERS)
+@long_page
+def as_csv(slug: str) -> ResponseReturnValue:
+    """One part as a file: `?by=pairs`."""
+    part = part_of_report(Part, request.args.get("by", Part.PAIRS))
+    headings, rows = _report(slug).file(part)
+    return download(csv_text([headings, *rows]), f"{slug}-significance-{part}.csv", CSV)
+
+
+def _report(slug: str) -> SignificanceReport:
+    of_round = RoundWanted.of_request()
+    wanted = SignificanceRequest(
+        measure=asked_word("m", USUAL_MEASURE),
+        qrels=asked_word("qrels", LIVE),
+        baseline=request.args.get("baseline") or None,
+        permutations=PERMUTATIONS if request.args.get("permute") else None,
+        seed=_seed(),
+        round=of_round.number,
+        residual=of_round.residual,
+    )
+    with database().reading() as session:
+        report = significance_report(session, slug, wanted)
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
+
+
+def _given() -> dict[str, object]:
+    """What was asked for, as it was written."""
+    return {
+        "m": asked_word("m", USUAL_MEASURE),
+        "qrels": asked_word("qrels", LIVE),
+        "baseline": request.args.get("baseline", ""),
+        "permute": "1" if request.args.get("permute") else "",
+        "seed": asked_word("seed", str(USUAL_SEED)),
+        **RoundWanted.of_form().query,
+    }
+
+
+def _seed() -> int:
+    seed = number_given("seed", most=GREATEST_SEED)
+    return USUAL_SEED if seed is None else seed

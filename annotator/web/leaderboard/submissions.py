@@ -1,0 +1,245 @@
+"""Submissions: their rules for organisers; terms to accept and scores to see for participants."""
+
+from datetime import datetime
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, IntegerField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.moments import write_moment
+from annotator.storage import Role, ScoresShown
+from annotator.storage.qrels.qrels_versions import ReleasedVersion
+from annotator.web.collections.round_wanted import RoundWanted
+from annotator.web.leaderboard.board_cells import cells
+from annotator.web.leaderboard.own_scores import OwnScores, own_scores
+from annotator.web.people.observing import released_grades
+from annotator.web.runs.release_form import ReleaseForm, grades_choices
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.collections import collection
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.qrels import qrels, qrels_versions
+from annotator.workflows.runs import submissions
+from annotator.workflows.runs.submissions import SubmissionChange
+
+blueprint = Blueprint("submissions", __name__)
+
+SCORES_CSV = "topics"  # the table of one run's topics
+
+
+class RulesForm(Form):
+    """What an organiser asks of those who send runs."""
+
+    until = StringField(
+        lazy_gettext("Runs are taken before"),
+        description=lazy_gettext(
+            "Such as “2026-05-01 23:59”, in UTC; another time zone stands behind it: “AoE”, “+09:00” or “Asia/Seoul”. "
+            "Empty: at any time. It binds participants only."
+        ),
+        render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
+    )
+    terms = TextAreaField(
+        lazy_gettext("Terms in Markdown"),
+        filters=[unix_lines],
+        description=lazy_gettext(
+            "Participants accept them once before they send a run, and again when you change them. Empty: there is "
+            "nothing to accept."
+        ),
+        render_kw={"rows": 10},
+    )
+    most_documents = IntegerField(
+        lazy_gettext("Most documents a topic"),
+        [InputRequired()],
+        description=lazy_gettext("A run that has more for a topic is taken with a warning."),
+    )
+
+
+class AcceptanceForm(Form):
+    """Which terms a participant has read."""
+
+    fingerprint = HiddenField(validators=[InputRequired()])
+
+
+@blueprint.get("/collections/<slug>/submissions")
+@collection_page(Role.ORGANISER)
+def show(_slug: str) -> ResponseReturnValue:
+    """The rules for submissions."""
+    return _rules_page(_present_rules(), ReleaseForm.of(the_place().collection))
+
+
+@blueprint.post("/collections/<slug>/submissions")
+@collection_page(Role.ORGANISER)
+def change(slug: str) -> ResponseReturnValue:
+    """Change the rules for submissions."""
+    form = RulesForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            change = SubmissionChange(
+                deadline=submissions.read_deadline(form.until.data or ""),
+                terms=form.terms.data or "",
+                most_documents=form.most_documents.data,
+            )
+            submissions.change_submissions(session, slug, change)
+            note(session, "collections.set", slug, details=change.details())
+    if form.refused:
+        return _rules_page(form, ReleaseForm.of(the_place().collection)), form.status
+    flash(gettext("The rules for submissions are stored."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/submissions/release")
+@collection_page(Role.ORGANISER)
+def release(slug: str) -> ResponseReturnValue:
+    """Decide what participants see of the scores, and from when on."""
+    form = ReleaseForm()
+    if form.validate():
+        with form.guard():
+            version = _release(slug, form, now())
+    if form.refused:
+        return _rules_page(_present_rules(), form), form.status
+    flash(gettext("What participants see of the scores is stored."))
+    if version is not None:
+        number, at = version.number, write_moment(version.kept_at)
+        flash(gettext("They are computed from version %(number)d of the qrels, kept %(at)s.", number=number, at=at))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | None:
+    """Release scores as the form says, by a version of the qrels that is kept for it if that is wanted; give it."""
+    shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
+    if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
+        # Settling takes a while, in which others shall not wait to write.
+        with database().reading() as session:
+            made = qrels.export_qrels(session, slug, made_at=at)
+    with database().transaction() as session:
+        if made is not None:
+            kept = qrels_versions.keep_for_release(
+                session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
+            )
+            wanted = str(kept.number)
+            if kept.is_new:
+                note(session, "qrels.keep", slug, subject=kept.number)
+        moment = _moment(form.moment.data or "", at)
+        submissions.release_scores(
+            session, slug, at=at, moment=moment, shown=shown, qrels=wanted, early=form.early.data
+        )
+        row = collection.show_collection(session, slug)
+        version = row.released_version
+        details = {"shown": form.shown.data, "from": row.scores_released_at, "qrels": version and version.number}
+        note(session, "scores.release", slug, details=details)
+    return version
+
+
+@blueprint.post("/collections/<slug>/submissions/take-back")
+@collection_page(Role.ORGANISER)
+def take_back(slug: str) -> ResponseReturnValue:
+    """Show participants no scores any more."""
+    with database().transaction() as session:
+        submissions.take_scores_back(session, slug)
+        note(session, "scores.take-back", slug)
+    flash(gettext("Participants see no scores any more."))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/terms")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def terms(slug: str) -> ResponseReturnValue:
+    """The terms of the task."""
+    return _terms_page(slug, AcceptanceForm(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/terms")
+@collection_page(Role.PARTICIPANT)
+def accept(slug: str) -> ResponseReturnValue:
+    """Accept the terms that were read."""
+    form = AcceptanceForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.accept_terms(session, slug, the_person().id, fingerprint=form.fingerprint.data or "", at=now())
+            note(session, "terms.accept", slug)
+    if form.refused:
+        return _terms_page(slug, form), form.status
+    flash(gettext("You have accepted the terms."))
+    return redirect(url_for("runs.show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/scores")
+@collection_page(Role.PARTICIPANT)
+def scores(slug: str) -> ResponseReturnValue:
+    """The scores of the participant's own runs, once released; one of them topic by topic: `?run=TAG&m=AP`.
+
+    Only those of one round: `?round=2&residual=n`.
+    """
+    found, nothing_yet, of_round = None, None, RoundWanted.of_request()
+    if the_place().sees is not ScoresShown.NOTHING:
+        try:
+            found = _own_scores(slug, of_round)
+        except ConflictError as refusal:
+            nothing_yet = refusal.sentence
+    helps = leaderboard.measure_help(found.board.measures) if found else {}
+    return render_template(
+        "runs/submissions/scores.html",
+        found=found,
+        cells=cells,
+        nothing_yet=nothing_yet,
+        helps=helps,
+        csv=SCORES_CSV,
+        of_round=of_round,
+    )
+
+
+@blueprint.get("/collections/<slug>/scores.csv")
+@collection_page(Role.PARTICIPANT)
+def scores_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision; the topics of one run with `?table=topics&run=TAG&m=AP`."""
+    found = _own_scores(slug, RoundWanted.of_request())
+    if request.args.get("table") != SCORES_CSV:
+        return download(leaderboard_text.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
+    if found.standing is None:
+        raise NotFoundError("Your team has no run that is scored.")
+    beside = the_place().sees is not ScoresShown.OWN
+    return download(leaderboard_standing.standing_csv(found.standing, beside=beside), f"{slug}-topics.csv", CSV)
+
+
+def _own_scores(slug: str, of_round: RoundWanted) -> OwnScores:
+    """The scores of the team, with the run and the measure of the address topic by topic."""
+    grades = released_grades(of_round.number, residual=of_round.residual)
+    return own_scores(slug, run=request.args.get("run"), measure=request.args.get("m"), grades=grades)
+
+
+def _present_rules() -> RulesForm:
+    present = the_place().collection
+    return RulesForm(
+        formdata=None,
+        until=submissions.write_deadline(present.submissions_until, present.submissions_until_written),
+        terms=present.terms,
+        most_documents=present.most_documents,
+    )
+
+
+def _moment(written: str, at: datetime) -> datetime | None:
+    """The moment that is wanted; None leaves the one there is, of which the form shows no seconds."""
+    present = the_place().collection.scores_released_at
+    if present is not None and written.strip() == submissions.write_deadline(present):
+        return None
+    return submissions.read_release_moment(written) or at
+
+
+def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:
+    with database().reading() as session:
+        versions = qrels_versions.list_versions(session, the_place().collection.slug)
+    releasing.qrels.choices = grades_choices(versions)
+    return render_template("runs/submissions/rules.html", form=form, releasing=releasing)
+
+
+def _terms_page(slug: str, form: AcceptanceForm) -> str:
+    """The terms that are in force now, also after others were refused."""
+    with database().reading() as session:
+        present = submissions.show_terms(session, slug, the_person().id)
+    return render_template("runs/submissions/terms.html", terms=present, form=form)

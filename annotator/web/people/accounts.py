@@ -1,0 +1,147 @@
+"""Signing in and out, and one's own account."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, PasswordField, StringField
+from wtforms.validators import EqualTo, InputRequired
+
+from annotator.errors import InvalidValueError, NotAllowedError
+from annotator.passwords import KNOWN_PASSWORD, hash_password
+from annotator.web.people.throttle import against_guessing
+from annotator.web.site.access import enter, leave, signed_in_page
+from annotator.web.site.addresses import local_path
+from annotator.web.site.context import current_person, database, now, settings, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sessions import ends_at, key
+from annotator.workflows.judging import judging
+from annotator.workflows.people import accounts
+
+blueprint = Blueprint("accounts", __name__)
+
+
+class SignInForm(Form):
+    """Who it is."""
+
+    name = StringField(
+        lazy_gettext("Name"), [InputRequired()], render_kw={"autocomplete": "username", "autocapitalize": "none"}
+    )
+    password = PasswordField(
+        lazy_gettext("Password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+    )
+
+
+class PasswordForm(Form):
+    """A new password for oneself."""
+
+    old_password = PasswordField(
+        lazy_gettext("Present password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+    )
+    new_password = PasswordField(
+        lazy_gettext("New password"),
+        [InputRequired()],
+        description=lazy_gettext("At least 8 characters."),
+        render_kw={"autocomplete": "new-password"},
+    )
+    again = PasswordField(
+        lazy_gettext("New password, again"),
+        [InputRequired(), EqualTo("new_password", lazy_gettext("The two new passwords differ."))],
+        render_kw={"autocomplete": "new-password"},
+    )
+    end_tokens = BooleanField(
+        lazy_gettext("Also revoke my tokens"),
+        description=lazy_gettext("Otherwise programs go on in your name by the tokens that they have."),
+    )
+
+
+@blueprint.get("/sign-in")
+def sign_in() -> ResponseReturnValue:
+    """The sign-in page; whoever is signed in already goes on."""
+    if current_person() is not None:
+        return _go_on()
+    return render_template("people/accounts/sign_in.html", form=SignInForm())
+
+
+@blueprint.post("/sign-in")
+@against_guessing
+def try_to_sign_in() -> ResponseReturnValue:
+    """Check name and password and begin a session."""
+    form = SignInForm()
+    if form.validate():
+        with database().reading() as session:
+            person = accounts.sign_in(session, form.name.data, form.password.data)
+        if person is not None and form.password.data == KNOWN_PASSWORD and not settings().demonstration:
+            form.refusal = NotAllowedError(
+                "Everybody knows this password: it is that of the demonstration. Let an administrator give you another."
+            )
+        elif person is not None:
+            if current_person() is not None:
+                with database().transaction() as session:
+                    accounts.sign_out(session, key(), until=ends_at(), at=now())
+            enter(person)
+            return _go_on()
+        else:
+            form.refusal = InvalidValueError("Name and password do not fit together.")
+    return render_template("people/accounts/sign_in.html", form=form), form.status
+
+
+@blueprint.post("/sign-out")
+@signed_in_page
+def sign_out() -> ResponseReturnValue:
+    """End the session; documents that were held and not judged go back to the queue."""
+    with database().transaction() as session:
+        judging.return_assignments(session, the_person().id)
+        accounts.sign_out(session, key(), until=ends_at(), at=now())
+    leave()
+    flash(gettext("You have signed out."))
+    return redirect(url_for(".sign_in"), 303)
+
+
+@blueprint.get("/account")
+@signed_in_page
+def show() -> ResponseReturnValue:
+    """One's own account."""
+    return render_template("people/accounts/account.html", form=PasswordForm())
+
+
+@blueprint.post("/account")
+@signed_in_page
+@against_guessing
+def change_password() -> ResponseReturnValue:
+    """Change one's own password; every other session of the account ends, and its tokens if they are to."""
+    form = PasswordForm()
+    if form.validate():
+        with form.guard():
+            # Hashing takes its time: it comes before the transaction.
+            new_hash = hash_password(form.new_password.data, [the_person().name])
+            ends = form.end_tokens.data
+            with database().transaction() as session:
+                changed = accounts.change_password(
+                    session, the_person().id, form.old_password.data, new_hash, end_tokens=ends, at=now()
+                )
+                note(session, "users.password", subject=changed.name, details={"tokens_revoked": ends or None})
+            enter(changed)
+    if form.refused:
+        return render_template("people/accounts/account.html", form=form), form.status
+    flash(gettext("Your password has changed. Other browsers are signed out."))
+    if form.end_tokens.data:
+        flash(gettext("Your tokens are revoked."))
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/account/sign-out-everywhere")
+@signed_in_page
+def sign_out_everywhere() -> ResponseReturnValue:
+    """End every session of one's account, this one too, and revoke its tokens."""
+    with database().transaction() as session:
+        accounts.sign_out_everywhere(session, the_person().name, at=now())
+        note(session, "users.sign-out", subject=the_person().name)
+        judging.return_assignments(session, the_person().id)
+    leave()
+    flash(gettext("You are signed out in every browser, and your tokens are revoked."))
+    return redirect(url_for(".sign_in"), 303)
+
+
+def _go_on() -> ResponseReturnValue:
+    return redirect(local_path(request.args.get("next")) or url_for("collection.home"), 303)

@@ -1,0 +1,134 @@
+"""Where a link leads that somebody was sent: to an account with a role, a role for their account, or a new password."""
+
+from flask import Blueprint, flash, redirect, render_template, request, session, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import PasswordField, StringField
+from wtforms.validators import EqualTo, InputRequired
+
+from annotator.errors import NotFoundError
+from annotator.passwords import hash_password
+from annotator.web.site.access import INVITED, enter, signed_in_page
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.people import invitations
+from annotator.workflows.people.invitations import OpenInvitation
+
+blueprint = Blueprint("joining", __name__)
+
+LONGEST_KEY = 100
+NEW_PASSWORD = {"autocomplete": "new-password"}
+
+
+class NewPasswordForm(Form):
+    """A password for the account of the link."""
+
+    password = PasswordField(
+        lazy_gettext("Password"),
+        [InputRequired()],
+        description=lazy_gettext("At least 8 characters."),
+        render_kw=NEW_PASSWORD,
+    )
+    again = PasswordField(
+        lazy_gettext("Password, again"),
+        [InputRequired(), EqualTo("password", lazy_gettext("The two passwords differ."))],
+        render_kw=NEW_PASSWORD,
+    )
+
+
+class NewAccountForm(NewPasswordForm):
+    """An account, named by whom it is for."""
+
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired()],
+        description=lazy_gettext("Up to 64 characters without blanks. You sign in with it."),
+        render_kw={"autocomplete": "username", "autocapitalize": "none"},
+    )
+
+
+@blueprint.get("/join")
+def show() -> ResponseReturnValue:
+    """What the link offers; its secret goes from the address into the session, out of sight of logs and neighbours."""
+    key = request.args.get("key")
+    if key is not None:
+        session[INVITED] = key[:LONGEST_KEY]
+        return redirect(url_for(".show"), 303)
+    return _page(_offered())
+
+
+@blueprint.post("/join/account")
+def make_account() -> ResponseReturnValue:
+    """Make an account with the role of the link and begin its session."""
+    offered, form = _offered(), NewAccountForm()
+    if form.validate():
+        with form.guard():
+            new_hash = hash_password(form.password.data, [form.name.data])
+            with database().transaction() as writing:
+                person = invitations.accept_with_new_account(writing, _key(), form.name.data, new_hash, at=now())
+                note(writing, "invitations.accept", offered.slug, subject=person.name, details={"role": offered.role})
+            session.pop(INVITED)
+            enter(person)
+            flash(gettext("Your account “%(name)s” is made. Welcome!", name=person.name))
+            return _go_on(offered)
+    return _page(offered, account=form), form.status
+
+
+@blueprint.post("/join/accept")
+@signed_in_page
+def accept() -> ResponseReturnValue:
+    """Take the role of the link with the account that is signed in."""
+    offered = _offered()
+    with database().transaction() as writing:
+        invitations.accept_as(writing, _key(), the_person().id, at=now())
+        note(writing, "invitations.accept", offered.slug, subject=the_person().name, details={"role": offered.role})
+    session.pop(INVITED)
+    flash(gettext("You take part in “%(title)s” now.", title=offered.title or ""))
+    return _go_on(offered)
+
+
+@blueprint.post("/join/password")
+def choose_password() -> ResponseReturnValue:
+    """Give the account of the link its new password and begin a session of it; its others end."""
+    offered, form = _offered(), NewPasswordForm()
+    if form.validate():
+        with form.guard():
+            new_hash = hash_password(form.password.data, [offered.account or ""])
+            with database().transaction() as writing:
+                person = invitations.accept_password(writing, _key(), new_hash, at=now())
+                note(writing, "users.password", subject=person.name, details={"by": "link"})
+            session.pop(INVITED)
+            enter(person)
+            flash(gettext("“%(name)s” has a new password, and you are signed in.", name=person.name))
+            return _go_on(offered)
+    return _page(offered, password=form), form.status
+
+
+def _key() -> str:
+    return str(session.get(INVITED, ""))
+
+
+def _offered() -> OpenInvitation:
+    """What the link offers; before anything slow is done."""
+    if not _key():
+        raise NotFoundError("Open the link that you were sent once more.")
+    with database().reading() as reading:
+        return invitations.open_invitation(reading, _key(), now=now())
+
+
+def _go_on(offered: OpenInvitation) -> ResponseReturnValue:
+    if offered.slug is None:
+        return redirect(url_for("collection.home"), 303)
+    return redirect(url_for("collection.show", slug=offered.slug), 303)
+
+
+def _page(
+    offered: OpenInvitation, account: NewAccountForm | None = None, password: NewPasswordForm | None = None
+) -> str:
+    return render_template(
+        "people/joining.html",
+        offered=offered,
+        account=account or NewAccountForm(formdata=None),
+        password=password or NewPasswordForm(formdata=None),
+    )

@@ -1,0 +1,152 @@
+"""Who takes part in a collection."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import SelectChoice, SelectField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.confirming import confirmation, is_confirmed
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import format_number, gettext, lazy_gettext
+from annotator.web.site.words import ROLES
+from annotator.workflows.people import invitations, members
+from annotator.workflows.people.members import Removal
+
+blueprint = Blueprint("members", __name__)
+
+
+def role_choices() -> list[SelectChoice]:
+    """The roles by their names."""
+    roles = (Role.JUDGE, Role.ADJUDICATOR, Role.ORGANISER, Role.PARTICIPANT, Role.OBSERVER)
+    return [SelectChoice(role.value, ROLES[role]) for role in roles]
+
+
+class MemberForm(Form):
+    """A role for a person."""
+
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired()],
+        description=lazy_gettext("The name of an account there is. Others are invited by a link."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
+    role = SelectField(
+        lazy_gettext("Role"),
+        choices=role_choices,
+        description=lazy_gettext(
+            "An adjudicator decides where judges differ, without seeing who they are. An observer reads the results, "
+            "without the files of runs and the names of judges."
+        ),
+    )
+    team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
+
+
+class RemovalForm(Form):
+    """Which role to take from whom."""
+
+    name = StringField(validators=[InputRequired()])
+    role = SelectField(choices=role_choices)
+
+
+class PasswordLinkForm(Form):
+    """Who is to choose a new password."""
+
+    name = StringField(validators=[InputRequired()])
+
+
+@blueprint.get("/collections/<slug>/members")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """Every role in the collection."""
+    return _page(slug, MemberForm())
+
+
+@blueprint.post("/collections/<slug>/members")
+@collection_page(Role.ORGANISER)
+def add(slug: str) -> ResponseReturnValue:
+    """Give a person a role."""
+    form = MemberForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            members.add_member(
+                session, slug, form.name.data, Role(form.role.data), team=form.team.data or None, added_at=now()
+            )
+            details = {"role": form.role.data, "team": form.team.data or None}
+            note(session, "members.add", slug, subject=form.name.data, details=details)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(gettext("“%(name)s” is a member now.", name=form.name.data))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/members/remove")
+@collection_page(Role.ORGANISER)
+def remove(slug: str) -> ResponseReturnValue:
+    """Take a role away, once that is confirmed; what was judged stays."""
+    form, confirmed = RemovalForm(), is_confirmed()
+    if form.validate():
+        with form.guard(), database().transaction(keep=confirmed) as session:
+            removal = members.remove_member(session, slug, form.name.data, Role(form.role.data))
+            note(session, "members.remove", slug, subject=form.name.data, details={"role": form.role.data})
+    if form.refused:
+        blank = MemberForm(formdata=None)
+        blank.refusal = form.refusal
+        return _page(slug, blank), form.status
+    if not confirmed:
+        return _removal_page(slug, form, removal)
+    flash(gettext("“%(name)s” has lost that role. What they judged stays.", name=form.name.data))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.post("/collections/<slug>/members/password-link")
+@collection_page(Role.ORGANISER)
+def password_link(slug: str) -> ResponseReturnValue:
+    """Make a link to a new password for a member and show it, this once."""
+    form = PasswordLinkForm()
+    if form.validate():
+        with form.guard():
+            with database().transaction() as session:
+                secret = invitations.invite_to_password(
+                    session, slug, form.name.data, made_by_id=the_person().id, at=now()
+                )
+                note(session, "users.password-link", slug, subject=form.name.data)
+            return _page(slug, MemberForm(formdata=None), link_for=form.name.data, link=link_to(secret))
+    blank = MemberForm(formdata=None)
+    blank.refusal = form.refusal
+    return _page(slug, blank), form.status
+
+
+def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
+    role = Role(form.role.data)
+    figures, notes = {}, [gettext("They can be given the role again.")]
+    if role in (Role.JUDGE, Role.ADJUDICATOR):
+        figures = {
+            gettext("Documents in their hands"): format_number(removal.returned),
+            gettext("Judgements of theirs"): format_number(removal.judgements),
+        }
+        notes.append(gettext("What they hold goes back to the queue; what they judged stays and counts as before."))
+    if removal.owned:
+        figures[gettext("Topics that they own")] = format_number(removal.owned)
+        notes.append(gettext("Their topics wait until another judge owns them, where each topic has an owner."))
+    return confirmation(
+        gettext("Take the role %(role)s from “%(name)s”?", role=ROLES[role], name=form.name.data),
+        figures=figures,
+        notes=notes,
+        button=gettext("Remove"),
+        back=url_for(".show", slug=slug),
+    )
+
+
+def link_to(secret: str) -> str:
+    """The address that is sent to whom it is for."""
+    return url_for("joining.show", key=secret, _external=True)
+
+
+def _page(slug: str, form: MemberForm, *, link_for: str | None = None, link: str | None = None) -> str:
+    with database().reading() as session:
+        rows = members.list_members(session, slug)
+    return render_template("people/members.html", rows=rows, form=form, link_for=link_for, link=link)

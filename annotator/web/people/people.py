@@ -1,0 +1,199 @@
+"""The accounts of this installation, for administrators."""
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import BooleanField, PasswordField, StringField
+from wtforms.validators import InputRequired
+
+from annotator.passwords import hash_password
+from annotator.storage.collections.audit import Transaction
+from annotator.web.people.machine_form import MarkForm
+from annotator.web.people.members import link_to
+from annotator.web.site.access import administrator_page
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.workflows.agreement import machine_judges
+from annotator.workflows.agreement.machine_judges import MachineFacts
+from annotator.workflows.judging import judging
+from annotator.workflows.people import accounts, invitations
+
+blueprint = Blueprint("people", __name__)
+
+NEW_PASSWORD = {"autocomplete": "new-password"}
+NO_GUESS = {"autocomplete": "off", "autocapitalize": "none"}
+
+
+class AccountForm(Form):
+    """A new account."""
+
+    name = StringField(
+        lazy_gettext("Name"),
+        [InputRequired()],
+        description=lazy_gettext("Up to 64 characters without blanks. It is what they sign in with."),
+        render_kw=NO_GUESS,
+    )
+    password = PasswordField(
+        lazy_gettext("First password"),
+        [InputRequired()],
+        description=lazy_gettext("At least 8 characters. They can change it after signing in."),
+        render_kw=NEW_PASSWORD,
+    )
+    administrator = BooleanField(
+        lazy_gettext("Administrator"),
+        description=lazy_gettext("May add people and collections, and organise every collection."),
+    )
+
+
+class ResetForm(Form):
+    """A new password for somebody who has forgotten theirs."""
+
+    account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS)
+    new_password = PasswordField(
+        lazy_gettext("New password"),
+        [InputRequired()],
+        description=lazy_gettext(
+            "At least 8 characters. Every session of the account ends, and its tokens are revoked."
+        ),
+        render_kw=NEW_PASSWORD,
+    )
+
+
+class AccountNameForm(Form):
+    """Which account is to be signed out, or to choose a new password."""
+
+    account = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_GUESS, id="account-name")
+
+
+@blueprint.get("/people")
+@administrator_page
+def show() -> ResponseReturnValue:
+    """Every account."""
+    return _page()
+
+
+@blueprint.post("/people")
+@administrator_page
+def add() -> ResponseReturnValue:
+    """Make an account."""
+    form = AccountForm()
+    if form.validate():
+        with form.guard():
+            password_hash = hash_password(form.password.data, [form.name.data])
+            with database().transaction() as session:
+                accounts.add_user(
+                    session,
+                    form.name.data,
+                    password_hash=password_hash,
+                    administrator=form.administrator.data,
+                    added_at=now(),
+                )
+                details = {"administrator": form.administrator.data}
+                note(session, "users.add", subject=form.name.data, details=details)
+    if form.refused:
+        return _page(form=form), form.status
+    flash(gettext("The account “%(name)s” is made.", name=form.name.data))
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/people/password")
+@administrator_page
+def reset_password() -> ResponseReturnValue:
+    """Give an account a new password."""
+    form = ResetForm()
+    if form.validate():
+        with form.guard():
+            new_hash = hash_password(form.new_password.data, [form.account.data])
+            with database().transaction() as session:
+                accounts.set_password(session, form.account.data, new_hash, at=now())
+                note(session, "users.password", subject=form.account.data)
+    if form.refused:
+        return _page(reset=form), form.status
+    flash(gettext("“%(name)s” has a new password.", name=form.account.data))
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/people/password-link")
+@administrator_page
+def password_link() -> ResponseReturnValue:
+    """Make a link to a new password for any account and show it, this once."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard():
+            with database().transaction() as session:
+                secret = invitations.invite_to_password(
+                    session, None, form.account.data, made_by_id=the_person().id, at=now()
+                )
+                note(session, "users.password-link", subject=form.account.data)
+            return _page(link_for=form.account.data, link=link_to(secret))
+    return _page(named=form), form.status
+
+
+@blueprint.post("/people/sign-out")
+@administrator_page
+def sign_out() -> ResponseReturnValue:
+    """End every session of an account and revoke its tokens."""
+    form = AccountNameForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            person = accounts.sign_out_everywhere(session, form.account.data, at=now())
+            note(session, "users.sign-out", subject=person.name)
+            judging.return_assignments(session, person.id)
+    if form.refused:
+        return _page(named=form), form.status
+    flash(
+        gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data)
+    )
+    return redirect(url_for(".show"), 303)
+
+
+@blueprint.post("/people/machine")
+@administrator_page
+def mark_machine() -> ResponseReturnValue:
+    """Mark a judge as a machine, or take that back."""
+    form = MarkForm()
+    is_machine = "person" not in request.form
+    if form.validate():
+        name, facts = form.judge.data, form.facts if is_machine else None
+        with form.guard():
+            database().attempt(lambda session: _mark(session, name, facts))
+    if form.refused:
+        return _page(mark=form), form.status
+    if is_machine:
+        flash(gettext("“%(name)s” is a machine.", name=form.judge.data))
+    else:
+        flash(gettext("“%(name)s” is a person.", name=form.judge.data))
+    return redirect(url_for(".show"), 303)
+
+
+def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
+    """As a machine with these facts, or as a person."""
+    if facts is None:
+        machine_judges.mark_person(session, name)
+    else:
+        machine_judges.mark_machine(session, name, facts)
+    note(session, "users.mark-person" if facts is None else "users.mark-machine", subject=name)
+
+
+def _page(
+    form: AccountForm | None = None,
+    reset: ResetForm | None = None,
+    mark: MarkForm | None = None,
+    named: AccountNameForm | None = None,
+    *,
+    link_for: str | None = None,
+    link: str | None = None,
+) -> str:
+    with database().reading() as session:
+        rows = accounts.list_users(session)
+    return render_template(
+        "people/list.html",
+        rows=rows,
+        form=form or AccountForm(formdata=None),
+        reset=reset or ResetForm(formdata=None),
+        mark=mark or MarkForm(formdata=None),
+        named=named or AccountNameForm(formdata=None),
+        link_for=link_for,
+        link=link,
+    )

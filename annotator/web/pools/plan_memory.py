@@ -1,0 +1,14 @@
+"""What this process remembers of plans of pools; other processes may serve the next request, and come out the same."""
+
+from weakref import WeakKeyDictionary
+
+from annotator.storage import Database
+from annotator.web.site.context import database
+from annotator.workflows.pools.pool_planning import PlanMemory
+
+MEMORIES: WeakKeyDictionary[Database, PlanMemory] = WeakKeyDictionary()
+
+
+def plan_memory() -> PlanMemory:
+    """The memory for the database of this application."""
+    return MEMORIES.setdefault(database(), PlanMemory())

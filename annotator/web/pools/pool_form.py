@@ -1,0 +1,188 @@
+"""The form by which a pool is described, whether it is planned or built: only what its strategy takes."""
+
+import re
+from collections.abc import Mapping
+from urllib.parse import urlencode
+
+from flask import request
+from wtforms import (
+    HiddenField,
+    RadioField,
+    SelectChoice,
+    SelectField,
+    SelectMultipleField,
+    StringField,
+)
+from wtforms.validators import Optional, ValidationError
+
+from annotator.storage import Showing
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.web.site.forms import Form
+from annotator.web.site.language import lazy_gettext
+from annotator.web.site.number_fields import NumberField, WholeNumberField
+from annotator.workflows.pools.pool_strategies import (
+    USUAL_AMOUNT,
+    USUAL_DEPTH,
+    USUAL_STRATEGY,
+    StrategyHelp,
+    list_strategies,
+)
+
+# As `TAG=K, TAG=K`; a tag may itself have an equals sign.
+OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")
+
+
+class PoolForm(Form):
+    """How a pool is to be built. What fits together, the workflow knows."""
+
+    strategy = HiddenField(default=USUAL_STRATEGY)
+    depth = WholeNumberField(
+        lazy_gettext("Depth"),
+        [Optional()],
+        description=lazy_gettext(
+            "So many documents from the top of each ranked list; empty, where it may be, for all."
+        ),
+    )
+    amount = WholeNumberField(lazy_gettext("Documents to judge"), [Optional()])
+    amount_of = SelectField(
+        lazy_gettext("Counted"),
+        default="per_topic",
+        choices=[
+            SelectChoice("per_topic", lazy_gettext("for each topic")),
+            SelectChoice("budget", lazy_gettext("in total, divided evenly over the topics")),
+        ],
+    )
+    start_depth = WholeNumberField(
+        lazy_gettext("Depth to start with"),
+        [Optional()],
+        description=lazy_gettext(
+            "First so many documents of every run, so that every run is heard; empty for 10, 0 for none."
+        ),
+    )
+    strata = StringField(
+        lazy_gettext("Strata"),
+        description=lazy_gettext(
+            "Bands of best ranks with the share to be judged of each; empty for 1-10:1, 11-50:0.2, 51-100:0.05."
+        ),
+    )
+    update = SelectField(
+        lazy_gettext("A judgement teaches"),
+        default="all",
+        choices=[
+            SelectChoice("all", lazy_gettext("every run that has the document")),
+            SelectChoice("pulled", lazy_gettext("only the run it was chosen from")),
+        ],
+    )
+    ties = SelectField(
+        lazy_gettext("Tie-breaking"),
+        default="",
+        choices=[
+            SelectChoice("", lazy_gettext("the default: random with maxmean-ns, otherwise RRF")),
+            SelectChoice("rrf", lazy_gettext("what RRF puts first")),
+            SelectChoice("first-run", lazy_gettext("what the first run has")),
+            SelectChoice("random", lazy_gettext("random, drawn by the seed")),
+        ],
+    )
+    priority = WholeNumberField(
+        lazy_gettext("Priority"),
+        [Optional()],
+        description=lazy_gettext("Only runs to which their team gave this priority or a better one; empty for all."),
+    )
+    depth_of = StringField(
+        lazy_gettext("Runs with another depth"),
+        description=lazy_gettext("Such as bm25=20, dense=5."),
+    )
+    showing = RadioField(
+        lazy_gettext("Judges see what is added"),
+        default=Showing.RANDOM.value,
+        choices=[
+            SelectChoice(Showing.RANDOM.value, lazy_gettext("in random order, mixed with what is pooled already")),
+            SelectChoice(Showing.DOCNO.value, lazy_gettext("by docno, after what is pooled already")),
+            SelectChoice(
+                Showing.SELECTION.value,
+                lazy_gettext(
+                    "as the strategy chose it: this tells judges something of the runs, and the manifest says so"
+                ),
+            ),
+        ],
+    )
+    seed = WholeNumberField(
+        lazy_gettext("Seed"),
+        [Optional()],
+        description=lazy_gettext("Of the random order and of samples; empty keeps the one of the version before."),
+    )
+    hours = NumberField(
+        lazy_gettext("Hours for judging"),
+        [Optional()],
+        description=lazy_gettext("Of all judges together; the chart shows how far they reach."),
+    )
+    # Whether a tag exists is for the workflow to say: it may have come or gone since the page was made.
+    runs = SelectMultipleField(lazy_gettext("Runs"), validate_choice=False)
+
+    def validate_depth_of(self, field: StringField) -> None:
+        """Refuse what is no list of tags and depths."""
+        if field.data and OWN_DEPTH.sub("", field.data).strip(" ,\t"):
+            raise ValidationError(lazy_gettext("Write tags and depths such as bm25=20, dense=5."))
+
+    @classmethod
+    def of_query(cls) -> "PoolForm":
+        """The form as the address describes it, with usual values where it says nothing."""
+        form = cls(request.args, meta={"csrf": False})
+        form.fill_in()
+        return form
+
+    def fill_in(self) -> None:
+        """Put usual values where nothing is said that has to be."""
+        if not self.strategy.data:
+            self.strategy.data = USUAL_STRATEGY
+        if "depth" not in request.values and self.strategy.data == USUAL_STRATEGY:
+            self.depth.data = USUAL_DEPTH
+        if "amount" not in request.values:
+            self.amount.data = USUAL_AMOUNT
+
+    @property
+    def query(self) -> str:
+        """What was sent, as the query string of a page that shows the form filled in."""
+        return urlencode(
+            [
+                (name, value)
+                for name, value in request.form.items(multi=True)
+                if name in self.data and name != "csrf_token"
+            ]
+        )
+
+    @property
+    def chosen(self) -> StrategyHelp | None:
+        """The strategy, None for a name that is none."""
+        return list_strategies().get(self.strategy.data)
+
+    @property
+    def described(self) -> PoolRequest:
+        """The pool that is described."""
+        own = OWN_DEPTH.findall(self.depth_of.data or "") if self.takes("depth_of") else []
+        return PoolRequest(
+            self.strategy.data or USUAL_STRATEGY,
+            self._said(),
+            self.runs.data or None,
+            self.priority.data,
+            {tag: int(depth) for tag, depth in own},
+        )
+
+    def takes(self, name: str) -> bool:
+        """Whether the strategy takes a parameter; runs have depths of their own with a depth only."""
+        if self.chosen is None:
+            return False
+        if name == "depth_of":
+            return self.chosen.name == USUAL_STRATEGY
+        names = {parameter.name for parameter in self.chosen.parameters}
+        return name in names or (name == "amount" and "budget" in names)
+
+    def _said(self) -> Mapping[str, str | int]:
+        said = {
+            name: getattr(self, name).data
+            for name in ("depth", "start_depth", "strata", "update", "ties")
+            if self.takes(name)
+        }
+        if self.takes("amount"):
+            said[self.amount_of.data or "per_topic"] = self.amount.data
+        return {name: value for name, value in said.items() if value not in {None, ""}}

@@ -1,0 +1,110 @@
+"""The pool: build it, watch it being judged, take it away."""
+
+from flask import Blueprint, flash, redirect, render_template, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.storage import Role, Showing
+from annotator.web.collections.judging_hours import growth_confirmation
+from annotator.web.pools.plan_memory import plan_memory
+from annotator.web.pools.pool_form import PoolForm
+from annotator.web.site.access import collection_page
+from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.confirming import is_confirmed
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note, note_export
+from annotator.web.site.downloads import PLAIN, download
+from annotator.web.site.language import gettext
+from annotator.workflows.pools import pool_building, pools
+from annotator.workflows.pools.pool_building import PoolSummary
+from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth
+from annotator.workflows.pools.pool_strategies import list_strategies
+from annotator.workflows.runs import runs
+
+blueprint = Blueprint("pools", __name__)
+
+
+@blueprint.get("/collections/<slug>/pool")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """The versions of the pool and how far each topic is judged."""
+    return _page(slug, PoolForm.of_query())
+
+
+@blueprint.post("/collections/<slug>/pool")
+@collection_page(Role.ORGANISER)
+def build(slug: str) -> ResponseReturnValue:
+    """Build the pool, or let it grow, once its cost is confirmed; no run chosen means all of them."""
+    form = PoolForm()
+    if form.validate():
+        with form.guard():
+            if not is_confirmed() and (growth := _growth(slug, form)).documents:
+                return growth_confirmation(growth, back=f"{url_for('.show', slug=slug)}?{form.query}")
+            summary = _build(slug, form)
+    if form.refused:
+        return _page(slug, form), form.status
+    flash(_outcome(summary))
+    further = sum(choices_to_come(slug).values())
+    if further:
+        flash(gettext("Further documents to be chosen as judgements come: %(further)d.", further=further))
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/pool.txt")
+@collection_page(Role.ORGANISER)
+def export(slug: str) -> ResponseReturnValue:
+    """The pool as lines of topic and docno."""
+    with database().reading() as session:
+        content = pools.export_pool(session, slug)
+    note_export("pool.export", slug)
+    return download(content, f"{slug}-pool.txt", PLAIN)
+
+
+def _growth(slug: str, form: PoolForm) -> PoolGrowth:
+    with database().reading() as session:
+        return foresee_growth(session, slug, form.described, seed=form.seed.data, memory=plan_memory())
+
+
+def _build(slug: str, form: PoolForm) -> PoolSummary:
+    with database().reading() as session:
+        choice = pool_building.choose_pool(
+            session, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
+        )
+    with database().transaction() as session:
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
+        details = {"strategy": form.described.strategy, "added": summary.added}
+        note(session, "pool.build", slug, subject=summary.version, details=details)
+    return summary
+
+
+def _page(slug: str, form: PoolForm) -> str:
+    with database().reading() as session:
+        progress = pools.pool_progress(session, slug)
+        versions = pools.pool_versions(session, slug)
+        pooled = pools.runs_in_pool(session, slug)
+        selection = pools.selection_progress(session, slug)
+        rows = runs.list_runs(session, slug)
+    return render_template(
+        "pools/show.html",
+        form=form,
+        strategies=list_strategies(),
+        progress=progress,
+        versions=versions,
+        pooled=pooled,
+        selection=selection,
+        runs=rows,
+    )
+
+
+def _outcome(summary: PoolSummary) -> str:
+    if not summary.is_new:
+        return gettext(
+            "Nothing is new: version %(version)d stays in force, with its seed and order. In it already: %(already)d.",
+            version=summary.version,
+            already=summary.already_pooled,
+        )
+    return gettext(
+        "Added to the pool: %(added)d. In it already: %(already)d. Version %(version)d is in force.",
+        added=summary.added,
+        already=summary.already_pooled,
+        version=summary.version,
+    )

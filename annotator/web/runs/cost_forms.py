@@ -1,0 +1,134 @@
+"""Forms for what systems cost: a field for each fact, and the columns that organisers add."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from wtforms import Field, HiddenField, SelectChoice, SelectField, StringField, TextAreaField, ValidationError
+from wtforms.validators import InputRequired
+
+from annotator.errors import InvalidValueError
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sentences import say
+from annotator.web.site.words import COST_ENDS, COST_KINDS
+from annotator.workflows.leaderboard.costs import (
+    ColumnRequest,
+    Fact,
+    Kind,
+    Per,
+    RunCosts,
+    Statement,
+    read_lines,
+    read_statement,
+    write_lines,
+    write_value,
+)
+
+PREFIX = "fact_"  # so that no column of a collection has the name of something that forms have
+NO_COMPLETION = {"autocomplete": "off", "spellcheck": "false"}
+
+
+class CostsForm(Form):
+    """What is stated of a run; made for the facts of a collection."""
+
+    def __init__(self, *args: object, **values: object) -> None:
+        """Begin with nothing read."""
+        super().__init__(*args, **values)
+        self.told: dict[str, list[Statement]] = {}
+
+    @property
+    def statements(self) -> list[Statement]:
+        """What was entered, after it was validated."""
+        return [statement for of_fact in self.told.values() for statement in of_fact]
+
+    @property
+    def fact_fields(self) -> list[Field]:
+        """The fields of the facts, in their order."""
+        return [field for field in self if field.short_name.startswith(PREFIX)]
+
+
+def costs_form(facts: Sequence[Fact]) -> CostsForm:
+    """The form as it was sent, or empty."""
+    made: CostsForm = _form_class(facts)()
+    return made
+
+
+def filled_form(costs: RunCosts) -> CostsForm:
+    """The form with what is stated of a run."""
+    written = {f"{PREFIX}{fact.key}": _written(fact, costs.of(fact)) for fact in costs.facts}
+    made: CostsForm = _form_class(costs.facts)(formdata=None, data=written)
+    return made
+
+
+class ColumnForm(Form):
+    """A column that is to be added."""
+
+    key = StringField(
+        lazy_gettext("Key"),
+        [InputRequired()],
+        description=lazy_gettext("As commands and files write it: small letters a to z, digits and _."),
+        render_kw={**NO_COMPLETION, "autocapitalize": "none"},
+    )
+    name = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_COMPLETION)
+    kind = SelectField(lazy_gettext("What is stated"), choices=lambda: _choices(COST_KINDS, Kind.NUMBER, Kind.WORDS))
+    unit = StringField(
+        lazy_gettext("Unit"),
+        description=lazy_gettext("Such as EUR or kWh; empty for words, and for what is only counted."),
+        render_kw=NO_COMPLETION,
+    )
+    better = SelectField(lazy_gettext("Better is"), choices=lambda: _choices(COST_ENDS, *COST_ENDS))
+
+    def request(self) -> ColumnRequest:
+        """What was entered."""
+        return ColumnRequest(
+            (self.key.data or "").strip(),
+            self.name.data or "",
+            self.kind.data,
+            self.unit.data or "",
+            self.better.data or "",
+        )
+
+
+class ColumnRemovalForm(Form):
+    """Which column is to go."""
+
+    key = HiddenField(validators=[InputRequired()])
+
+
+def _form_class(facts: Sequence[Fact]) -> type[CostsForm]:
+    return type("FactsForm", (CostsForm,), {f"{PREFIX}{fact.key}": _field(fact) for fact in facts})
+
+
+def _field(fact: Fact) -> Field:
+    name = say(fact.name)
+    label = gettext("%(name)s, in %(unit)s", name=name, unit=fact.unit) if fact.unit else name
+    told = {"description": say(fact.help) if fact.help else "", "validators": [_reading(fact)]}
+    if fact.per is Per.SYSTEM:
+        return StringField(label, render_kw=NO_COMPLETION, **told)
+    return TextAreaField(label, filters=[unix_lines], render_kw={**NO_COMPLETION, "rows": 3}, **told)
+
+
+def _reading(fact: Fact) -> Callable[[CostsForm, Field], None]:
+    """What takes the statements of a field in, and says beside the field what is wrong with it."""
+
+    def read(form: CostsForm, field: Field) -> None:
+        written = field.data or ""
+        try:
+            if fact.per is Per.SYSTEM:
+                statement = read_statement(fact, written)
+                form.told[fact.key] = [] if statement is None else [statement]
+            else:
+                form.told[fact.key] = read_lines(fact, written)
+        except InvalidValueError as refusal:
+            raise ValidationError(say(refusal.sentence)) from refusal
+
+    return read
+
+
+def _written(fact: Fact, stated: Sequence[Statement]) -> str:
+    if fact.per is not Per.SYSTEM:
+        return write_lines(stated)
+    return write_value(stated[0]) if stated else ""
+
+
+def _choices(names: Mapping[str, str], *wanted: str) -> list[SelectChoice]:
+    return [SelectChoice(value, names[value]) for value in wanted]

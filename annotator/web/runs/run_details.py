@@ -1,0 +1,44 @@
+"""What a team says of a run, as a form."""
+
+from wtforms import IntegerField, RadioField, SelectChoice, StringField
+from wtforms.validators import InputRequired
+
+from annotator.storage import RunType
+from annotator.web.people.senders import own_team
+from annotator.web.site.forms import Form
+from annotator.web.site.language import lazy_gettext
+from annotator.web.site.words import RUN_TYPES
+from annotator.workflows.runs.runs import RunDetails
+
+
+def type_choices() -> list[SelectChoice]:
+    """The types of runs by their names."""
+    return [SelectChoice(value, name) for value, name in RUN_TYPES.items()]
+
+
+class DetailsForm(Form):
+    """What a team says of a run; organisers say for which team."""
+
+    team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose run it is. Empty: it stays as it is."))
+    run_type = RadioField(
+        lazy_gettext("Type"),
+        choices=type_choices,
+        default=RunType.UNKNOWN.value,
+        description=lazy_gettext("Manual: a person had a hand in the answers, be it only in the queries."),
+    )
+    priority = IntegerField(
+        lazy_gettext("Priority"),
+        [InputRequired()],
+        description=lazy_gettext("1 is to be pooled first, should there not be room for all runs of a team."),
+    )
+    description = StringField(lazy_gettext("Description"), description=lazy_gettext("How the system works, in a line."))
+
+    def given_team(self) -> str | None:
+        """A participant's runs are their own team's, whatever was entered."""
+        return own_team() or (self.team.data or "").strip() or None
+
+    def details(self) -> RunDetails:
+        """What was entered, to stand as it is."""
+        return RunDetails(
+            self.given_team(), self.description.data or "", RunType(self.run_type.data), self.priority.data
+        )

@@ -1,0 +1,160 @@
+"""Runs: check files of them, send them, list them."""
+
+from collections.abc import Sequence
+
+from flask import Blueprint, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileRequired, MultipleFileField
+from wtforms import BooleanField, IntegerField, StringField
+from wtforms.validators import Optional
+
+from annotator.storage import Role
+from annotator.web.people.senders import own_team, sender_state
+from annotator.web.runs.cost_forms import CostsForm, costs_form
+from annotator.web.runs.run_details import DetailsForm
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, settings, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.language import lazy_gettext
+from annotator.web.site.later import arrived_at, long_form
+from annotator.web.site.uploads import input_files
+from annotator.workflows.leaderboard import costs
+from annotator.workflows.people import members
+from annotator.workflows.runs import runs, sent_files, submissions
+from annotator.workflows.runs.runs import CheckedFiles, CheckedRun, RunDetails, Sender
+
+blueprint = Blueprint("runs", __name__)
+
+
+class RunsForm(DetailsForm):
+    """Files of runs."""
+
+    files = MultipleFileField(
+        lazy_gettext("Files of runs"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "Six columns a line (topic, Q0, docno, rank, score, tag), one run a file, also gzipped. Order is by score; "
+            "ranks that contradict it get a warning."
+        ),
+    )
+    team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose runs they are; may stay empty."))
+    priority = IntegerField(
+        lazy_gettext("Priority"),
+        [Optional()],
+        description=lazy_gettext("1 is to be pooled first. Empty: 1, and of a corrected run what it had."),
+    )
+    tag_from_file = BooleanField(
+        lazy_gettext("Take the tag from the file's name"),
+        description=lazy_gettext("For files that share a tag: the name without .gz and .txt counts instead."),
+    )
+    replaces = BooleanField(
+        lazy_gettext("Correct runs that are there"),
+        description=lazy_gettext("A file with the tag of such a run takes its place; the older file is kept."),
+    )
+
+    def details(self) -> RunDetails:
+        """What was entered; a corrected run keeps what nothing was entered for."""
+        given = super().details()
+        return RunDetails(given.team, given.description or None, given.run_type or None, given.priority)
+
+    def sender(self) -> Sender:
+        """Who sends these files."""
+        return Sender(self.given_team(), organises=the_place().organises, replaces=self.replaces.data)
+
+
+@blueprint.get("/collections/<slug>/runs")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """The runs in force, or all that were ever sent (`?show=all`); a participant sees their team's."""
+    return _list(slug, RunsForm(formdata=None), _stated(slug))
+
+
+@blueprint.post("/collections/<slug>/runs/check")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+@long_form
+def check(slug: str) -> ResponseReturnValue:
+    """Say of each file what is wrong with it, or what it would become, and store nothing."""
+    form, stated = RunsForm(), _stated(slug)
+    checked: Sequence[CheckedRun] = ()
+    if all([form.validate(), stated.validate()]):
+        with form.guard():
+            looked_at = _checked(slug, form)
+            checked = looked_at.runs
+            looked_at.problems.report_if_any()
+    return _list(slug, form, stated, checked), _status(form, stated)
+
+
+@blueprint.post("/collections/<slug>/runs")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+@long_form
+def upload(slug: str) -> ResponseReturnValue:
+    """Store runs, all of the files or none, and answer with a receipt."""
+    sent_at = arrived_at()  # what arrives before the deadline may be read after it
+    form, stated = RunsForm(), _stated(slug)
+    if all([form.validate(), stated.validate()]):
+        with form.guard():
+            with database().reading() as session:
+                submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=sent_at)
+            checked = _checked(slug, form)
+            checked.problems.refuse_if_any()
+            with database().transaction() as session:
+                submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=sent_at)
+                receipts = runs.store_runs(
+                    session,
+                    slug,
+                    checked.runs,
+                    details=form.details(),
+                    uploaded_by_id=the_person().id,
+                    uploaded_at=sent_at,
+                )
+                tags = [receipt.tag for receipt in receipts]
+                costs.state_with_runs(session, slug, tags, stated.statements, at=sent_at)
+                for receipt in receipts:
+                    note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
+    if form.refused or stated.refused:
+        return _list(slug, form, stated), _status(form, stated)
+    return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
+
+
+def _checked(slug: str, form: RunsForm) -> CheckedFiles:
+    with database().reading() as session:
+        return runs.check_each_run(
+            session,
+            slug,
+            input_files(form.files.data),
+            sender=form.sender(),
+            tag_from_file=form.tag_from_file.data,
+            unpacked_limit=settings().unpacked_limit,
+        )
+
+
+def _stated(slug: str) -> CostsForm:
+    """What is stated of all the runs that come with it."""
+    with database().reading() as session:
+        return costs_form(costs.list_facts(session, slug))
+
+
+def _status(form: RunsForm, stated: CostsForm) -> int:
+    if form.refused:
+        return form.status
+    return stated.status if stated.refused else 200
+
+
+def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[CheckedRun] = ()) -> str:
+    place, every = the_place(), request.args.get("show") == "all"
+    with database().reading() as session:
+        rows = runs.list_runs(session, slug, team=own_team(), every=every)
+        silent = members.teams_without_runs(session, slug) if place.organises else []
+        same = sent_files.rankings_sent_twice(session, slug) if place.organises else {}
+    return render_template(
+        "runs/list.html",
+        rows=sorted(rows, key=lambda run: run.team or ""),
+        every=every,
+        silent=silent,
+        same=same,
+        form=form,
+        stated=stated,
+        checked=checked,
+        sending=sender_state(slug),
+        upload_limit=settings().upload_limit,
+    )

@@ -1,0 +1,1 @@
+"""What all pages share: forms, access, formatting, translation, background jobs."""

@@ -1,0 +1,57 @@
+"""Addresses that a request names, kept to this site."""
+
+from urllib.parse import urlsplit
+
+from flask import Flask, request
+from flask.typing import ResponseReturnValue
+from werkzeug.routing import IntegerConverter
+from werkzeug.sansio.utils import host_is_trusted
+
+from annotator.web.site.context import settings
+
+WATCHED = {"health.alive", "health.ready"}
+
+
+class RowNumber(IntegerConverter):
+    """The number of a row in an address, `<row:…>`: as many digits as the columns of every database can hold."""
+
+    regex = r"[0-9]{1,9}"
+
+
+def install(app: Flask) -> None:
+    """Let addresses hold row numbers, and refuse requests that name another site."""
+    app.url_map.converters["row"] = RowNumber
+    app.before_request(refuse_other_sites)
+
+
+def refuse_other_sites() -> ResponseReturnValue | None:
+    """Answer in plain text, for every page has links, which would lead to whatever was named.
+
+    Whoever watches the server asks for it by any name.
+    """
+    names = settings().site_hosts
+    if not names or request.endpoint in WATCHED or host_is_trusted(request.host, names):
+        return None
+    return "The pages are not served under this name.\n", 421, {"Content-Type": "text/plain; charset=utf-8"}
+
+
+def local_path(address: str | None) -> str | None:
+    r"""The address when it is a path of this site, None for everything else.
+
+    Browsers read `//host` and `/\host` as another site, and drop tabs and line ends before they look.
+    """
+    if not address or not address.startswith("/") or not address.isprintable() or "\\" in address:
+        return None
+    return None if address.startswith("//") or urlsplit(address).netloc else address
+
+
+def came_from() -> str | None:
+    """The page of this site that the reader came from, when the browser says so."""
+    return local_path((request.referrer or "").removeprefix(request.host_url.rstrip("/")))
+
+
+def here() -> str:
+    """A page the reader can be sent back to: this one, or, while it answers a form, the one with the form."""
+    if request.method in {"GET", "HEAD"}:
+        return request.full_path.rstrip("?")
+    return came_from() or "/"

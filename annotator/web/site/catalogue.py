@@ -1,0 +1,142 @@
+"""Keeps the catalogues of translations: collects every sentence people read, and compiles what was translated.
+
+`python -m annotator.web.site.catalogue` does both, in a checkout; `make translations` calls it.
+"""
+
+import ast
+import inspect
+import io
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+from babel.messages import Catalog
+from babel.messages.extract import extract, extract_python
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from annotator.assets import PACKAGE, asset_folder
+from annotator.workflows.pools.pool_strategies import list_strategies
+
+TRANSLATIONS = PACKAGE / "web" / "translations"
+LANGUAGES = ("ko",)
+# Which argument of which call is a sentence; of `Problems.add` it is the third.
+KEYWORDS: dict[str, Any] = dict.fromkeys(
+    (
+        "_",
+        "__init__",  # an error that hands its own sentence to its base
+        "gettext",
+        "lazy_gettext",
+        "Sentence",
+        "AnnotatorError",
+        "BusyError",
+        "ConflictError",
+        "ExportMismatchError",
+        "InvalidValueError",
+        "NotAllowedError",
+        "NotFoundError",
+    )
+) | {"add": (3,)}
+HELP_TAKES = ["JudgedRankings", "Setting"]  # the types of a measure's arguments
+HEADER = "# The sentences of annotator. Fill in each msgstr, then run `make translations`."
+# Of no interest here, and a true one would change the file at every run.
+DATE = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def collect() -> Catalog:
+    """Every sentence of the pages and of the refusals they may show, with the places where it stands."""
+    catalogue = _empty(None)
+    root = PACKAGE.parent
+    templates = asset_folder("templates")
+    in_english = {
+        path for door in ("api", "cli", "clicks/api", "clicks/cli") for path in (PACKAGE / door).rglob("*.py")
+    }
+    for path in sorted(set(PACKAGE.rglob("*.py")) - in_english):
+        _add(catalogue, root, path, extract_python_and_help if "metrics" in path.parts else "python")
+    for strategy in list_strategies().values():
+        catalogue.add(strategy.text, None, [("annotator/evaluation/pooling/strategies.py", 0)])
+    for path in sorted(templates.rglob("*.html")):
+        _add(catalogue, root, path, "jinja2.ext:babel_extract")
+    return catalogue
+
+
+def catalogue_path(language: str) -> Path:
+    """The translations into a language, as people write them."""
+    return TRANSLATIONS / language / "LC_MESSAGES" / "messages.po"
+
+
+def read_catalogue(language: str) -> Catalog:
+    """The translations into a language; an empty catalogue when there are none yet."""
+    path = catalogue_path(language)
+    if not path.exists():
+        return _empty(language)
+    with path.open("rb") as file:
+        return read_po(file, locale=language)
+
+
+def compiled(catalogue: Catalog) -> bytes:
+    """The catalogue in the form that is read at run time."""
+    out = io.BytesIO()
+    write_mo(out, catalogue)
+    return out.getvalue()
+
+
+def extract_python_and_help(
+    file: IO[bytes],
+    keywords: Mapping[str, Any],
+    comment_tags: Collection[str],
+    options: Any,  # noqa: ANN401 - Babel's own
+) -> Iterator[Any]:
+    """Collect as from any Python file, and the docstrings of measures: they are the help of the pages."""
+    yield from extract_python(file, keywords, comment_tags, options)
+    file.seek(0)
+    for node in ast.parse(file.read()).body:
+        if isinstance(node, ast.FunctionDef) and _is_measure(node) and (text := ast.get_docstring(node, clean=False)):
+            yield node.lineno, "gettext", inspect.cleandoc(text), []
+
+
+def update(language: str) -> None:
+    """Bring a language's catalogue to the sentences of today, keep its translations, and compile it."""
+    catalogue = read_catalogue(language)
+    catalogue.update(collect(), no_fuzzy_matching=True)
+    catalogue.obsolete.clear()
+    path = catalogue_path(language)
+    with path.open("wb") as file:
+        # No line numbers: they would change with every edit of the code.
+        write_po(file, catalogue, width=120, include_lineno=False, sort_output=True, omit_header=False)
+    path.with_suffix(".mo").write_bytes(compiled(catalogue))
+
+
+def _empty(language: str | None) -> Catalog:
+    return Catalog(
+        locale=language,
+        project="annotator",
+        version=" ",
+        header_comment=HEADER,
+        creation_date=DATE,
+        revision_date=DATE,
+        last_translator="",
+        language_team="",
+        msgid_bugs_address="",
+        charset="utf-8",
+        fuzzy=False,
+    )
+
+
+def _is_measure(function: ast.FunctionDef) -> bool:
+    takes = [argument.annotation.id for argument in function.args.args if isinstance(argument.annotation, ast.Name)]
+    return not function.name.startswith("_") and takes == HELP_TAKES
+
+
+def _add(catalogue: Catalog, root: Path, path: Path, method: Any) -> None:  # noqa: ANN401 - Babel's own type
+    options = {"encoding": "utf-8", "trimmed": "true"}
+    with path.open("rb") as file:
+        found: Iterable[Any] = extract(method, file, KEYWORDS, options=options)
+        for _, message, _, context in found:
+            catalogue.add(message, None, [(path.relative_to(root).as_posix(), 0)], context=context)
+
+
+if __name__ == "__main__":
+    for each in LANGUAGES:
+        update(each)

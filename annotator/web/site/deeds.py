@@ -1,0 +1,27 @@
+"""Notes for the audit log what somebody did by a page, in the transaction of the deed itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from annotator.storage.collections.audit import Actor, Door, Transaction, record_in
+from annotator.web.site.context import current_person, database, now
+
+
+def note(
+    session: Transaction,
+    action: str,
+    slug: str | None = None,
+    *,
+    subject: object = "",
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Add a line: who is signed in did this to the collection, or to the site when no collection is named."""
+    person = current_person()
+    actor = Actor(Door.PAGE, person.name, person.id) if person is not None else Actor(Door.PAGE, "")
+    record_in(session, actor, action, slug, at=now(), subject=subject, details=details)
+
+
+def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None) -> None:
+    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    with database().transaction() as session:
+        note(session, action, slug, subject=subject, details=details)

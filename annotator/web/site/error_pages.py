@@ -1,0 +1,120 @@
+"""What was refused becomes a page with its status, in the reader's language, with a way back."""
+
+from flask import Flask, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import CSRFError
+from werkzeug.exceptions import HTTPException, InternalServerError
+
+from annotator.errors import (
+    AnnotatorError,
+    BusyError,
+    ConflictError,
+    FileRefusedError,
+    InvalidValueError,
+    NotAllowedError,
+    NotFoundError,
+)
+from annotator.web.site.addresses import came_from
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.sentences import say
+
+SIGNING_IN = "accounts.try_to_sign_in"
+
+STATUSES: dict[type[AnnotatorError], int] = {
+    NotFoundError: 404,
+    NotAllowedError: 403,
+    ConflictError: 409,
+    InvalidValueError: 422,
+    FileRefusedError: 422,
+    BusyError: 503,
+}
+
+TITLES = {
+    400: lazy_gettext("This form cannot be accepted"),
+    403: lazy_gettext("You may not do this"),
+    404: lazy_gettext("There is nothing here"),
+    405: lazy_gettext("This cannot be opened directly"),
+    408: lazy_gettext("This came too slowly"),
+    409: lazy_gettext("This does not fit with what is stored"),
+    413: lazy_gettext("Too large"),
+    422: lazy_gettext("Something given here is not possible"),
+    429: lazy_gettext("Too many attempts"),
+    500: lazy_gettext("Something went wrong here"),
+    503: lazy_gettext("Busy at the moment"),
+}
+
+EXPLANATIONS = {
+    400: lazy_gettext(
+        "It came without a valid sign that it is yours, or it was garbled: you may have signed out or in again since "
+        "the page was opened. Go back, reload the page, and send it again."
+    ),
+    404: lazy_gettext("The address may be mistyped, or what it names has gone."),
+    405: lazy_gettext("This address only takes forms. Go back and use the page that links here."),
+    408: lazy_gettext("The connection was lost or slow before all of it had come. Nothing was stored: send it again."),
+    413: lazy_gettext("More was sent than this server takes at once. Send fewer or gzipped files."),
+    500: lazy_gettext("This is our fault, not yours. Nothing was stored; the server's log has the details."),
+    503: lazy_gettext("Many large files arrive at this moment. Nothing was stored: try again in half a minute."),
+}
+
+
+def install(app: Flask) -> None:
+    """Answer every refusal and every fault with a page."""
+    app.register_error_handler(AnnotatorError, show_refusal)
+    app.register_error_handler(HTTPException, show_http_error)
+    app.register_error_handler(InternalServerError, show_fault)
+    app.register_error_handler(CSRFError, show_stale_form)
+
+
+def status_of(error: AnnotatorError) -> int:
+    """The HTTP status of a refusal; one of no particular kind means that the server cannot keep its promise."""
+    return next((status for kind, status in STATUSES.items() if isinstance(error, kind)), 500)
+
+
+def page_or_refusal(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
+    """A page that tells itself what was refused, if anything, with the status of that.
+
+    That nothing is judged yet, or no run there, is no fault of the request.
+    """
+    return page if refused is None or isinstance(refused, ConflictError) else (page, status_of(refused))
+
+
+def show_refusal(error: AnnotatorError) -> ResponseReturnValue:
+    """A page that says what was refused, and lists the problems of files."""
+    status = status_of(error)
+    page = render_template(
+        "site/errors/refusal.html",
+        title=TITLES[status],
+        explanation=say(error.sentence),
+        refusal=error,
+        back=came_from(),
+    )
+    return page, status
+
+
+def show_stale_form(error: CSRFError) -> ResponseReturnValue:
+    """The page of a form that is not of this session; signing in is asked for anew, for nothing is lost by it."""
+    if request.endpoint == SIGNING_IN:
+        flash(gettext("The page had been open for too long. Please sign in once more."))
+        return redirect(url_for("accounts.sign_in", next=request.args.get("next")), 303)
+    return show_http_error(error)
+
+
+def show_http_error(error: HTTPException) -> ResponseReturnValue:
+    """A page for what the framework refused; redirects pass through."""
+    status = error.code or 500
+    if status < 400:  # noqa: PLR2004 - the first status that is an error
+        return error
+    page = render_template(
+        "site/errors/refusal.html",
+        title=TITLES.get(status, error.name),
+        explanation=EXPLANATIONS.get(status, error.description or ""),
+        refusal=None,
+        back=came_from(),
+    )
+    headers = {name: value for name, value in error.get_headers() if name in {"Allow", "Retry-After"}}
+    return page, status, headers
+
+
+def show_fault(_error: InternalServerError) -> ResponseReturnValue:
+    """A page that asks nothing of the database, which may be what has failed."""
+    return render_template("site/errors/fault.html", title=TITLES[500], explanation=EXPLANATIONS[500]), 500

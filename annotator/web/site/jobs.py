@@ -1,0 +1,140 @@
+"""Jobs: what was left to the worker, how far it is, and what came of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+
+from annotator.storage import JobState
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.later import ask_for_page, kept_answer
+from annotator.workflows.site import jobs
+from annotator.workflows.site.jobs import JobView
+
+blueprint = Blueprint("jobs", __name__)
+
+# What is done, by the endpoint that does it.
+KINDS = {
+    "runs.upload": lazy_gettext("Import of runs"),
+    "runs.check": lazy_gettext("Check of runs"),
+    "Runs.upload_run": lazy_gettext("Import of runs"),
+    "Runs.check_run": lazy_gettext("Check of runs"),
+    "Documents.import_documents": lazy_gettext("Import of documents"),
+    "documents.add": lazy_gettext("Import of documents"),
+    "topics.add": lazy_gettext("Import of topics"),
+    "judgements.add": lazy_gettext("Import of labels"),
+    "click_logs.add": lazy_gettext("Import of a click log"),
+    "report.file": lazy_gettext("Report"),
+    "judge_effect.show": lazy_gettext("Does it matter who judged?"),
+    "significance.show": lazy_gettext("Which runs differ?"),
+    "significance.as_csv": lazy_gettext("Which runs differ, as CSV"),
+    "leave_out.show": lazy_gettext("Runs and teams left out"),
+    "quality.show": lazy_gettext("Is the collection good?"),
+}
+# After so long the worker was lost between storing and telling.
+LONGEST_TO_TELL = timedelta(minutes=1)
+# A worker looks for work twice a second: who waits for longer, with nobody before them, should ask whether one runs.
+SECONDS_UNTIL_STRANGE = 15
+
+
+@blueprint.get("/collections/<slug>/jobs")
+@collection_page()
+def show_all(slug: str) -> ResponseReturnValue:
+    """The jobs of the collection for organisers, one's own for everybody else; `?before=` leads to older ones."""
+    before = request.args.get("before", type=int)
+    with database().reading() as session:
+        page = jobs.page_of_jobs(session, slug, by_id=_seen_by(), before=before)
+    return render_template("site/jobs/list.html", page=page, kinds=KINDS)
+
+
+@blueprint.post("/collections/<slug>/jobs")
+@collection_page()
+def ask(slug: str) -> ResponseReturnValue:
+    """Have a long page made."""
+    id_ = ask_for_page(slug, request.form.get("page", ""))
+    return redirect(url_for(".show", slug=slug, id_=id_), 303)
+
+
+@blueprint.get("/collections/<slug>/jobs/<row:id_>")
+@collection_page()
+def show(slug: str, id_: int) -> ResponseReturnValue:
+    """How far a job is; when it is done, what came of it."""
+    job = _job(slug, id_)
+    is_own = job.asked_by == the_person().name
+    onward = _onward(slug, job) if is_own else None
+    if onward is not None:
+        return redirect(onward, 303)
+    return render_template(
+        "site/jobs/show.html",
+        job=job,
+        kinds=KINDS,
+        is_own=is_own,
+        is_strange=_is_strange(job),
+        answer=_answer(slug, job),
+    )
+
+
+@blueprint.get("/collections/<slug>/jobs/<row:id_>.json")
+@collection_page()
+def progress(slug: str, id_: int) -> ResponseReturnValue:
+    """The same for the page's own script."""
+    job = _job(slug, id_)
+    return {"state": job.state, "done": job.steps_done, "steps": job.steps, "before": job.before}
+
+
+@blueprint.get("/collections/<slug>/jobs/<row:id_>/answer")
+@collection_page()
+def answer(slug: str, id_: int) -> ResponseReturnValue:
+    """The page or the file that the worker made, for whoever asked for it."""
+    return kept_answer(slug, id_)
+
+
+@blueprint.post("/collections/<slug>/jobs/<row:id_>/cancel")
+@collection_page()
+def cancel(slug: str, id_: int) -> ResponseReturnValue:
+    """Call a job off."""
+    with database().transaction() as session:
+        jobs.cancel_job(session, slug, id_, at=now(), by_id=_seen_by())
+        note(session, "jobs.cancel", slug, subject=id_)
+    flash(gettext("Called off. Nothing was stored."))
+    return redirect(url_for(".show", slug=slug, id_=id_), 303)
+
+
+def _job(slug: str, id_: int) -> JobView:
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=_seen_by())
+    # The worker stores what the job is about, and a moment later where to find it: until then it is at work.
+    is_untold = job.state is JobState.DONE and "status" not in job.result
+    if is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL:
+        return replace(job, state=JobState.RUNNING, finished_at=None)
+    return job
+
+
+def _seen_by() -> int | None:
+    """Whose jobs alone this person sees; None for an organiser, who sees all."""
+    return None if the_place().organises else the_person().id
+
+
+def _onward(slug: str, job: JobView) -> str | None:
+    """Where to send whoever asked for this, None when its own page has something to say or to hand out."""
+    found = job.result
+    if not found.get("status") or found["file"] or found["said"]:
+        return None
+    return str(found["location"] or _answer(slug, job))
+
+
+def _answer(slug: str, job: JobView) -> str:
+    """Where the answer is: that to a form has an address of its own, a page its own with the job behind it."""
+    target = str(job.parameters["target"])
+    if job.parameters["method"] == "POST" or job.result.get("file"):
+        return url_for(".answer", slug=slug, id_=job.id)
+    return f"{target}{'&' if '?' in target else '?'}job={job.id}"
+
+
+def _is_strange(job: JobView) -> bool:
+    waited = (now() - job.asked_at).total_seconds()
+    return job.state is JobState.WAITING and not job.before and waited > SECONDS_UNTIL_STRANGE

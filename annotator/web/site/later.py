@@ -1,0 +1,239 @@
+"""What takes long is answered by a worker: requests kept as jobs, and the same views answering them there."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial, wraps
+from io import SEEK_END, BytesIO
+from itertools import chain
+from typing import IO, Any
+
+from flask import current_app, make_response, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.csrf import generate_csrf
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import RequestRedirect
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.files import InputFile, unpack_to_more
+from annotator.settings import MEBIBYTE
+from annotator.storage.site.job_parts import PART_BYTES, store_job
+from annotator.web.site.addresses import here, local_path
+from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.language import chosen_language
+from annotator.web.site.short_jobs import marks
+from annotator.workflows.people.accounts import Person
+from annotator.workflows.site import jobs
+
+# In the environment of a request that a worker answers.
+WORK = "annotator.work"
+# Files that weigh more are left to the worker: so much is read and stored in about a second.
+HEAVIEST_AT_ONCE = MEBIBYTE
+PERCENT = 100
+# A report over more ranked lists is left to the worker.
+MOST_LISTS_AT_ONCE = 2_000
+TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
+# In what came of a job: what stands in its page until somebody reads it, whose own token then takes its place.
+MARK = "mark"
+
+View = Callable[..., ResponseReturnValue]
+# The endpoints whose pages a worker makes, by the names of their views.
+LONG_PAGES: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the worker tells the view that answers a job: when it was asked for, and whom to tell of progress."""
+
+    asked_at: datetime
+    tell: Callable[[int, int], None]  # steps done, of how many
+    token_id: int | None = None  # with which a program asked for it
+
+
+class Watched(list[InputFile]):
+    """Files that tell when one has been read and the next is asked for."""
+
+    def __init__(self, files: Sequence[InputFile], tell: Callable[[int, int], None]) -> None:
+        """Keep whom to tell: the last step, after all files are read, is to store them."""
+        super().__init__(files)
+        self._tell = tell
+
+    def __iter__(self) -> Iterator[InputFile]:
+        """Go through the files once."""
+        for done, file in enumerate(super().__iter__()):
+            self._tell(done, len(self) + 1)
+            yield file
+        self._tell(len(self), len(self) + 1)
+
+
+def told_of(files: Sequence[InputFile]) -> Sequence[InputFile]:
+    """The same files; where a worker reads them, whoever waits is told how many it has read."""
+    at_work = work()
+    return files if at_work is None else Watched(files, at_work.tell)
+
+
+def told_percent(total: int) -> Callable[[int], None]:
+    """What to call with the number of bytes of each piece of a file that was read, of so many in all.
+
+    Where a worker reads, whoever waits is told each new percentage; the last percent is for what follows the reading.
+    """
+    at_work, read, told = work(), 0, 0
+
+    def advance(count: int) -> None:
+        nonlocal read, told
+        read += count
+        percent = min(PERCENT - 1, PERCENT * read // max(total, 1))
+        if at_work is not None and percent > told:
+            told = percent
+            at_work.tell(percent, PERCENT)
+
+    return advance
+
+
+def work() -> Work | None:
+    """The job that this request answers; None when a reader waits for the answer."""
+    found: Work | None = request.environ.get(WORK)
+    return found
+
+
+def arrived_at() -> datetime:
+    """When somebody sent what is answered now, perhaps by a worker and later."""
+    at_work = work()
+    return now() if at_work is None else at_work.asked_at
+
+
+def long_form(view: View) -> View:
+    """A view, within `collection_page`, whose form is left to the worker when its files are large."""
+
+    @wraps(view)
+    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        if work() is not None or not unpack_to_more([file.stream for file in request.files.values()], HEAVIEST_AT_ONCE):
+            return view(slug, **values)
+        id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
+        return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+
+    return guarded
+
+
+def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
+    """Keep what a program has sent, with `files` in it, as a job, and return the job's id.
+
+    It is answered as if it came when it is done.
+    """
+    parameters = {
+        **_surroundings(request.full_path.rstrip("?"), "POST", by),
+        "token": token_id,
+        "content_type": request.content_type or "application/octet-stream",
+    }
+    marked = {**parameters, **marks(_kind(parameters), [BytesIO(file) for file in files])}
+    return _keep(slug, marked, by, [BytesIO(content)])
+
+
+def long_page(view: View) -> View:
+    """A page, within `collection_page`, that is left to the worker when the collection is large.
+
+    The reader is then asked whether to have it made, and finds it at the same address with `?job=` behind it.
+    """
+    LONG_PAGES.add(f"{view.__module__.rpartition('.')[2]}.{view.__name__}")
+
+    @wraps(view)
+    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+        if work() is not None:
+            return view(slug, **values)
+        if id_ := request.args.get("job", type=int):
+            return kept_answer(slug, id_)
+        with database().reading() as session:
+            is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
+            last = jobs.last_answer(session, slug, by_id=the_person().id, target=here()) if is_long else None
+        return render_template("site/jobs/offer.html", target=here(), last=last) if is_long else view(slug, **values)
+
+    return guarded
+
+
+def ask_for_page(slug: str, target: str) -> int:
+    """Have a long page of this collection made, and return the job's id; `InvalidValueError` when it is none."""
+    if not _is_long_page(slug, target):
+        raise InvalidValueError("“%(page)s” is no page that takes long to make.", page=target)
+    return _ask(slug, target, None)
+
+
+def kept_answer(slug: str, id_: int) -> ResponseReturnValue:
+    """What the worker answered to whoever asks, as they would have got it themselves.
+
+    Raises `NotFoundError` when it was somebody else who asked, or they may do less here by now.
+    """
+    with database().reading() as session:
+        job = jobs.show_job(session, slug, id_, by_id=the_person().id)
+        if not the_place().roles.issuperset(job.parameters["roles"]):
+            raise NotFoundError("There is no such job.")
+        content = jobs.job_answer(session, slug, id_, by_id=the_person().id)
+    if job.result["type"].startswith("text/html"):
+        content = content.replace(job.result[MARK].encode(), generate_csrf().encode())
+    answer = make_response(content, job.result["status"])
+    answer.headers["Content-Type"] = job.result["type"]
+    if job.result["file"]:
+        answer.headers["Content-Disposition"] = job.result["file"]
+    return answer
+
+
+def _ask(slug: str, target: str, fields: list[tuple[str, str]] | None) -> int:
+    """Keep this request, or that of another page when there are no fields, as a job."""
+    is_form = fields is not None
+    files = list(request.files.items(multi=True)) if is_form else []
+    parameters = {
+        **_surroundings(target, "POST" if is_form else "GET", the_person()),
+        "fields": [[name, value] for name, value in fields or () if name != TOKEN_FIELD],
+        "files": [[name, file.filename, file.content_type, file.stream.seek(0, SEEK_END)] for name, file in files],
+    }
+    streams = [file.stream for _, file in files]
+    return _keep(slug, {**parameters, **marks(_kind(parameters), streams)}, the_person(), streams)
+
+
+def _surroundings(target: str, method: str, person: Person) -> dict[str, Any]:
+    """What the view is to find when it answers this later."""
+    return {
+        "method": method,
+        "target": target,
+        "site": request.host_url,
+        "back": request.referrer,
+        "language": chosen_language(),
+        "generation": person.generation,
+        "roles": sorted(the_place().roles),
+    }
+
+
+def _keep(slug: str, parameters: dict[str, Any], by: Person, files: Sequence[IO[bytes]]) -> int:
+    """Keep a request as a job, with its files if it has some."""
+    ask = partial(
+        jobs.ask_job,
+        slug=slug,
+        kind=_kind(parameters),
+        parameters=parameters,
+        by_id=by.id,
+        at=now(),
+        has_file=bool(files),
+    )
+    if not files:
+        return database().attempt(ask)
+    return store_job(database(), ask, chain.from_iterable(_parts(file) for file in files))
+
+
+def _parts(file: IO[bytes]) -> Iterator[bytes]:
+    file.seek(0)
+    return iter(partial(file.read, PART_BYTES), b"")
+
+
+def _kind(parameters: dict[str, Any]) -> str:
+    """The endpoint that answers a kept request."""
+    adapter = current_app.url_map.bind("")
+    return str(adapter.match(parameters["target"].partition("?")[0], method=parameters["method"])[0])
+
+
+def _is_long_page(slug: str, target: str) -> bool:
+    if local_path(target) is None:
+        return False
+    try:
+        endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method="GET")
+    except (HTTPException, RequestRedirect):
+        return False
+    return endpoint in LONG_PAGES and values.get("slug") == slug

@@ -1,0 +1,18 @@
+"""Says a sentence in the reader's language."""
+
+from annotator.errors import Sentence
+from annotator.storage import Role
+from annotator.web.site.language import gettext
+from annotator.web.site.words import ROLES
+
+
+def say(sentence: Sentence) -> str:
+    """The sentence translated, its values put in."""
+    values = {name: _say_value(value) for name, value in sentence.values.items()}
+    return gettext(sentence.template) % values
+
+
+def _say_value(value: object) -> object:
+    if isinstance(value, Sentence):
+        return say(value)
+    return ROLES[value] if isinstance(value, Role) else value

@@ -1,0 +1,138 @@
+"""The words for what is stored as a code: roles, reasons, policies, strategies."""
+
+from collections.abc import Mapping
+
+from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
+from annotator.storage.runs.runs import RunState
+from annotator.web.site.language import lazy_gettext
+from annotator.workflows.leaderboard.costs import Kind, Per
+from annotator.workflows.people.invitations import InvitationState
+from annotator.workflows.people.tokens import Scope
+
+ROLES: Mapping[Role, str] = {
+    Role.ORGANISER: lazy_gettext("organiser"),
+    Role.JUDGE: lazy_gettext("judge"),
+    Role.ADJUDICATOR: lazy_gettext("adjudicator"),
+    Role.PARTICIPANT: lazy_gettext("participant"),
+    Role.OBSERVER: lazy_gettext("observer"),
+}
+
+SCOPES: Mapping[Scope, str] = {
+    Scope.READ: lazy_gettext("read: see and download what you may see"),
+    Scope.RUNS: lazy_gettext("runs: check, send and withdraw runs"),
+    Scope.JUDGE: lazy_gettext("judge: draw documents and grade them"),
+    Scope.ORGANISE: lazy_gettext("organise: import, pool, change and export"),
+}
+
+INVITATION_STATES: Mapping[InvitationState, str] = {
+    InvitationState.OPEN: lazy_gettext("not used yet"),
+    InvitationState.USED: lazy_gettext("used"),
+    InvitationState.WITHDRAWN: lazy_gettext("withdrawn"),
+    InvitationState.EXPIRED: lazy_gettext("expired"),
+}
+
+CANNOT_JUDGE: Mapping[CannotJudge, str] = {
+    CannotJudge.BROKEN: lazy_gettext("It is broken or unreadable"),
+    CannotJudge.LANGUAGE: lazy_gettext("I do not read its language"),
+    CannotJudge.NO_TEXT: lazy_gettext("It has no text"),
+    CannotJudge.OTHER: lazy_gettext("Another reason (say it in the note)"),
+}
+
+JUDGING_MODES: Mapping[JudgingMode, str] = {
+    JudgingMode.SHARED: lazy_gettext("shared"),
+    JudgingMode.OWNED: lazy_gettext("owned"),
+}
+
+RUN_TYPES: Mapping[str, str] = {
+    RunType.UNKNOWN: lazy_gettext("not said"),
+    RunType.AUTOMATIC: lazy_gettext("automatic"),
+    RunType.MANUAL: lazy_gettext("manual"),
+}
+
+TOPIC_STATES: Mapping[TopicState, str] = {
+    TopicState.DRAFT: lazy_gettext("draft"),
+    TopicState.ACCEPTED: lazy_gettext("accepted"),
+    TopicState.DROPPED: lazy_gettext("dropped"),
+}
+
+POLICIES: Mapping[str, str] = {
+    "owner": lazy_gettext("owner of the topic"),
+    "owner-else-majority": lazy_gettext("owner of the topic, else majority"),
+    "majority": lazy_gettext("majority"),
+    "majority-first": lazy_gettext("majority, ties to the first judge"),
+    "median": lazy_gettext("median"),
+    "lowest": lazy_gettext("lowest"),
+    "highest": lazy_gettext("highest"),
+    "any-relevant": lazy_gettext("relevant for any judge"),
+    "all-relevant": lazy_gettext("relevant for all judges"),
+    "adjudicated-else-owner": lazy_gettext("adjudicated, else owner of the topic"),
+    "adjudicated-else-owner-else-majority": lazy_gettext("adjudicated, else owner of the topic, else majority"),
+    "adjudicated-else-majority": lazy_gettext("adjudicated, else majority"),
+    "adjudicated-else-majority-first": lazy_gettext("adjudicated, else majority, ties to the first judge"),
+    "adjudicated-else-median": lazy_gettext("adjudicated, else median"),
+    "adjudicated-else-lowest": lazy_gettext("adjudicated, else lowest"),
+    "adjudicated-else-highest": lazy_gettext("adjudicated, else highest"),
+    "adjudicated-else-any-relevant": lazy_gettext("adjudicated, else relevant for any judge"),
+    "adjudicated-else-all-relevant": lazy_gettext("adjudicated, else relevant for all judges"),
+}
+
+STRATEGIES: Mapping[str, str] = {
+    "depth": lazy_gettext("depth-k union of runs"),
+    "rrf": lazy_gettext("reciprocal rank fusion"),
+    "borda": lazy_gettext("Borda count"),
+    "rbp": lazy_gettext("RBP weights"),
+    "combmnz": lazy_gettext("CombMNZ"),
+    "ntcir": lazy_gettext("NTCIRPOOL"),
+    "mtf": lazy_gettext("move-to-front"),
+    "maxmean": lazy_gettext("MaxMean"),
+    "maxmean-ns": lazy_gettext("non-stationary MaxMean"),
+    "hedge": lazy_gettext("Hedge"),
+    "stratified": lazy_gettext("stratified sample"),
+    "clicks": lazy_gettext("what users clicked"),
+    "import": lazy_gettext("import of labels"),
+    "search": lazy_gettext("search"),
+    "test-questions": lazy_gettext("test questions"),
+}
+
+POOL_PARAMETERS: Mapping[str, str] = {
+    "depth": lazy_gettext("depth"),
+    "budget": lazy_gettext("documents in total"),
+    "per_topic": lazy_gettext("documents of each topic"),
+    "start_depth": lazy_gettext("depth to start with"),
+    "update": lazy_gettext("learning"),
+    "ties": lazy_gettext("ties"),
+    "decimals": lazy_gettext("decimals compared"),
+    "strata": lazy_gettext("strata"),
+    "priority": lazy_gettext("priority up to"),
+    "depth_of": lazy_gettext("other depths"),
+}
+
+SHOWINGS: Mapping[str, str] = {
+    Showing.RANDOM: lazy_gettext("random"),
+    Showing.DOCNO: lazy_gettext("by docno"),
+    Showing.SELECTION: lazy_gettext("as chosen"),
+}
+
+RUN_STATES: Mapping[str, str] = {
+    RunState.IN_FORCE: lazy_gettext("in force"),
+    RunState.WITHDRAWN: lazy_gettext("withdrawn"),
+    RunState.REPLACED: lazy_gettext("corrected"),
+}
+
+COST_KINDS: Mapping[str, str] = {
+    Kind.NUMBER: lazy_gettext("a number"),
+    Kind.WORDS: lazy_gettext("words"),
+    Kind.LIST: lazy_gettext("words with commas between them"),
+}
+
+COST_ENDS: Mapping[str, str] = {
+    "neither": lazy_gettext("neither end"),
+    "less": lazy_gettext("less"),
+    "more": lazy_gettext("more"),
+}
+
+COST_DETAILS: Mapping[str, str] = {
+    Per.SYSTEM: "",
+    Per.DOCUMENTS: lazy_gettext("documents"),
+    Per.QUERY_TYPE: lazy_gettext("type of query"),
+}

@@ -1,0 +1,133 @@
+"""One topic: its words, its state, and trying a draft out by quick looks."""
+
+from dataclasses import dataclass
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from wtforms import HiddenField, RadioField
+from wtforms.validators import InputRequired
+
+from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.storage import Role, TopicState
+from annotator.web.site.access import collection_page
+from annotator.web.site.context import database, now, the_person
+from annotator.web.site.deeds import note
+from annotator.web.site.error_pages import status_of
+from annotator.web.site.forms import Form
+from annotator.web.site.language import gettext
+from annotator.web.topics.topics import WordsForm
+from annotator.workflows.documents import search
+from annotator.workflows.topics import topic_editing, topic_trying
+from annotator.workflows.topics.topic_editing import TopicView
+from annotator.workflows.topics.topic_trying import MOST_LOOKED_AT, Glance, LookTally
+
+blueprint = Blueprint("topic", __name__)
+
+
+class LookForm(Form):
+    """How a document looked."""
+
+    number = HiddenField(validators=[InputRequired()])
+    docno = HiddenField(validators=[InputRequired()])
+    looks = RadioField(choices=["yes", "no"], validators=[InputRequired()])
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What a draft is tried by, as the address says, and the documents it gives; or why there are none."""
+
+    query: str
+    tag: str
+    glances: list[Glance]
+    refusal: AnnotatorError | None = None
+
+
+@blueprint.get("/collections/<slug>/topics/<path:number>")
+@collection_page(Role.ORGANISER)
+def show(slug: str, number: str) -> ResponseReturnValue:
+    """A topic; a draft is tried by `?q=`, a search, or `?run=`, a run: by the first documents of either."""
+    return _page(slug, number, None)
+
+
+@blueprint.post("/collections/<slug>/topics/<path:number>")
+@collection_page(Role.ORGANISER)
+def change(slug: str, number: str) -> ResponseReturnValue:
+    """Give a topic other words."""
+    form = WordsForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            topic_editing.change_words(session, slug, number, form.words())
+            note(session, "topics.edit", slug, subject=number)
+    if form.refused:
+        return _page(slug, number, form)
+    flash(gettext("The words of topic %(number)s are stored.", number=number))
+    return redirect(url_for(".show", slug=slug, number=number), 303)
+
+
+@blueprint.post("/collections/<slug>/topic/look")
+@collection_page(Role.ORGANISER)
+def look(slug: str) -> ResponseReturnValue:
+    """Keep how a document looked: a script gets the count anew, a form goes on to the next document."""
+    form = LookForm()
+    if not form.validate():
+        raise InvalidValueError(
+            "A quick look says of a document of a topic that it looks relevant, or that it does not."
+        )
+    number = form.number.data
+    with database().transaction() as session:
+        topic_trying.record_look(
+            session,
+            slug,
+            number,
+            form.docno.data,
+            looks_relevant=form.looks.data == "yes",
+            looked_by_id=the_person().id,
+            looked_at=now(),
+        )
+    if "fragment" in request.form:
+        return render_template("topics/_tallies.html", tallies=_tallies(slug, number))
+    query, tag = request.form.get("q") or None, request.form.get("run") or None
+    following = url_for(".show", slug=slug, number=number, q=query, run=tag, _anchor=request.form.get("next"))
+    return redirect(following, 303)
+
+
+def _page(slug: str, number: str, form: WordsForm | None) -> ResponseReturnValue:
+    with database().reading() as session:
+        topic = topic_editing.show_topic(session, slug, number)
+        tags = topic_trying.runs_to_try(session, slug, number)
+    trial = _trial(slug, topic)
+    page = render_template(
+        "topics/one.html",
+        topic=topic,
+        form=form or WordsForm(formdata=None, obj=topic.words),
+        tags=tags,
+        trial=trial,
+        any_word=search.any_word_of(topic.words.title),
+        tallies=_tallies(slug, number),
+    )
+    if form is not None:
+        return page, form.status
+    return page, status_of(trial.refusal) if trial.refusal else 200
+
+
+def _trial(slug: str, topic: TopicView) -> Trial:
+    query, tag = request.args.get("q", "").strip(), request.args.get("run", "")
+    if topic.state != TopicState.DRAFT or not (query or tag):
+        return Trial(query, tag, [])
+    try:
+        with database().reading() as session:
+            if query:
+                found = search.find_documents(session, slug, query, most=MOST_LOOKED_AT)
+                docnos = [hit.docno for hit in found.hits]
+            else:
+                docnos = topic_trying.top_of_run(session, slug, topic.number, tag)
+            return Trial(query, tag, topic_trying.glance_at(session, slug, topic.number, docnos, the_person().id))
+    except (InvalidValueError, NotFoundError) as refusal:
+        return Trial(query, tag, [], refusal)
+
+
+def _tallies(slug: str, number: str) -> list[LookTally]:
+    """The person's own tally first, then the others'."""
+    with database().reading() as session:
+        tallies = topic_trying.look_tallies(session, slug).get(number, [])
+    return sorted(tallies, key=lambda tally: tally.person != the_person().name)

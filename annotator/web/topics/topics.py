@@ -1,0 +1,201 @@
+"""The topics of a collection: import and draft them, accept, drop and take up again."""
+
+from urllib.parse import urlsplit
+
+from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
+from flask_wtf.file import FileRequired, MultipleFileField
+from wtforms import BooleanField, StringField, TextAreaField
+from wtforms.validators import InputRequired
+
+from annotator.storage import Role, TopicState
+from annotator.web.site.access import collection_page
+from annotator.web.site.addresses import came_from
+from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.context import database, settings, the_place
+from annotator.web.site.deeds import note
+from annotator.web.site.downloads import JSON_LINES, download
+from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.later import long_form
+from annotator.web.site.uploads import input_files, names_of
+from annotator.workflows.topics import topic_editing, topic_flags, topic_trying, topics
+from annotator.workflows.topics.topic_editing import TopicWords
+from annotator.workflows.topics.topics import TopicRow
+
+blueprint = Blueprint("topics", __name__)
+
+
+class TopicsForm(Form):
+    """Files of topics."""
+
+    files = MultipleFileField(
+        lazy_gettext("Files of topics"),
+        [FileRequired()],
+        description=lazy_gettext(
+            "Lines of number, tab, title; TREC SGML or XML; or JSON lines; also gzipped. A number that is there "
+            "already takes the new words, unless it was judged."
+        ),
+    )
+    draft = BooleanField(
+        lazy_gettext("As drafts"),
+        description=lazy_gettext("Shown to organisers only, and not pooled, before you accept them."),
+    )
+
+
+class WordsForm(Form):
+    """What a topic says."""
+
+    title = StringField(lazy_gettext("Title"), [InputRequired()], description=lazy_gettext("As one would type it."))
+    description = TextAreaField(
+        lazy_gettext("Description"),
+        filters=[unix_lines],
+        description=lazy_gettext("What is sought, in a sentence."),
+        render_kw={"rows": 2},
+    )
+    narrative = TextAreaField(
+        lazy_gettext("Narrative"),
+        filters=[unix_lines],
+        description=lazy_gettext("What makes a document relevant, and what does not. Judges go by it."),
+        render_kw={"rows": 4},
+    )
+    language = StringField(
+        lazy_gettext("Language"),
+        description=lazy_gettext("Of these words, such as “ko”; may stay empty."),
+        render_kw={"autocapitalize": "none"},
+    )
+
+    def words(self) -> TopicWords:
+        """What was entered."""
+        return TopicWords(
+            self.title.data, self.description.data or "", self.narrative.data or "", self.language.data or None
+        )
+
+
+class DraftForm(WordsForm):
+    """A topic by its number."""
+
+    number = StringField(
+        lazy_gettext("Number"),
+        [InputRequired()],
+        description=lazy_gettext("One word; runs and qrels call the topic by it."),
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
+
+
+@blueprint.get("/collections/<slug>/topics")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def show(slug: str) -> ResponseReturnValue:
+    """Every topic; participants see those that are, or were, part of the task."""
+    return _page(slug, TopicsForm(), DraftForm())
+
+
+@blueprint.post("/collections/<slug>/topics")
+@collection_page(Role.ORGANISER)
+@long_form
+def add(slug: str) -> ResponseReturnValue:
+    """Import topics."""
+    form = TopicsForm()
+    if form.validate():
+        with form.guard():
+            read = topics.read_topics(input_files(form.files.data), unpacked_limit=settings().unpacked_limit)
+            state = TopicState.DRAFT if form.draft.data else TopicState.ACCEPTED
+            with database().transaction() as session:
+                stored = topics.import_topics(session, slug, read, state=state, most=settings().topic_limit)
+                note(session, "topics.import", slug, subject=names_of(form.files.data), details=vars(stored))
+    if form.refused:
+        return _page(slug, form, DraftForm(formdata=None)), form.status
+    flash(
+        gettext(
+            "Topics added: %(added)d, reworded: %(changed)d, unchanged: %(unchanged)d.",
+            added=stored.added,
+            changed=stored.changed,
+            unchanged=stored.unchanged,
+        )
+    )
+    return redirect(url_for(".show", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/topics.jsonl")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def as_jsonl(slug: str) -> ResponseReturnValue:
+    """The accepted topics, a JSON object a line."""
+    return download(topics.topics_jsonl(_rows(slug)), f"{slug}-topics.jsonl", JSON_LINES)
+
+
+@blueprint.post("/collections/<slug>/topic")
+@collection_page(Role.ORGANISER)
+def draft(slug: str) -> ResponseReturnValue:
+    """Draft one topic, and go on to try it."""
+    form = DraftForm()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            topic_editing.add_draft(session, slug, form.number.data.strip(), form.words())
+            note(session, "topics.add", slug, subject=form.number.data.strip())
+    if form.refused:
+        return _page(slug, TopicsForm(formdata=None), form), form.status
+    flash(gettext("The draft is stored. Nobody but organisers sees it."))
+    return redirect(url_for("topic.show", slug=slug, number=form.number.data.strip()), 303)
+
+
+@blueprint.post("/collections/<slug>/topic/accept")
+@collection_page(Role.ORGANISER)
+def accept(slug: str) -> ResponseReturnValue:
+    """Make drafts topics like any other."""
+    with database().transaction() as session:
+        accepted = topic_editing.accept_topics(session, slug, request.form.getlist("numbers"))
+        note(session, "topics.accept", slug, subject=", ".join(accepted))
+    flash(gettext("Topics accepted: %(count)d. They join the pool when it is built next.", count=len(accepted)))
+    return _back(slug)
+
+
+@blueprint.post("/collections/<slug>/topic/drop")
+@collection_page(Role.ORGANISER)
+def drop(slug: str) -> ResponseReturnValue:
+    """Drop topics for one reason."""
+    with database().transaction() as session:
+        dropped = topic_editing.drop_topics(
+            session, slug, request.form.getlist("numbers"), reason=request.form.get("reason", "")
+        )
+        note(session, "topics.drop", slug, subject=", ".join(dropped), details={"reason": request.form.get("reason")})
+    flash(gettext("Topics dropped: %(count)d. Their judgements stay.", count=len(dropped)))
+    return _back(slug)
+
+
+@blueprint.post("/collections/<slug>/topic/restore")
+@collection_page(Role.ORGANISER)
+def restore(slug: str) -> ResponseReturnValue:
+    """Take dropped topics up again."""
+    with database().transaction() as session:
+        restored = topic_editing.restore_topics(session, slug, request.form.getlist("numbers"))
+        note(session, "topics.restore", slug, subject=", ".join(restored))
+    flash(gettext("Topics taken up again: %(count)d.", count=len(restored)))
+    return _back(slug)
+
+
+def _back(slug: str) -> ResponseReturnValue:
+    # Without what the address asked for: it may be of a topic as it was before.
+    return redirect(urlsplit(came_from() or "").path or url_for(".show", slug=slug), 303)
+
+
+def _rows(slug: str) -> list[TopicRow]:
+    with database().reading() as session:
+        return topics.list_topics(session, slug) if the_place().organises else topics.published_topics(session, slug)
+
+
+def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
+    rows = _rows(slug)
+    if not the_place().organises:
+        return render_template("topics/published.html", rows=rows)
+    to_come = choices_to_come(slug)
+    with database().reading() as session:
+        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
+        tallies = topic_trying.look_tallies(session, slug)
+    return render_template(
+        "topics/list.html",
+        rows=rows,
+        flags={flag.topic.number: flag for flag in flagged},
+        tallies=tallies,
+        form=form,
+        draft_form=draft_form,
+    )

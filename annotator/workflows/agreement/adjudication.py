@@ -1,0 +1,117 @@
+"""Adjudication: the topics with disputes as an adjudicator sees them, and how it goes on, for the organisers."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.agreement import Upheld as Upheld
+from annotator.evaluation.agreement import count_upheld
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE as ADJUDICATED_ELSE
+from annotator.storage import Topic, TopicState
+from annotator.storage.agreement.decisions import decisions
+from annotator.storage.agreement.disputes import disputes, own_disputes, words_on_decided
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.judging.judging import give_back_expired
+
+
+@dataclass(frozen=True)
+class TopicToAdjudicate:
+    """A topic as one adjudicator sees it: what is in dispute there, and what of it they decided, may have, put off.
+
+    Not among it is what they judged themselves.
+    """
+
+    number: str
+    title: str
+    in_dispute: int
+    waiting: int
+    decided: int
+    put_off: int
+    dropped: bool
+
+
+@dataclass(frozen=True)
+class DisputedTopic:
+    """A topic's documents: in dispute and undecided, in the hands of adjudicators at this moment, decided.
+
+    Those with the same text count once, as one of them stands for all.
+    """
+
+    number: str
+    title: str
+    in_dispute: int
+    in_hands: int
+    decided: int
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """How the adjudication of a collection stands; whether its qrels hear the adjudicators before all others."""
+
+    topics: tuple[DisputedTopic, ...]
+    judges: tuple[Upheld, ...]
+    policy: str
+    is_heard: bool
+    leaves_out_disputed: bool
+    shows_grades: bool
+
+    @property
+    def in_dispute(self) -> int:
+        """Of all topics."""
+        return sum(topic.in_dispute for topic in self.topics)
+
+    @property
+    def in_hands(self) -> int:
+        """Of all topics."""
+        return sum(topic.in_hands for topic in self.topics)
+
+    @property
+    def decided(self) -> int:
+        """Of all topics."""
+        return sum(topic.decided for topic in self.topics)
+
+
+def give_back_leases(session: Session, *, now: datetime) -> None:
+    """Give back whatever lease has run out; what is counted and drawn afterwards is free again."""
+    give_back_expired(session, now)
+
+
+def topics_to_adjudicate(session: Session, slug: str, judge_id: int) -> list[TopicToAdjudicate]:
+    """The topics in which something is in dispute or was decided by this adjudicator.
+
+    Of a dropped topic nothing is in dispute. Nothing is given back before: to count takes a second where judges have
+    said much, and meanwhile others write.
+    """
+    collection = find_collection(session, slug)
+    own = own_disputes(session, collection.id, judge_id)
+    topics = session.scalars(select(Topic).where(Topic.collection_id == collection.id, Topic.id.in_(own))).all()
+    work = [
+        TopicToAdjudicate(topic.number, topic.title, 0, 0, own[topic.id].decided, 0, dropped=True)
+        if topic.state != TopicState.ACCEPTED
+        else TopicToAdjudicate(topic.number, topic.title, *own[topic.id], dropped=False)
+        for topic in topics
+    ]
+    return sorted(work, key=lambda row: natural_order(row.number))
+
+
+def show_adjudication(session: Session, slug: str, *, now: datetime) -> Adjudication:
+    """Where judges differ, what was decided, and whose grade it was; for organisers alone."""
+    collection = find_collection(session, slug)
+    made = decisions(session, collection.id)
+    by_topic = disputes(session, collection.id, made, now)
+    rows = session.execute(
+        select(Topic.id, Topic.number, Topic.title).where(Topic.collection_id == collection.id, Topic.id.in_(by_topic))
+    )
+    topics = [DisputedTopic(number, title, *by_topic[id_]) for id_, number, title in rows]
+    words = words_on_decided(session, made)
+    return Adjudication(
+        topics=tuple(sorted(topics, key=lambda topic: natural_order(topic.number))),
+        judges=tuple(count_upheld((word.judge, word.grade == word.decided) for word in words)),
+        policy=collection.consensus_policy,
+        is_heard=collection.consensus_policy.startswith(ADJUDICATED_ELSE),
+        leaves_out_disputed=collection.leaves_out_disputed,
+        shows_grades=collection.shows_grades,
+    )

@@ -1,0 +1,281 @@
+"""How far the judges agree: all together, by pair, topic, judge and grade, and as judging went on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as SizedIterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError, Sentence
+from annotator.evaluation.agreement import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
+from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
+from annotator.evaluation.agreement import (
+    AgreementOfAll,
+    AgreementOfJudge,
+    AgreementOfPair,
+    AgreementOfTopic,
+    AgreementOnGrade,
+    Band,
+    Kappa,
+    Labels,
+    OverTime,
+    TopicInterval,
+    Upheld,
+    agreement_of_all,
+    agreement_of_judges,
+    agreement_of_pairs,
+    agreement_of_topics,
+    agreement_on_grades,
+    code_columns,
+    documents_in_common,
+    interval_of_all,
+    running_alpha,
+    running_kappa,
+    same_grade_of_any_two,
+    upheld,
+)
+from annotator.evaluation.agreement import Weighting as Weighting
+from annotator.evaluation.agreement.tables import (
+    Table,
+    table_of_all,
+    table_of_grades,
+    table_of_judges,
+    table_of_moments,
+    table_of_pairs,
+    table_of_topics,
+)
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.metrics.figures import Figure
+from annotator.storage import ACCEPTED, DROPPED, Collection
+from annotator.storage.agreement.agreement_labels import GradesMemory as GradesMemory
+from annotator.storage.agreement.agreement_labels import PeoplesGrades
+from annotator.storage.agreement.decisions import decided_grades, decisions
+from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
+
+POINTS_OVER_TIME = 60
+
+
+# Two judges in the order of their names.
+Pair = tuple[str, str]
+ChoosePairs = Callable[[Mapping[Pair, int]], SizedIterable[Pair]]
+
+
+class By(StrEnum):
+    """The parts of the report."""
+
+    ALL = "all"
+    PAIR = "pair"
+    TOPIC = "topic"
+    JUDGE = "judge"
+    GRADE = "grade"
+    TIME = "time"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for: how differing grades weigh in kappa, and which topics count, none meaning all accepted."""
+
+    weighting: Weighting = Weighting.NONE
+    topics: tuple[str, ...] = ()
+
+
+WHOLE = Choice()
+
+
+@dataclass(frozen=True)
+class ScaleGrade:
+    """A grade of the scale."""
+
+    value: int
+    name: str
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """Two judges, by name, and what they come to on the documents both gave a grade."""
+
+    figures: AgreementOfPair
+
+    @property
+    def first(self) -> str:
+        """The judge of the rows."""
+        return self.figures.first
+
+    @property
+    def second(self) -> str:
+        """The judge of the columns."""
+        return self.figures.second
+
+    @property
+    def kappa(self) -> Kappa:
+        """Cohen's, with everything needed to read it."""
+        return self.figures.kappa
+
+    @property
+    def band(self) -> Sentence | None:
+        """The word for the kappa, None when there is no kappa."""
+        return self.figures.band and self.figures.band.sentence
+
+    @property
+    def may_be_chance(self) -> bool:
+        """Whether the interval of kappa contains 0."""
+        return self.figures.band is Band.CHANCE
+
+    @property
+    def confusion(self) -> list[list[int]]:
+        """How often the first judge's grade (row) met the second's (column), in the order of the scale."""
+        confusion: list[list[int]] = self.figures.kappa.confusion.tolist()
+        return confusion
+
+
+@dataclass(frozen=True)
+class AgreementReport:
+    """A whole collection, or some of its topics; `grades` is the scale in order.
+
+    What one judge said is compared with what the others did, each on their own: machines, adjudicators as such, and
+    what was carried over from a document with the same text are left out.
+    """
+
+    judges: tuple[str, ...]
+    grades: tuple[ScaleGrade, ...]
+    relevant_from: int
+    choice: Choice
+    topics_dropped: tuple[str, ...]
+    all: AgreementOfAll
+    interval: TopicInterval  # of the ordinal alpha
+    same: Figure
+    in_common: Mapping[Pair, int]  # of every two judges, in how many documents
+    pairs: tuple[PairAgreement, ...]  # all, or those that were chosen
+    by_topic: tuple[AgreementOfTopic, ...]
+    by_judge: tuple[AgreementOfJudge, ...]
+    by_grade: tuple[AgreementOnGrade, ...]
+    over_time: OverTime  # the ordinal alpha
+    upheld: tuple[Upheld, ...]  # who has judged what an adjudicator decided
+
+    def table(self, by: By) -> Table:
+        """One part of the report as rows of plain values."""
+        match by:
+            case By.ALL:
+                return table_of_all(self.all, self.interval)
+            case By.PAIR:
+                return table_of_pairs([pair.figures for pair in self.pairs])
+            case By.TOPIC:
+                return table_of_topics(self.by_topic)
+            case By.JUDGE:
+                return table_of_judges(self.by_judge)
+            case By.GRADE:
+                return table_of_grades(self.by_grade)
+            case By.TIME:
+                return table_of_moments(self.over_time.moments)
+
+
+@dataclass(frozen=True)
+class PairReport:
+    """Two judges in full."""
+
+    grades: tuple[ScaleGrade, ...]
+    relevant_from: int
+    choice: Choice
+    pair: PairAgreement
+    over_time: OverTime  # kappa
+
+
+def agreement_report(
+    session: Session,
+    slug: str,
+    choice: Choice = WHOLE,
+    *,
+    choose_pairs: ChoosePairs | None = None,
+    memory: GradesMemory | None = None,
+) -> AgreementReport:
+    """Measure how far the judges agree on accepted topics, or on some; *cannot judge* is no grade.
+
+    Dropped topics do not count: the report says how far the grades behind the qrels can be trusted, and topics with
+    hardly anything or nearly everything relevant, which are the ones dropped, pull kappa down by prevalence alone.
+    Of very many pairs those are measured that `choose_pairs` takes, which is given all with the documents they have in
+    common. What was read is kept in `memory`, of one database, and only what has changed is read again. Raises
+    `NotFoundError` for a topic that does not count.
+    """
+    collection = find_collection(session, slug)
+    scale = _scale(session, collection)
+    counting = _topics(session, collection, choice.topics)
+    said = (memory or GradesMemory()).grades_of_people(session, collection.id)
+    labels = _labels(said, counting, scale)
+    decided = decided_grades(decisions(session, collection.id))
+    relevant = _first_relevant(scale, collection)
+    in_common = documents_in_common(labels)
+    chosen = None if choose_pairs is None else choose_pairs(in_common)
+    return AgreementReport(
+        judges=labels.judges,
+        grades=scale,
+        relevant_from=collection.relevant_from,
+        choice=choice,
+        topics_dropped=tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order)),
+        all=agreement_of_all(labels, relevant, choice.weighting),
+        interval=interval_of_all(labels),
+        same=same_grade_of_any_two(labels),
+        in_common=in_common,
+        pairs=tuple(map(PairAgreement, agreement_of_pairs(labels, relevant, choice.weighting, only=chosen))),
+        by_topic=tuple(sorted(agreement_of_topics(labels), key=lambda one: natural_order(one.topic))),
+        by_judge=tuple(agreement_of_judges(labels, choice.weighting)),
+        by_grade=tuple(agreement_on_grades(labels)),
+        over_time=running_alpha(labels, points=POINTS_OVER_TIME),
+        upheld=tuple(upheld(said.readings, said.judges, counting, decided)),
+    )
+
+
+def pair_report(
+    session: Session,
+    slug: str,
+    first: str,
+    second: str,
+    *,
+    choice: Choice = WHOLE,
+    memory: GradesMemory | None = None,
+) -> PairReport:
+    """Measure two judges by name; the one whose name comes first stands first.
+
+    Raises `NotFoundError` for a topic that does not count, and for names that are not those of two people.
+    """
+    collection = find_collection(session, slug)
+    scale = _scale(session, collection)
+    counting = _topics(session, collection, choice.topics)
+    said = (memory or GradesMemory()).grades_of_people(session, collection.id)
+    one, other = sorted((first, second))
+    two = {id_: name for id_, name in said.judges.items() if name in (one, other)}
+    if len(two) != 2:  # noqa: PLR2004 - two judges
+        raise NotFoundError("There are no two judges “%(first)s” and “%(second)s”.", first=first, second=second)
+    labels = _labels(replace(said, judges=two), counting, scale)
+    if labels.judges != (one, other):  # one of them has graded nothing of these topics: nothing is in common
+        labels = replace(labels, judges=(one, other))
+    [figures] = agreement_of_pairs(labels, _first_relevant(scale, collection), choice.weighting)
+    return PairReport(
+        grades=scale,
+        relevant_from=collection.relevant_from,
+        choice=choice,
+        pair=PairAgreement(figures),
+        over_time=running_kappa(labels, one, other, choice.weighting, POINTS_OVER_TIME),
+    )
+
+
+def _scale(session: Session, collection: Collection) -> tuple[ScaleGrade, ...]:
+    return tuple(ScaleGrade(grade.value, grade.name) for grade in scale_of(session, collection.id))
+
+
+def _first_relevant(scale: Sequence[ScaleGrade], collection: Collection) -> int:
+    """The place in the scale of the least grade that counts as relevant."""
+    return sum(grade.value < collection.relevant_from for grade in scale)
+
+
+def _topics(session: Session, collection: Collection, chosen: Sequence[str]) -> dict[int, str]:
+    """Topic id → number of those that count, or of the chosen ones among them."""
+    counting = topic_ids(session, collection.id, ACCEPTED)
+    for number in chosen:
+        if number not in counting:
+            raise NotFoundError("There is no accepted topic “%(number)s” in this collection.", number=number)
+    return {id_: number for number, id_ in counting.items() if not chosen or number in chosen}
+
+
+def _labels(said: PeoplesGrades, topics: Mapping[int, str], scale: Sequence[ScaleGrade]) -> Labels:
+    return code_columns(said.readings, said.judges, topics, tuple(grade.value for grade in scale))

@@ -1,0 +1,274 @@
+"""Documents whose judges differ, worst first, with all that was said of them; for the organisers alone."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.spreadsheets import csv_text
+from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
+from annotator.storage.agreement.decisions import decisions
+from annotator.storage.agreement.differing import (
+    GradedItem,
+    WordRow,
+    evidence_of,
+    graded_by,
+    graded_twice,
+    items_by_id,
+    people_who_graded,
+    words_on,
+)
+from annotator.storage.collections.collection import find_collection, find_topic
+from annotator.storage.documents.documents import chunks
+from annotator.storage.judging.judging import Decision
+
+ROWS_A_PAGE = 25
+PAIR = 2
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which disagreements: of topics, by their numbers; of one judge with any other, or of these two; and how bad.
+
+    No topic means all. Of two judges only what these two said counts for how many grades it is apart.
+    """
+
+    topics: tuple[str, ...] = ()
+    judges: tuple[str, ...] = ()
+    least_distance: int = 1
+    only_across: bool = False  # the line of relevance
+    only_undecided: bool = False  # by an adjudicator
+
+
+@dataclass(frozen=True)
+class Word:
+    """What one person says of a document now; `adjudicates`: to decide; `is_carried`: of another with the same text."""
+
+    judge: str
+    decision: Decision
+    judged_at: datetime
+    evidence: tuple[str, ...]
+    adjudicates: bool
+    is_carried: bool
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """A document of a topic whose judges are so many grades apart; `is_across`: not all of them find it relevant.
+
+    `known_grade` is that of a test question. `words` are in the order in which they were said, adjudicators last.
+    """
+
+    topic: str
+    docno: str
+    title: str
+    has_text: bool
+    distance: int
+    is_across: bool
+    is_decided: bool
+    known_grade: int | None
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How often judges differ in a collection, whatever is wanted: documents that two or more people graded, and so on.
+
+    `topics` has those with a disagreement, in their order, and how many each has; `judges` all who graded anything.
+    """
+
+    compared: int
+    differing: int
+    across: int
+    undecided: int
+    topics: tuple[tuple[str, int], ...]
+    judges: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DisagreementsPage:
+    """One page of the disagreements that are wanted, worst first, and how many there are."""
+
+    survey: Survey
+    rows: tuple[Disagreement, ...]
+    total: int
+    page: int
+    pages: int
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The items of accepted topics that people graded twice or more, and which of them adjudicators decided."""
+
+    relevant_from: int
+    numbers: Mapping[int, str]  # of the topics
+    adjudications: Mapping[int, int]  # judgement → its item, of adjudicators
+    decided: AbstractSet[int]
+    items: Sequence[GradedItem]
+    people: Mapping[str, int]  # all who graded anything, with their ids
+
+    def is_across(self, item: GradedItem) -> bool:
+        return item.low < self.relevant_from <= item.high
+
+    def worst_first(self, items: Iterable[GradedItem]) -> list[GradedItem]:
+        """Those across the line of relevance, then by how far the grades are apart, then by topic."""
+        numbers = sorted(self.numbers, key=lambda topic_id: natural_order(self.numbers[topic_id]))
+        place = {topic_id: place for place, topic_id in enumerate(numbers)}
+        return sorted(
+            items,
+            key=lambda item: (not self.is_across(item), item.low - item.high, place[item.topic_id], item.id),
+        )
+
+
+def page_of_disagreements(session: Session, slug: str, wanted: Wanted, page: int = 1) -> DisagreementsPage:
+    """One page of the disagreements, which count from 1; a page that is not there is the nearest that is.
+
+    Machines are left out. Adjudicators decide, and do not differ. Raises `NotFoundError` for a topic or a judge that is
+    not there and `InvalidValueError` for a wish that makes no sense.
+    """
+    collection = find_collection(session, slug)
+    compared = _compared(session, collection)
+    items = _wanted(session, collection.id, compared, wanted)
+    pages = max(1, -(-len(items) // ROWS_A_PAGE))
+    page = min(max(page, 1), pages)
+    shown = items[(page - 1) * ROWS_A_PAGE : page * ROWS_A_PAGE]
+    return DisagreementsPage(_survey(compared), tuple(_described(session, compared, shown)), len(items), page, pages)
+
+
+def list_disagreements(session: Session, slug: str, wanted: Wanted) -> list[Disagreement]:
+    """All of them; the same is raised."""
+    collection = find_collection(session, slug)
+    compared = _compared(session, collection)
+    return _described(session, compared, _wanted(session, collection.id, compared, wanted))
+
+
+def disagreements_csv(rows: Sequence[Disagreement]) -> str:
+    """Comma-separated with a header line, one line a document and person; the evidence is a JSON list."""
+    headings = ["topic", "docno", "title", "distance", "across", "decided", "known_grade", "judge", "grade"]
+    headings += ["cannot_judge", "note", "evidence", "judged_at", "adjudicates", "carried"]
+    return csv_text([headings, *(line for row in rows for line in _lines(row))])
+
+
+def disagreements_json(rows: Sequence[Disagreement]) -> str:
+    """A list of objects, one a document, with what each person says of it."""
+    return json.dumps([_as_object(row) for row in rows], ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_object(row: Disagreement) -> dict[str, object]:
+    return {
+        **{name: value for name, value in vars(row).items() if name != "words"},
+        "words": [
+            {
+                **{name: value for name, value in vars(word).items() if name != "decision"},
+                "grade": word.decision.grade,
+                "cannot_judge": word.decision.cannot_judge,
+                "note": word.decision.note,
+                "judged_at": word.judged_at.isoformat(),
+            }
+            for word in row.words
+        ],
+    }
+
+
+def _lines(row: Disagreement) -> Iterator[Sequence[object]]:
+    for word in row.words:
+        said = word.decision
+        yield [
+            *(row.topic, row.docno, row.title, row.distance, row.is_across, row.is_decided, row.known_grade),
+            *(word.judge, said.grade, said.cannot_judge, said.note, json.dumps(word.evidence, ensure_ascii=False)),
+            *(word.judged_at.isoformat(), word.adjudicates, word.is_carried),
+        ]
+
+
+def _compared(session: Session, collection: Collection) -> _Compared:
+    rows = session.execute(select(Topic.id, Topic.number).where(Topic.collection_id == collection.id, ACCEPTED))
+    adjudications = {made.judgement_id: made.pool_item_id for made in decisions(session, collection.id)}
+    return _Compared(
+        collection.relevant_from,
+        {id_: number for id_, number in rows},
+        adjudications,
+        frozenset(adjudications.values()),
+        graded_twice(session, collection.id),
+        people_who_graded(session, collection.id),
+    )
+
+
+def _survey(compared: _Compared) -> Survey:
+    differing = [item for item in compared.items if item.low != item.high]
+    of_topic = Counter(compared.numbers[item.topic_id] for item in differing)
+    return Survey(
+        len(compared.items),
+        len(differing),
+        sum(compared.is_across(item) for item in differing),
+        sum(item.id not in compared.decided for item in differing),
+        tuple(sorted(of_topic.items(), key=lambda topic: natural_order(topic[0]))),
+        tuple(compared.people),
+    )
+
+
+def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: Wanted) -> list[GradedItem]:
+    if len(set(wanted.judges)) != len(wanted.judges) or len(wanted.judges) > PAIR or wanted.least_distance < 1:
+        raise InvalidValueError("Ask for one judge or for two different ones, and for 1 grade apart or more.")
+    items = _of_judges(session, collection_id, compared, wanted.judges) if wanted.judges else compared.items
+    topics = {find_topic(session, collection_id, number, ACCEPTED).id for number in wanted.topics}
+    return compared.worst_first(
+        item
+        for item in items
+        if item.high - item.low >= wanted.least_distance
+        and (item.topic_id in topics or not topics)
+        and (compared.is_across(item) or not wanted.only_across)
+        and (item.id not in compared.decided or not wanted.only_undecided)
+    )
+
+
+def _of_judges(session: Session, collection_id: int, compared: _Compared, names: Sequence[str]) -> Sequence[GradedItem]:
+    for name in names:
+        if name not in compared.people:
+            raise NotFoundError("“%(judge)s” has judged nothing in this collection.", judge=name)
+    ids = [compared.people[name] for name in names]
+    if len(ids) == PAIR:
+        return graded_twice(session, collection_id, ids)
+    own = graded_by(session, collection_id, ids[0])
+    return [item for item in compared.items if item.id in own]
+
+
+def _described(session: Session, compared: _Compared, items: Sequence[GradedItem]) -> list[Disagreement]:
+    return [row for some in chunks(list(items)) for row in _some_described(session, compared, some)]
+
+
+def _some_described(session: Session, compared: _Compared, items: Sequence[GradedItem]) -> Iterator[Disagreement]:
+    ids = [item.id for item in items]
+    about, words, evidence = items_by_id(session, ids), words_on(session, ids), evidence_of(session, ids)
+    for item in items:
+        document = about[item.id]
+        yield Disagreement(
+            compared.numbers[item.topic_id],
+            document.docno,
+            document.title,
+            document.has_text,
+            item.high - item.low,
+            compared.is_across(item),
+            item.id in compared.decided,
+            document.known_grade,
+            _told(words[item.id], evidence, compared.adjudications),
+        )
+
+
+def _told(
+    rows: Sequence[WordRow], evidence: Mapping[int, Sequence[str]], decisions: Mapping[int, int]
+) -> tuple[Word, ...]:
+    words = [_word(row, evidence.get(row.judgement_id, ()), adjudicates=row.judgement_id in decisions) for row in rows]
+    return tuple(sorted(words, key=lambda word: word.adjudicates))
+
+
+def _word(row: WordRow, evidence: Sequence[str], *, adjudicates: bool) -> Word:
+    reason = CannotJudge(row.cannot_judge) if row.cannot_judge else None
+    decision = Decision(row.grade, reason, row.note)
+    return Word(row.judge, decision, row.judged_at, tuple(evidence), adjudicates, row.is_carried)

@@ -1,0 +1,225 @@
+"""Whether it matters that judges differ: every run scored by each judge, by each policy, and by mixtures of judges."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from math import comb
+from operator import attrgetter
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
+from annotator.evaluation.agreement.judge_effect import (
+    GivenGrades,
+    compare,
+    count_differing,
+    grades_of_items,
+    judges_in_common,
+)
+from annotator.evaluation.agreement.judge_mixtures import MixtureEffect as MixtureEffect
+from annotator.evaluation.agreement.judge_mixtures import mix_judges, steps_of_mixing
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.consensus import (
+    ADJUDICATED_ELSE,
+    NAMED_POLICIES,
+    asks_for_owner,
+    parse_policy,
+)
+from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settling import Settling, rules_of
+from annotator.evaluation.runs.rankings import decode_documents
+from annotator.evaluation.significance.rank_correlation import NO_ORDER as NO_ORDER
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.qrels.opinions import OpinionRow, of_people, opinions
+from annotator.storage.runs.ranked_lists import lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+USUAL_DRAWS = 1_000
+MOST_DRAWS = 10_000
+USUAL_SEED = 1
+MOST_PAIRS = 60  # of judges; those with most documents in common
+
+Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
+
+
+@dataclass(frozen=True)
+class EffectRequest:
+    """What is asked: by which measure, of which topics (None for all), and how mixtures are drawn."""
+
+    measure: str = USUAL_MEASURE
+    topics: Sequence[str] | None = None
+    draws: int = USUAL_DRAWS
+    seed: int = USUAL_SEED
+
+
+@dataclass(frozen=True)
+class PairEffect:
+    """The runs under each of two judges alone, on the documents both graded."""
+
+    first: str
+    second: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class PolicyEffect:
+    """The runs under the collection's own policy and under another, each on all the documents that it settles."""
+
+    policy: str
+    sentence: Sentence
+    differing: int  # documents with another grade, or with one under one of the two alone
+    comparison: Comparison
+
+
+NOTHING_TO_MIX = Sentence("No document has grades of two judges, so that there is nothing to mix or compare.")
+
+
+@dataclass(frozen=True)
+class JudgeEffect:
+    """What the differences of judges do to the runs; `tags` are the order of the values in each comparison."""
+
+    measure: str
+    tags: tuple[str, ...]
+    judges: tuple[str, ...]
+    topics: tuple[str, ...]  # of which something is graded
+    pairs: tuple[PairEffect, ...]
+    pairs_left_out: int
+    pairs_apart: int  # without a document in common
+    own_policy: str
+    policies: tuple[PolicyEffect, ...]
+    mixture: MixtureEffect | None
+    notices: tuple[Sentence, ...]  # where the pool is a sample
+
+
+def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
+
+
+USUAL_REQUEST = EffectRequest()
+
+
+def judge_effect(
+    session: Session, slug: str, request: EffectRequest = USUAL_REQUEST, *, watch: Watch = _unwatched
+) -> JudgeEffect:
+    """Score every run in force under each judge's labels alone, each policy, and random mixtures of judges.
+
+    Judges are people as such: what machines and adjudicators say counts under the policies alone. `watch` gets the
+    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or numbers
+    that do not fit, `NotFoundError` for an unknown topic, and `ConflictError` while there is no grade or no run.
+    """
+    _check(request)
+    collection = find_collection(session, slug)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measure = parse_measure(request.measure).on_scale(best_grade)
+    numbers = accepted_topics(session, collection.id, request.topics)
+    rows = opinions(session, collection.id, machines=rules_of(collection).hears_machines, topics=numbers)
+    if not rows:
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade))
+    given = joined.given([row for row in rows if not row.is_machine and not row.adjudicates])
+    pairs = judges_in_common(given)
+    policies = _other_policies(collection, rows)
+    with watch(len(pairs[:MOST_PAIRS]) + len(policies) + steps_of_mixing(joined.runs, given)) as advance:
+        of_pairs = [joined.pair(given, first, second, advance) for first, second, _ in pairs[:MOST_PAIRS]]
+        of_policies = list(joined.policies(collection, policies, rows, advance))
+        mixture = mix_judges(
+            *(joined.tags, joined.runs, given, joined.scoring), draws=request.draws, seed=request.seed, advance=advance
+        )
+    return JudgeEffect(
+        measure=str(measure),
+        tags=joined.tags,
+        judges=given.judges,
+        topics=tuple(sorted({numbers[row.topic_id] for row in rows}, key=natural_order)),
+        pairs=tuple(pair for pair in of_pairs if pair is not None),
+        pairs_left_out=max(len(pairs) - MOST_PAIRS, 0),
+        pairs_apart=comb(len(given.judges), 2) - len(pairs),
+        own_policy=collection.consensus_policy,
+        policies=tuple(of_policies),
+        mixture=mixture,
+        notices=sample_notices(drawn_sample(session, collection.id), [measure]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Joined:
+    """The runs, joined with all that is graded."""
+
+    tags: tuple[str, ...]
+    runs: RegradedRuns
+    place: Mapping[int, int]  # pool item → entry
+    scoring: Scoring
+
+    def given(self, rows: Sequence[OpinionRow]) -> GivenGrades:
+        return GivenGrades.of_columns(
+            [row.pool_item_id for row in rows], [row.judge for row in rows], [row.grade for row in rows], self.place
+        )
+
+    def pair(self, given: GivenGrades, first: int, second: int, advance: Callable[[], None]) -> PairEffect | None:
+        comparison = compare(self.tags, self.runs, given.of(first), given.of(second), self.scoring)
+        advance()
+        return None if comparison is None else PairEffect(given.judges[first], given.judges[second], comparison)
+
+    def policies(
+        self, collection: Collection, others: Sequence[str], rows: Sequence[OpinionRow], advance: Callable[[], None]
+    ) -> Iterator[PolicyEffect]:
+        settling = Settling(rows, collection.relevant_from)
+        of_own = grades_of_items(settling.settlement(rules_of(collection)).grades, self.place)
+        # A machine that the own policy names counts under that alone.
+        counted = rows if collection.counts_machines else of_people(rows)
+        if counted is not rows:
+            settling = Settling(counted, collection.relevant_from)
+        own_values = self.runs.means(of_own, self.scoring) if (of_own > NOT_GRADED).any() else None
+        for name in others:
+            settled = grades_of_items(settling.grades(name), self.place)
+            comparison = compare(
+                *(self.tags, self.runs, of_own, settled, self.scoring), same_documents=False, first_values=own_values
+            )
+            if comparison is not None:
+                yield PolicyEffect(name, parse_policy(name).sentence, count_differing(of_own, settled), comparison)
+            advance()
+
+
+def _check(request: EffectRequest) -> None:
+    if not 1 < request.draws <= MOST_DRAWS:
+        raise InvalidValueError(
+            "The number of draws is from 2 to %(most)d, not %(given)d.", most=MOST_DRAWS, given=request.draws
+        )
+    if request.seed < 0:
+        raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
+
+
+def _join(
+    session: Session, collection_id: int, numbers: Mapping[int, str], rows: Sequence[OpinionRow], scoring: Scoring
+) -> _Joined:
+    # What reads attributes by itself takes a third of the time.
+    pairs = map(attrgetter("topic_id", "document_id"), rows)
+    items = dict(zip(map(attrgetter("pool_item_id"), rows), pairs, strict=True))
+    of_runs = lists_of_runs(session, collection_id, {topic_id for topic_id, _ in items.values()})
+    if not of_runs:
+        raise ConflictError("There is no run to score yet.")
+    lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
+    sample = drawn_sample(session, collection_id) if scoring.measure.definition.estimates else None
+    samples = samples_of(strata_of(session, sample, numbers))
+    runs, place = RegradedRuns.join_items(lists, items, numbers, samples)
+    return _Joined(tuple(run.tag for run in of_runs), runs, place, scoring)
+
+
+def _other_policies(collection: Collection, rows: Sequence[OpinionRow]) -> list[str]:
+    """All but the collection's own, without those that would only repeat another: nobody owns or adjudicates.
+
+    The own one, too, where what is in dispute stays out.
+    """
+    owned, adjudicated = any(row.by_owner for row in rows), any(row.adjudicates for row in rows)
+    return [
+        name
+        for name in NAMED_POLICIES
+        if (name != collection.consensus_policy or collection.leaves_out_disputed)
+        and (owned or not asks_for_owner(name))
+        and (adjudicated or not name.startswith(ADJUDICATED_ELSE))
+    ]

@@ -1,0 +1,273 @@
+"""How each judge works, for the organisers alone: pace, lenience, test questions, self-agreement, streaks, drift."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from statistics import median
+from typing import NamedTuple
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, NotFoundError
+from annotator.evaluation.agreement import Kappa, kappa_of_grades
+from annotator.evaluation.agreement.judge_pace import (
+    CHARACTERS_TO_SEE,
+    Pace,
+    fast_below,
+    fast_streaks,
+    least_seconds,
+    pace,
+)
+from annotator.evaluation.agreement.judge_quality import Work, work_of_judges
+from annotator.evaluation.agreement.judge_shares import Change, Share, share_of
+from annotator.storage import Purpose
+from annotator.storage.agreement.judge_words import (
+    Judged,
+    begun,
+    known_grades,
+    names_of,
+    special_purposes,
+    text_lengths,
+    words_of_people,
+)
+from annotator.storage.collections.collection import find_collection, scale_of
+
+USUAL_STREAK = 10
+USUAL_PERCENT = 25
+MOST_LEAST_SECONDS = least_seconds(CHARACTERS_TO_SEE)
+
+
+@dataclass(frozen=True)
+class Fast:
+    """What is a very fast streak: so many documents in a row, each in less than so many per cent of the median time."""
+
+    streak: int = USUAL_STREAK
+    percent: int = USUAL_PERCENT
+
+    def __post_init__(self) -> None:
+        """Refuse, by `InvalidValueError`, what finds nothing or everything."""
+        if self.streak < 2 or not 1 <= self.percent <= 100:  # noqa: PLR2004 - said in the sentence
+            raise InvalidValueError(
+                "A very fast streak has 2 documents or more, each in 1 to 100 per cent of the median time; "
+                "%(streak)d and %(percent)d do not fit.",
+                streak=self.streak,
+                percent=self.percent,
+            )
+
+
+@dataclass(frozen=True)
+class FastStreak:
+    """Documents in a row that went very fast: the first one's topic, when it began, and the grade if all got one."""
+
+    topic: str
+    began_at: datetime
+    documents: int
+    median_seconds: float
+    only_grade: int | None
+
+
+@dataclass(frozen=True)
+class SelfAgreement:
+    """What a judge said of documents when these were shown to them again; `same` is None before the first."""
+
+    same: Share | None
+    kappa: Kappa
+
+
+@dataclass(frozen=True)
+class JudgeQuality:
+    """One judge. `work` is None without a grade, `pace` without known seconds, `right` without an answered question.
+
+    `fast_below` is how many seconds are very few for this judge, None without a pace.
+    """
+
+    judge: str
+    judged: int
+    could_not: int
+    pace: Pace | None
+    fast_below: float | None
+    streaks: tuple[FastStreak, ...]
+    work: Work | None
+    right: Share | None
+    again: SelfAgreement
+
+
+class Table(NamedTuple):
+    """A report as rows, for a file or a terminal."""
+
+    headings: tuple[str, ...]
+    rows: list[Sequence[str | int | float | None]]
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """Every person who judged anything of an accepted topic, by name, and what a very fast streak is here."""
+
+    judges: tuple[JudgeQuality, ...]
+    fast: Fast
+
+    def of(self, judge: str) -> JudgeQuality:
+        """One of them; `NotFoundError` for who judged nothing."""
+        for one in self.judges:
+            if one.judge == judge:
+                return one
+        raise NotFoundError("“%(judge)s” has judged nothing in this collection.", judge=judge)
+
+
+class _Fast(NamedTuple):
+    """How many seconds are very few for a judge, and the runs of documents that took them no longer."""
+
+    below: float | None
+    runs: list[list[Judged]]
+
+
+def report_quality(session: Session, slug: str, fast: Fast | None = None) -> QualityReport:
+    """Report on every judge of a collection; machines and adjudications are left out.
+
+    Of a document that was judged more than once the judge's present word counts, with the seconds of the first. What
+    was carried over from a document with the same text was never shown, and does not count.
+    """
+    fast = fast or Fast()
+    collection = find_collection(session, slug)
+    purposes = special_purposes(session, collection.id)
+    by_judge: dict[int, list[Judged]] = defaultdict(list)
+    for word in words_of_people(session, collection.id):
+        if purposes.get(word.assignment) != Purpose.ADJUDICATION:
+            by_judge[word.judge].append(word)
+    work = _work(by_judge, collection.relevant_from)
+    paces = {judge: pace(_seconds(own)) for judge, own in by_judge.items()}
+    hasty = {word.item for own in by_judge.values() for word in own if _took_less_than(word, MOST_LEAST_SECONDS)}
+    characters = text_lengths(session, hasty, CHARACTERS_TO_SEE)
+    very_fast = {judge: _very_fast(judge, own, paces, fast, characters) for judge, own in by_judge.items()}
+    began = begun(session, [run[0].id for one in very_fast.values() for run in one.runs])
+    known = known_grades(session, collection.id)
+    scale = [grade.value for grade in scale_of(session, collection.id)]
+    judges = [
+        JudgeQuality(
+            name,
+            sum(word.is_current for word in by_judge[id_]),
+            sum(word.is_current and word.grade is None for word in by_judge[id_]),
+            paces[id_],
+            very_fast[id_].below,
+            tuple(_streak(run, *began[run[0].id]) for run in very_fast[id_].runs),
+            work.get(id_),
+            _right(by_judge[id_], known),
+            _again(by_judge[id_], purposes, scale),
+        )
+        for name, id_ in names_of(session, by_judge)
+    ]
+    return QualityReport(tuple(judges), fast)
+
+
+def _work(by_judge: Mapping[int, Sequence[Judged]], relevant_from: int) -> dict[int, Work]:
+    words = [word for own in by_judge.values() for word in own if word.is_current and word.grade is not None]
+    return work_of_judges(
+        [word.judge for word in words],
+        [word.topic for word in words],
+        [word.item for word in words],
+        [word.grade or 0 for word in words],
+        relevant_from,
+        [word.has_own_time for word in words],
+    )
+
+
+def _first_words(own: Sequence[Judged]) -> list[Judged]:
+    """What was said of each document when it was shown, without the changes of mind."""
+    return [word for word in own if word.replaces is None]
+
+
+def _seconds(own: Sequence[Judged]) -> list[float]:
+    return [word.seconds for word in _first_words(own) if word.seconds is not None]
+
+
+def _took_less_than(word: Judged, seconds: float) -> bool:
+    return word.seconds is not None and word.seconds < seconds
+
+
+def _very_fast(
+    judge: int, own: Sequence[Judged], paces: Mapping[int, Pace | None], fast: Fast, characters: Mapping[int, int]
+) -> _Fast:
+    measured = paces[judge]
+    if measured is None:
+        return _Fast(None, [])
+    others = [one.median_seconds for other, one in paces.items() if other != judge and one is not None]
+    below = fast_below(measured.median_seconds, others, fast.percent / 100)
+    words = _first_words(own)
+    few = [max(below, least_seconds(characters.get(word.item, 0))) for word in words]
+    found = fast_streaks([word.seconds for word in words], few, fast.streak)
+    return _Fast(below, [words[streak.start : streak.stop] for streak in found])
+
+
+def _streak(run: Sequence[Judged], topic: str, began_at: datetime) -> FastStreak:
+    grades = {word.grade for word in run}
+    seconds = median(word.seconds for word in run if word.seconds is not None)
+    return FastStreak(topic, began_at, len(run), seconds, grades.pop() if len(grades) == 1 else None)
+
+
+def _right(own: Sequence[Judged], known: Mapping[int, int]) -> Share | None:
+    """How many of the test questions with a grade have the right one."""
+    answers = [word.grade == known[word.item] for word in own if word.is_current and _is_graded(word, known)]
+    return share_of(sum(answers), len(answers))
+
+
+def _is_graded(word: Judged, known: Mapping[int, int]) -> bool:
+    return word.item in known and word.grade is not None
+
+
+def _again(own: Sequence[Judged], purposes: Mapping[int, str], scale: Sequence[int]) -> SelfAgreement:
+    """Compare what was said of documents shown again with the judge's word on them until then."""
+    said: dict[int, int | None] = {}  # item → the judge's word on it so far
+    pairs: dict[int, tuple[int | None, int | None]] = {}  # assignment → that word, and the last of the second showing
+    for word in own:
+        if word.assignment not in purposes:
+            said[word.item] = word.grade
+        elif word.item in said:
+            before, _ = pairs.get(word.assignment, (said[word.item], None))
+            pairs[word.assignment] = (before, word.grade)
+    graded = [(before, then) for before, then in pairs.values() if before is not None and then is not None]
+    same = share_of(sum(before == then for before, then in graded), len(graded))
+    kappa = kappa_of_grades([before for before, _ in graded], [then for _, then in graded], scale)
+    return SelfAgreement(same, kappa)
+
+
+HEADINGS = (
+    *("judge", "judged", "could_not", "median_seconds", "an_hour", "fast_streaks", "relevant"),
+    *("relevant_beside_others", "others", "difference", "difference_low", "difference_high"),
+    *("agreement", "documents_shared", "agreement_change", "agreement_change_low", "agreement_change_high"),
+    *("difference_change", "difference_change_low", "difference_change_high"),
+    *("right", "right_low", "right_high", "answered"),
+    *("same_again", "same_again_low", "same_again_high", "shown_again", "kappa_again"),
+)
+
+
+def quality_table(report: QualityReport) -> Table:
+    """A row a judge; shares are from 0 to 1, and what is not known is None."""
+    return Table(HEADINGS, [_row(judge) for judge in report.judges])
+
+
+def _row(one: JudgeQuality) -> list[str | int | float | None]:
+    work, again = one.work, one.again
+    lenience = work.lenience if work else None
+    return [
+        *(one.judge, one.judged, one.could_not),
+        *((one.pace.median_seconds, one.pace.documents_an_hour) if one.pace else (None, None)),
+        len(one.streaks),
+        work.relevant.value if work else None,
+        *((lenience.own, lenience.others) if lenience else (None, None)),
+        *_change(lenience.difference if lenience else None),
+        *((work.agreement, work.shared) if work else (None, 0)),
+        *_change(work.drift.agreement if work else None),
+        *_change(work.drift.lenience if work else None),
+        *_share(one.right),
+        *_share(again.same),
+        again.kappa.value,
+    ]
+
+
+def _change(change: Change | None) -> Sequence[float | None]:
+    return (None, None, None) if change is None else (change.value, *(change.interval or (None, None)))
+
+
+def _share(share: Share | None) -> Sequence[float | None]:
+    return (None, None, None, 0) if share is None else (share.value, *share.interval, share.of)

@@ -1,0 +1,203 @@
+"""Judges that are machines: which they are, and how their labels and the ranking by them compare with people's."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
+from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
+from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, compare, grades_of_items
+from annotator.evaluation.agreement.machine_agreement import MachineBeside as MachineBeside
+from annotator.evaluation.agreement.machine_agreement import machine_beside
+from annotator.evaluation.leaderboard.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.consensus import judge_of
+from annotator.evaluation.qrels.samples import Samples, samples_of
+from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
+from annotator.evaluation.runs.rankings import decode_documents
+from annotator.storage import Collection, User, UserKind
+from annotator.storage.agreement.machines import Machine as Machine
+from annotator.storage.agreement.machines import MachineFacts as MachineFacts
+from annotator.storage.agreement.machines import OutsideLabel as OutsideLabel
+from annotator.storage.agreement.machines import labels_outside, machines_of, make_machine, make_person
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.qrels.opinions import OpinionRow, of_people, opinions
+from annotator.storage.runs.ranked_lists import ListsOfRun, lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+MAJORITY = "majority"
+NO_RUN = Sentence("There is no run to rank yet.")
+NOTHING_IN_COMMON = Sentence("No document has both a grade of the machine and a settled grade of people.")
+LONGEST_MODEL = 200
+LONGEST_PROMPT = 100_000
+
+
+@dataclass(frozen=True)
+class MachineReport:
+    """A machine beside the settled grades of people, and beside each of them with whom it has documents in common.
+
+    `ranking` compares the runs by the machine's labels alone (first) with those by the settled grades of people, on
+    the documents that both have; None where there is nothing to rank.
+    """
+
+    machine: Machine
+    labels: int
+    outside: tuple[OutsideLabel, ...]
+    people: MachineBeside
+    judges: tuple[tuple[str, MachineBeside], ...]
+    ranking: Comparison | None
+    ranking_reason: Sentence | None = None  # why there is none
+
+
+@dataclass(frozen=True)
+class MachineReports:
+    """Every machine of a collection, by name; `grades` is the scale in order.
+
+    `policy` settles people's grades; `tags` are the runs that were scored, none when there is no machine.
+    """
+
+    measure: str
+    policy: str
+    grades: tuple[int, ...]
+    tags: tuple[str, ...]
+    machines: tuple[MachineReport, ...]
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+
+
+def mark_machine(session: Session, name: str, facts: MachineFacts) -> None:
+    """Mark a judge as a machine and say what is known of it; the documents it has labelled want a person again.
+
+    Raises `NotFoundError` for an unknown judge, `InvalidValueError` for a model or prompt that is too long, and
+    `ConflictError` for somebody who was given documents as an adjudicator.
+    """
+    if len(facts.model) > LONGEST_MODEL or len(facts.prompt) > LONGEST_PROMPT:
+        raise InvalidValueError(
+            "A model's name has at most %(model)d characters and a prompt at most %(prompt)d.",
+            model=LONGEST_MODEL,
+            prompt=LONGEST_PROMPT,
+        )
+    make_machine(session, find_user(session, name), facts)
+
+
+def mark_person(session: Session, name: str) -> None:
+    """Take it back that a judge is a machine; raises `NotFoundError` for an unknown judge."""
+    make_person(session, find_user(session, name))
+
+
+def machine_reports(
+    session: Session,
+    slug: str,
+    measure: str = USUAL_MEASURE,
+    topics: Sequence[str] | None = None,
+    *,
+    only_shared: bool = False,
+) -> MachineReports:
+    """Compare every machine with people, on accepted topics or on some of them.
+
+    With `only_shared`, only documents count that two people or more graded, so that machine and person can be seen
+    beside person and person.
+
+    What was carried over to documents with the same text counts for the ranking, not for the agreement. Raises
+    `InvalidValueError` for an unknown measure and `NotFoundError` for an unknown topic.
+    """
+    collection = find_collection(session, slug)
+    scale = tuple(grade.value for grade in scale_of(session, collection.id))
+    parsed = parse_measure(measure).on_scale(scale[-1])
+    numbers = accepted_topics(session, collection.id, topics)
+    rules = _rules_of_people(session, collection)
+    machines = machines_of(session, collection.id)
+    if not machines:
+        return MachineReports(str(parsed), rules.policy, scale, (), ())
+    rows = opinions(session, collection.id, machines=True, topics=numbers)
+    if only_shared:
+        rows = _shared_by_people(rows)
+    runs = lists_of_runs(session, collection.id, {row.topic_id for row in rows})
+    sample = drawn_sample(session, collection.id)
+    samples = samples_of(strata_of(session, sample if parsed.definition.estimates else None, numbers))
+    beside = _Beside.of(runs, numbers, rows, Scoring(parsed, collection.relevant_from, scale[-1]), rules, samples)
+    outside = labels_outside(session, collection.id, numbers)
+    reports = [
+        beside.report(machine, tuple(label for label in outside if label.machine == machine.name), scale)
+        for machine in machines
+    ]
+    notices = sample_notices(sample, [parsed])
+    return MachineReports(str(parsed), rules.policy, scale, beside.tags, tuple(reports), notices)
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    """What people say, ready to be compared with machines."""
+
+    tags: tuple[str, ...]
+    runs: RegradedRuns
+    scoring: Scoring
+    given: GivenGrades  # by everybody
+    said: GivenGrades  # without what was carried over
+    persons: tuple[str, ...]
+    settled: Grades  # of people
+    settled_without_carried: Grades
+
+    @classmethod
+    def of(
+        cls,
+        runs: Sequence[ListsOfRun],
+        numbers: Mapping[int, str],
+        rows: Sequence[OpinionRow],
+        scoring: Scoring,
+        rules: Rules,
+        samples: Samples,
+    ) -> "_Beside":
+        items = {row.pool_item_id: (row.topic_id, row.document_id) for row in rows}
+        lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in runs]
+        joined, place = RegradedRuns.join_items(lists, items, numbers, samples)
+        people = of_people(rows)
+        said = [row for row in rows if not row.is_carried]
+        return cls(
+            tuple(run.tag for run in runs),
+            joined,
+            scoring,
+            _given(rows, place),
+            _given(said, place),
+            tuple(sorted({row.judge for row in people if not row.adjudicates})),
+            grades_of_items(settle_voices(people, rules).grades, place),
+            grades_of_items(settle_voices([row for row in people if not row.is_carried], rules).grades, place),
+        )
+
+    def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:
+        labels, said = self.given.of_name(machine.name), self.said.of_name(machine.name)
+        topic = self.runs.entry_topic
+        judges = ((name, machine_beside(said, self.said.of_name(name), topic, scale)) for name in self.persons)
+        ranking = compare(self.tags, self.runs, labels, self.settled, self.scoring) if self.tags else None
+        return MachineReport(
+            machine,
+            self.given.count(machine.name),
+            outside,
+            machine_beside(said, self.settled_without_carried, topic, scale),
+            tuple((name, beside) for name, beside in judges if beside.kappa.n),
+            ranking,
+            None if ranking else NOTHING_IN_COMMON if self.tags else NO_RUN,
+        )
+
+
+def _shared_by_people(rows: Sequence[OpinionRow]) -> list[OpinionRow]:
+    graded = Counter(row.pool_item_id for row in rows if not row.is_machine and not row.adjudicates)
+    return [row for row in rows if graded[row.pool_item_id] > 1]
+
+
+def _given(rows: Sequence[OpinionRow], place: Mapping[int, int]) -> GivenGrades:
+    columns = ([row.pool_item_id for row in rows], [row.judge for row in rows], [row.grade for row in rows])
+    return GivenGrades.of_columns(*columns, place)
+
+
+def _rules_of_people(session: Session, collection: Collection) -> Rules:
+    """Those of the collection; where its policy is the word of a machine, people are settled by the majority."""
+    judge = judge_of(collection.consensus_policy)
+    kind = None if judge is None else session.scalar(select(User.kind).where(User.name == judge))
+    return rules_of(collection, MAJORITY if kind == UserKind.MACHINE else None)

@@ -1,0 +1,177 @@
+"""A collection as one archive: everything of it, in open formats, with a manifest."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, BinaryIO
+
+from sqlalchemy import Table, select
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.archives.bundle_format import BundleWriter
+from annotator.evaluation.formats.pseudonyms import policy_without_names, without_names, without_names_in
+from annotator.evaluation.formats.unpacking import GZIP_MAGIC
+from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
+from annotator.storage.collections.bundle_values import Row, as_plain
+from annotator.storage.collections.bundles import COLLECTION, TABLES, USER, part_of, people_in, rows_of
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.qrels.manifest_facts import PERSONAL_PARAMETERS
+from annotator.storage.site.schema import newest_version
+
+RUN_FILES = "run_file"
+# The columns in which organisers, judges and participants write what they like, and the names of their files.
+WRITTEN_BY_PEOPLE: Mapping[str, tuple[str, ...]] = {
+    "click_log": ("name",),
+    "collection": ("title", "terms"),
+    "contribution": ("imported_from", "query"),
+    "fact_column": ("name",),
+    "guideline_version": ("text",),
+    "judgement": ("note",),
+    "label_file": ("name",),
+    "qualifying_item": ("explanation",),
+    "question": ("text", "answer"),
+    "run": ("description", "file_name", "warnings"),
+    "run_fact": ("words",),
+    "topic": ("reason",),
+    "topic_mark": ("words",),
+    "topic_note": ("text",),
+}
+QRELS = "qrels.txt"  # those of the moment, by which an import is compared
+ABOUT = """\
+This is an archive of one collection, made by annotator (collections export), which reads it (collections import).
+
+manifest.json names every part with its SHA-256 and its size. Parts that end with .jsonl have a JSON object a line, in
+UTF-8; the names in it are those of annotator's glossary, and a name that ends with _id holds the id of a line in
+another part: topic_id is an id of topics.jsonl, judge_id and all other ids of persons are of people.jsonl.
+
+collections.jsonl   the collection itself, with all its settings; grades.jsonl is its scale
+people.jsonl        who had to do with it; memberships.jsonl says as what, teams.jsonl for whom. No passwords.
+guideline_versions.jsonl  every version of the guidelines, in Markdown
+topics.jsonl, documents.jsonl
+runs.jsonl          what is known of each run; runs/ID.run has its file as it was sent (.gz if it was gzipped)
+ranked_lists.jsonl  the runs as they were read: ids of documents, best first, as base64 of little-endian 32-bit
+                    integers, and their scores as base64 of little-endian 64-bit floating-point numbers
+run_facts.jsonl     what each system costs, as stated with the run; fact_columns.jsonl what the organisers asked beside
+                    what every collection asks
+pools.jsonl         the versions of the pool, with strategy, parameters and seed; pool_items.jsonl what is in it, and
+                    contributions.jsonl why; strata.jsonl are the samples, selection_events.jsonl adaptive choices
+assignments.jsonl   who was given what; judgements.jsonl what they said, with everything that was replaced later
+                    (a grade, or why there is none; current says what counts); evidence.jsonl the words it was said for
+qrels_versions.jsonl, qrels_grades.jsonl  the qrels that were kept, with their manifests; qrels.txt those of the day of
+                    the archive, as trec_eval reads them
+click_logs.jsonl    what was found in the click logs, never the logs; click_variants.jsonl which runs their variants
+                    stand for
+audit.jsonl         who did what at the site it comes from; it is not imported
+"""
+
+
+@dataclass(frozen=True)
+class Archiving:
+    """How an archive is made: when, by which version of the program, and with which secret as pseudonyms, if any."""
+
+    made_at: datetime
+    program: str
+    secret: str | None = None
+
+
+def write_archive(
+    session: Session, slug: str, stream: BinaryIO, archiving: Archiving, *, extras: Mapping[str, bytes] | None = None
+) -> dict[str, int]:
+    """Write everything of a collection, and return how many lines each part has; `extras` are further parts.
+
+    Raises `NotFoundError` when there is no such collection.
+    """
+    collection = find_collection(session, slug)
+    people = people_in(session, collection.id)
+    names = _pseudonyms(people, archiving.secret)
+    counts: dict[str, int] = {}
+    with BundleWriter(stream) as writer:
+        writer.add("README.txt", iter([ABOUT.encode()]))
+        persons = ({**row, "name": names.get(row["name"], row["name"])} for row in people)
+        writer.add(part_of(USER), _lines(counts, USER, persons))
+        for table in (COLLECTION, *TABLES):
+            if table.name != RUN_FILES:
+                rows = (_renamed(table, row, names) for row in rows_of(session, table, collection.id))
+                writer.add(part_of(table), _lines(counts, table, rows))
+        _add_run_files(session, collection.id, writer)
+        if not names:
+            writer.add("audit.jsonl", _deeds(session, collection.id))
+        for name, content in (extras or {}).items():
+            writer.add(name, iter([content]))
+        about = _about(collection, archiving, counts, (extras or {}).get(QRELS))
+        writer.finish(about | without_names_in(about, ["title"], names))
+    return counts
+
+
+def _about(
+    collection: Collection, archiving: Archiving, counts: Mapping[str, int], qrels: bytes | None
+) -> dict[str, Any]:
+    return {
+        "slug": collection.slug,
+        "title": collection.title,
+        "made_at": archiving.made_at.isoformat(),
+        "program": archiving.program,
+        "tables": newest_version(),
+        "pseudonyms": archiving.secret is not None,
+        "lines": dict(counts),
+        "qrels_sha256": None if qrels is None else hashlib.sha256(qrels).hexdigest(),
+    }
+
+
+def run_part(id_: int, *, packed: bool) -> str:
+    """The part that has a run's file."""
+    return f"runs/{id_}.run.gz" if packed else f"runs/{id_}.run"
+
+
+def _lines(counts: dict[str, int], table: Table, rows: Iterable[Row]) -> Iterator[bytes]:
+    counts[part_of(table)] = 0
+    for row in rows:
+        counts[part_of(table)] += 1
+        plain = as_plain(table, row) if table is not USER else row
+        yield _line(plain)
+
+
+def _line(row: Mapping[str, Any]) -> bytes:
+    return (json.dumps(row, ensure_ascii=False, default=str) + "\n").encode()
+
+
+def _add_run_files(session: Session, collection_id: int, writer: BundleWriter) -> None:
+    for id_ in session.scalars(select(Run.id).where(Run.collection_id == collection_id).order_by(Run.id)).all():
+        packed_here, stored = session.execute(
+            select(RunFile.packed_here, RunFile.content).where(RunFile.run_id == id_)
+        ).one()
+        content = gzip.decompress(stored) if packed_here else stored
+        writer.add(run_part(id_, packed=content.startswith(GZIP_MAGIC)), iter([content]))
+
+
+def _deeds(session: Session, collection_id: int) -> Iterator[bytes]:
+    statement = select(AuditEvent).where(AuditEvent.collection_id == collection_id).order_by(AuditEvent.id)
+    for deed in session.scalars(statement):
+        told = {"at": deed.at.isoformat(), "name": deed.name, "door": deed.door, "action": deed.action}
+        yield _line({**told, "subject": deed.subject, "details": deed.details})
+
+
+def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:
+    """A name that tells nothing for each person, none for machines; in an order that tells nothing either."""
+    if secret is None:
+        return {}
+    persons = [row["name"] for row in people if row["kind"] == UserKind.PERSON]
+    persons.sort(key=lambda name: hashlib.sha256(f"{secret} {name}".encode()).digest())
+    return {name: f"person-{number}-{secret}" for number, name in enumerate(persons, start=1)}
+
+
+def _renamed(table: Table, row: Row, names: Mapping[str, str]) -> Row:
+    """The same with nobody's name: in policies, manifests and parameters, and in what people wrote."""
+    if not names:
+        return row
+    for column in ("policy", Collection.consensus_policy.key):
+        if isinstance(row.get(column), str):
+            row[column] = policy_without_names(row[column], names)
+    if "manifest" in row:
+        row["manifest"] = without_names(row["manifest"], names)
+    if "parameters" in row:
+        row["parameters"] |= without_names_in(row["parameters"], PERSONAL_PARAMETERS, names)
+    return row | without_names_in(row, WRITTEN_BY_PEOPLE.get(table.name, ()), names)

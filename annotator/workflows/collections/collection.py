@@ -1,0 +1,305 @@
+"""Collections: add one, change it, close it, list them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, select, union
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.qrels.consensus import NAMED_POLICIES, judge_of, parse_policy
+from annotator.evaluation.qrels.scale import (
+    GradeMeaning,
+    check_relevant_from,
+    format_scale,
+    parse_scale,
+)
+from annotator.storage import (
+    ACCEPTED,
+    IN_FORCE,
+    Collection,
+    CollectionState,
+    Document,
+    Grade,
+    Judgement,
+    JudgingMode,
+    Membership,
+    PoolItem,
+    QualifyingAnswer,
+    QualifyingItem,
+    Role,
+    Run,
+    ScoresShown,
+    Topic,
+)
+from annotator.storage.collections.collection import (
+    DEFAULT_POLICIES,
+    SHOWN,
+    find_collection,
+    lock_collection,
+    lock_open_collection,
+    refuse_unusable_slug,
+    scale_of,
+    topic_ids,
+)
+from annotator.storage.judging.surplus import give_back_surplus
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.needs import settle_needs
+from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
+
+MOST_JUDGEMENTS_WANTED = 100
+LONGEST_TITLE = 200
+
+
+@dataclass(frozen=True)
+class CollectionView:
+    """A collection with its scale, as pages and lists show it."""
+
+    slug: str
+    title: str
+    closed: bool
+    relevant_from: int
+    judgements_wanted: int
+    consensus_policy: str
+    scale: tuple[GradeMeaning, ...]
+    terms: str
+    submissions_until: datetime | None
+    submissions_until_written: str
+    scores_released_at: datetime | None
+    scores_shown: ScoresShown
+    released_version: ReleasedVersion | None  # None: live grades
+    most_documents: int
+    judges_search: bool
+    judging_mode: JudgingMode
+    overlap_share: int
+    reshow_share: int
+    common_items: int
+    counts_machines: bool
+    shows_grades: bool
+    leaves_out_disputed: bool
+
+
+@dataclass(frozen=True)
+class CollectionCounts:
+    """How much of everything a collection has."""
+
+    topics: int
+    documents: int
+    documents_with_text: int
+    runs: int
+    pool_items: int
+    judgements: int
+
+
+@dataclass(frozen=True)
+class CollectionChange:
+    """What to change; None leaves a thing as it is."""
+
+    title: str | None = None
+    scale: tuple[GradeMeaning, ...] | None = None
+    relevant_from: int | None = None
+    judgements_wanted: int | None = None
+    consensus_policy: str | None = None
+    judges_search: bool | None = None
+    counts_machines: bool | None = None
+    shows_grades: bool | None = None
+    leaves_out_disputed: bool | None = None
+
+
+def read_scale(text: str) -> tuple[GradeMeaning, ...]:
+    """The scale that somebody wrote as `0=Not relevant, 1=Relevant`; `InvalidValueError` says what is wrong with it."""
+    return parse_scale(text)
+
+
+def write_scale(scale: Sequence[GradeMeaning]) -> str:
+    """A scale one grade a line, as `read_scale` reads it."""
+    return format_scale(scale)
+
+
+def consensus_policies() -> dict[str, Sentence]:
+    """Every consensus policy by name, with the sentence that explains it; beside them there is one for each judge."""
+    return {name: policy.sentence for name, policy in NAMED_POLICIES.items()}
+
+
+def add_collection(
+    session: Session,
+    slug: str,
+    *,
+    title: str,
+    scale: Sequence[GradeMeaning],
+    relevant_from: int,
+    judgements_wanted: int = 1,
+    consensus_policy: str = DEFAULT_POLICIES[JudgingMode.SHARED],
+    organiser_id: int | None = None,
+    added_at: datetime,
+) -> None:
+    """Begin an evaluation exercise; whoever adds it by page is its first organiser.
+
+    Raises `InvalidValueError` for a slug, scale or number that does not fit and `ConflictError` for a slug taken.
+    """
+    refuse_unusable_slug(session, slug)
+    collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
+    change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, consensus_policy)
+    _check_policy(session, change)
+    _apply(collection, change, present=[])
+    session.add(collection)
+    session.flush()
+    _store_scale(session, collection.id, change.scale or ())
+    if organiser_id is not None:
+        own = {"user_id": organiser_id, "collection_id": collection.id}
+        session.add(Membership(**own, role=Role.ORGANISER, added_at=added_at))
+
+
+def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
+    """Change settings; a grade that was already given cannot leave the scale.
+
+    The number of judgements wanted holds for all items of the pool, those already judged included; one more of those
+    that are overlap, and none of those that repeat the text of another.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    present = _meanings(session, collection.id)
+    _check_policy(session, change)
+    if change.scale is not None:
+        _check_no_given_grade_leaves(session, collection.id, change.scale)
+    _apply(collection, change, present)
+    if change.scale is not None:
+        session.execute(delete(Grade).where(Grade.collection_id == collection.id))
+        _store_scale(session, collection.id, change.scale)
+    if change.judgements_wanted is not None:
+        give_back_surplus(session, collection)
+        settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
+
+
+def close_collection(session: Session, slug: str) -> None:
+    """Stop imports, pools and judging; pages and exports stay. Closing twice is harmless."""
+    lock_collection(session, slug, against_judging=True).state = CollectionState.CLOSED
+
+
+def reopen_collection(session: Session, slug: str) -> None:
+    """Take imports, pools and judgements again."""
+    lock_collection(session, slug, against_judging=True).state = CollectionState.OPEN
+
+
+def show_collection(session: Session, slug: str) -> CollectionView:
+    """One collection with its scale."""
+    return _view(session, find_collection(session, slug))
+
+
+def list_collections(session: Session, visible_to: int | None = None) -> list[CollectionView]:
+    """All collections by slug, or those that the user of that id is a member of."""
+    statement = select(Collection).where(SHOWN).order_by(Collection.slug)
+    if visible_to is not None:
+        statement = statement.where(
+            Collection.id.in_(select(Membership.collection_id).where(Membership.user_id == visible_to))
+        )
+    return [_view(session, collection) for collection in session.scalars(statement)]
+
+
+def count_collection(session: Session, slug: str) -> CollectionCounts:
+    """How many there are of accepted topics, documents, runs in force, and those topics' pool items and judgements."""
+    id_ = find_collection(session, slug).id
+    of_topics = select(func.count()).select_from(Topic).where(Topic.collection_id == id_, ACCEPTED)
+    of_documents = select(func.count(), func.count(Document.body)).where(Document.collection_id == id_)
+    of_runs = select(func.count()).select_from(Run).where(Run.collection_id == id_, IN_FORCE)
+    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == id_, ACCEPTED)
+    judged = select(func.count()).select_from(Judgement).where(Judgement.pool_item_id.in_(items), Judgement.current)
+    documents, with_text = session.execute(of_documents).one()
+    return CollectionCounts(
+        topics=session.scalars(of_topics).one(),
+        documents=documents,
+        documents_with_text=with_text,
+        runs=session.scalars(of_runs).one(),
+        pool_items=session.scalars(select(func.count()).select_from(items.subquery())).one(),
+        judgements=session.scalars(judged).one(),
+    )
+
+
+def _apply(collection: Collection, change: CollectionChange, present: list[GradeMeaning]) -> None:
+    """Put the given settings on the row, after checking that they fit together."""
+    if change.title is not None:
+        if not change.title.strip():
+            raise InvalidValueError("A collection needs a title.")
+        check_free_text(change.title, LONGEST_TITLE)
+        collection.title = change.title.strip()
+    if change.judgements_wanted is not None:
+        if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
+            raise InvalidValueError(
+                "A pool item wants between 1 and %(most)d judgements, not %(given)d.",
+                most=MOST_JUDGEMENTS_WANTED,
+                given=change.judgements_wanted,
+            )
+        collection.judgements_wanted = change.judgements_wanted
+    plain = ("consensus_policy", "relevant_from", "judges_search", "counts_machines", "shows_grades")
+    for name in (*plain, "leaves_out_disputed"):
+        if getattr(change, name) is not None:
+            setattr(collection, name, getattr(change, name))
+    check_relevant_from(collection.relevant_from, change.scale or present)
+
+
+def _check_policy(session: Session, change: CollectionChange) -> None:
+    """Refuse a policy that there is not, by `InvalidValueError`, or that takes the grades of an unknown judge."""
+    if change.consensus_policy is not None:
+        parse_policy(change.consensus_policy)
+        judge = judge_of(change.consensus_policy)
+        if judge is not None:
+            find_user(session, judge)
+
+
+def _check_no_given_grade_leaves(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
+    items = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(Topic.collection_id == collection_id)
+    given = session.scalars(
+        union(
+            select(Judgement.grade).where(Judgement.pool_item_id.in_(items)),
+            # The right answers of test questions and of the training, too.
+            select(PoolItem.known_grade).where(PoolItem.id.in_(items)),
+            select(QualifyingItem.known_grade).where(QualifyingItem.collection_id == collection_id),
+            # What judges in training said, right or not.
+            select(QualifyingAnswer.grade)
+            .join(QualifyingItem, QualifyingItem.id == QualifyingAnswer.qualifying_item_id)
+            .where(QualifyingItem.collection_id == collection_id),
+        )
+    )
+    lost = sorted({value for value in given if value is not None} - {grade.value for grade in scale})
+    if lost:
+        raise ConflictError(
+            "These grades were already given and cannot leave the scale: %(grades)s.", grades=", ".join(map(str, lost))
+        )
+
+
+def _store_scale(session: Session, collection_id: int, scale: Sequence[GradeMeaning]) -> None:
+    session.add_all(
+        Grade(collection_id=collection_id, value=one.value, name=one.name, description=one.description) for one in scale
+    )
+
+
+def _meanings(session: Session, collection_id: int) -> list[GradeMeaning]:
+    return [GradeMeaning(grade.value, grade.name, grade.description) for grade in scale_of(session, collection_id)]
+
+
+def _view(session: Session, collection: Collection) -> CollectionView:
+    return CollectionView(
+        slug=collection.slug,
+        title=collection.title,
+        closed=collection.state == CollectionState.CLOSED,
+        relevant_from=collection.relevant_from,
+        judgements_wanted=collection.judgements_wanted,
+        consensus_policy=collection.consensus_policy,
+        scale=tuple(_meanings(session, collection.id)),
+        terms=collection.terms,
+        submissions_until=collection.submissions_until,
+        submissions_until_written=collection.submissions_until_written,
+        scores_released_at=collection.scores_released_at,
+        scores_shown=ScoresShown(collection.scores_shown),
+        released_version=released_version(session, collection.id, collection.scores_qrels_version),
+        most_documents=collection.most_documents,
+        judges_search=collection.judges_search,
+        judging_mode=JudgingMode(collection.judging_mode),
+        overlap_share=collection.overlap_share,
+        reshow_share=collection.reshow_share,
+        common_items=collection.common_items,
+        counts_machines=collection.counts_machines,
+        shows_grades=collection.shows_grades,
+        leaves_out_disputed=collection.leaves_out_disputed,
+    )

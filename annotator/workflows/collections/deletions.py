@@ -1,0 +1,291 @@
+"""Deleting what was stored by mistake: foreseen with numbers, restorable for a while, then removed for good."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Table, func, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.storage import (
+    Collection,
+    DeletedKind,
+    Deletion,
+    Document,
+    Judgement,
+    LabelFile,
+    Pool,
+    PoolItem,
+    QrelsGrade,
+    QrelsVersion,
+    Topic,
+)
+from annotator.storage.collections.collection import find_topic, lock_collection, lock_open_collection
+from annotator.storage.documents.documents import DOCUMENTS, chunks, document_ids
+from annotator.storage.documents.search import forget_documents
+from annotator.storage.judging.deletable import (
+    count_in_hand,
+    count_rows,
+    counts_of_items,
+    held_items_since,
+    items_of,
+    refuse_in_hand,
+)
+from annotator.storage.judging.duplicates import carry_over_all
+from annotator.storage.judging.label_removal import ImportedLabels, imported_labels, release_labels
+from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.pools import Besides, latest_pool
+from annotator.storage.qrels.qrels_versions import MOST_DIGITS
+from annotator.storage.site.removal import Removal
+from annotator.storage.topics.revisions import raise_topics
+
+# A judgement may still arrive for so long after its document went back: whoever had no network sends it later.
+UNDERWAY = timedelta(days=1)
+TEXTS = ("title", "body", "url", "language", "text_hash", "text_changed_at")
+NAMED_AT_ONCE = 20
+
+POOLS, ITEMS, TOPICS = (cast("Table", model.__table__) for model in (Pool, PoolItem, Topic))
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """What a deletion takes away, and what has to be typed to confirm it, "" when nothing has."""
+
+    kind: DeletedKind
+    subject: str
+    counts: Mapping[str, int]
+    to_type: str = ""
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A deletion that was checked: what it takes, and how."""
+
+    foreseen: Foreseen
+    take: Callable[[Removal], None]
+    topics: tuple[int, ...] = ()
+
+
+def foresee_deletion(
+    session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str], *, at: datetime
+) -> Foreseen:
+    """What a deletion would take away; it changes nothing and raises what `delete_it` does."""
+    return _checked(session, slug, kind, subjects, at).foreseen
+
+
+def delete_it(
+    session: Session,
+    slug: str,
+    kind: DeletedKind,
+    subjects: Sequence[str],
+    *,
+    typed: str | None,
+    by_id: int | None,
+    at: datetime,
+) -> tuple[int, Foreseen]:
+    """Delete a topic, a version of the pool, an import of labels, documents or the collection; the deletion's number.
+
+    `subjects` are the docnos of documents, and one number else. `typed` is the topic's number or the collection's short
+    name where judgements go with it. Raises `ConflictError` for what somebody judged or has in hand, or what a kept
+    version of the qrels has, `InvalidValueError` when `typed` is not what has to be typed, and `NotFoundError`.
+    """
+    work = _checked(session, slug, kind, subjects, at)
+    foreseen = work.foreseen
+    if foreseen.to_type and typed != foreseen.to_type:
+        raise InvalidValueError("To confirm, type “%(wanted)s”. Nothing was deleted.", wanted=foreseen.to_type)
+    collection = lock_collection(session, slug)
+    deletion = Deletion(
+        collection_id=collection.id,
+        kind=kind.value,
+        subject=foreseen.subject,
+        counts=dict(foreseen.counts),
+        deleted_by_id=by_id,
+        deleted_at=at,
+    )
+    session.add(deletion)
+    session.flush()
+    work.take(Removal(session, deletion))
+    session.expire_all()
+    if work.topics:
+        raise_topics(session, work.topics)
+        settle_needs(session, collection.id, work.topics)
+    if kind is DeletedKind.COLLECTION:
+        session.execute(update(Collection).where(Collection.id == deletion.collection_id).values(deleted_at=at))
+    return deletion.id, foreseen
+
+
+def _checked(session: Session, slug: str, kind: DeletedKind, subjects: Sequence[str], at: datetime) -> _Work:
+    if kind is DeletedKind.COLLECTION:
+        return _collection(session, lock_collection(session, slug, against_judging=True), at)
+    collection = lock_open_collection(session, slug, against_judging=True)
+    if kind is DeletedKind.DOCUMENTS:
+        return _documents(session, collection, subjects, at)
+    if len(subjects) != 1:
+        raise InvalidValueError("Name one thing to delete.")
+    of_kind = {DeletedKind.TOPIC: _topic, DeletedKind.POOL: _pool, DeletedKind.LABELS: _labels}[kind]
+    return of_kind(session, collection, subjects[0], at)
+
+
+def _collection(session: Session, collection: Collection, at: datetime) -> _Work:
+    items = items_of(Topic.collection_id == collection.id)
+    refuse_in_hand(session, items, at)
+    counts = {
+        "topics": count_rows(session, select(Topic.id).where(Topic.collection_id == collection.id)),
+        **counts_of_items(session, items),
+    }
+    return _Work(Foreseen(DeletedKind.COLLECTION, "", counts, collection.slug), lambda _: None)
+
+
+def _topic(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
+    topic = find_topic(session, collection.id, number)
+    kept = session.scalar(
+        select(func.max(QrelsVersion.number))
+        .join(QrelsGrade, QrelsGrade.qrels_version_id == QrelsVersion.id)
+        .where(QrelsVersion.collection_id == collection.id, QrelsGrade.topic_id == topic.id)
+    )
+    if kept is not None:
+        raise ConflictError(
+            "Topic %(number)s is in version %(version)d of the qrels, which is kept as it is: drop the topic instead.",
+            number=number,
+            version=kept,
+        )
+    items = items_of(PoolItem.topic_id == topic.id)
+    refuse_in_hand(session, items, at)
+    counts = counts_of_items(session, items)
+    to_type = number if counts["judgements"] else ""
+
+    def take(removal: Removal) -> None:
+        removal.take_out({TOPICS: TOPICS.c.id == topic.id})
+
+    return _Work(Foreseen(DeletedKind.TOPIC, number, counts, to_type), take)
+
+
+def _pool(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
+    pool = session.scalar(
+        select(Pool).where(Pool.collection_id == collection.id, Pool.version == _whole_number(number))
+    )
+    if pool is None:
+        raise NotFoundError("There is no version %(number)s of the pool.", number=number)
+    _refuse_built_on(session, pool)
+    _refuse_kept_from(session, pool)
+    items = items_of(PoolItem.first_pool_id == pool.id)
+    counts = counts_of_items(session, items)
+    if counts["judgements"]:
+        raise ConflictError(
+            "Judgements of documents that came with version %(number)d of the pool: %(count)d. It stays.",
+            number=pool.version,
+            count=counts["judgements"],
+        )
+    refuse_in_hand(session, items, at - UNDERWAY)
+    topics = tuple(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(items)).distinct()))
+
+    def take(removal: Removal) -> None:
+        removal.take_out({POOLS: POOLS.c.id == pool.id})
+
+    return _Work(Foreseen(DeletedKind.POOL, str(pool.version), {"documents": counts["documents"]}), take, topics)
+
+
+def _refuse_built_on(session: Session, pool: Pool) -> None:
+    latest = latest_pool(session, pool.collection_id)
+    if latest is not None and latest.version != pool.version:
+        raise ConflictError(
+            "Version %(latest)d of the pool was made after version %(number)d: delete the newest one first.",
+            latest=latest.version,
+            number=pool.version,
+        )
+
+
+def _refuse_kept_from(session: Session, pool: Pool) -> None:
+    """Refuse what a kept version of the qrels was made from: its sample is part of the scores by that version."""
+    for version in session.scalars(select(QrelsVersion).where(QrelsVersion.collection_id == pool.collection_id)):
+        if version.pool_version == pool.version:
+            raise ConflictError(
+                "Version %(number)d of the qrels, which is kept, was made from version %(pool)d of the pool: that "
+                "stays, too.",
+                number=version.number,
+                pool=pool.version,
+            )
+
+
+def _labels(session: Session, collection: Collection, number: str, at: datetime) -> _Work:
+    file = session.scalar(
+        select(LabelFile).where(LabelFile.collection_id == collection.id, LabelFile.id == _whole_number(number))
+    )
+    if file is None:
+        raise NotFoundError("There is no import of labels %(number)s.", number=number)
+    labels = imported_labels(session, file)
+    pool = _pool_of_import(session, collection, file, labels, at)
+    counts = {"judgements": len(labels.own), "documents": 0}
+    if pool is not None:
+        counts["documents"] = count_rows(session, items_of(PoolItem.first_pool_id == pool.id))
+
+    def take(removal: Removal) -> None:
+        judge_id = file.judge_id
+        release_labels(session, removal, file, labels)
+        carry_over_all(session, collection.id, judge_id)
+        if pool is not None:
+            removal.take_out({POOLS: POOLS.c.id == pool.id})
+
+    return _Work(Foreseen(DeletedKind.LABELS, str(file.id), counts), take, labels.topics)
+
+
+def _pool_of_import(
+    session: Session, collection: Collection, file: LabelFile, labels: ImportedLabels, at: datetime
+) -> Pool | None:
+    """The version of the pool that an import made, if nothing came after it and nobody else judged its documents."""
+    pool = latest_pool(session, collection.id)
+    if pool is None or pool.strategy != Besides.IMPORT or pool.parameters.get("checksum") != file.checksum:
+        return None
+    items = items_of(PoolItem.first_pool_id == pool.id)
+    judged = set(session.scalars(select(Judgement.id).where(Judgement.pool_item_id.in_(items))))
+    is_free = judged <= labels.all_ids and not count_in_hand(session, items, at - UNDERWAY)
+    return pool if is_free else None
+
+
+def _documents(session: Session, collection: Collection, docnos: Sequence[str], at: datetime) -> _Work:
+    ids = document_ids(session, collection.id, docnos)
+    unknown = sorted(set(docnos) - ids.keys())
+    if not docnos or unknown:
+        raise NotFoundError("There is no document “%(docno)s”.", docno=unknown[0] if unknown else "")
+    judged, with_text, topics = _state_of_documents(session, ids, at)
+    if judged:
+        raise ConflictError(
+            "Documents that were judged, or that judges have in hand: %(count)d: %(docnos)s. Nothing was deleted.",
+            count=len(judged),
+            docnos=", ".join(judged[:NAMED_AT_ONCE]),
+        )
+
+    def take(removal: Removal) -> None:
+        for some in chunks(with_text):
+            for name in TEXTS:
+                removal.change(DOCUMENTS.c[name], DOCUMENTS.c.id.in_(some), "" if name == "title" else None)
+        forget_documents(session, with_text)
+
+    subject = docnos[0] if len(docnos) == 1 else str(len(docnos))
+    return _Work(Foreseen(DeletedKind.DOCUMENTS, subject, {"documents": len(with_text)}), take, topics)
+
+
+def _state_of_documents(
+    session: Session, ids: Mapping[str, int], at: datetime
+) -> tuple[list[str], list[int], tuple[int, ...]]:
+    """The docnos of those that cannot go, the ids of those with a text, and the topics in whose pool any are."""
+    judged: list[str] = []
+    with_text: list[int] = []
+    topics: set[int] = set()
+    docnos = {id_: docno for docno, id_ in ids.items()}
+    for some in chunks(sorted(docnos)):
+        items = items_of(PoolItem.document_id.in_(some))
+        busy = select(PoolItem.document_id).where(
+            PoolItem.id.in_(items),
+            PoolItem.id.in_(select(Judgement.pool_item_id)) | PoolItem.id.in_(held_items_since(at - UNDERWAY)),
+        )
+        judged += [docnos[id_] for id_ in session.scalars(busy.distinct())]
+        with_text += session.scalars(select(Document.id).where(Document.id.in_(some), Document.body.is_not(None)))
+        topics |= set(session.scalars(select(PoolItem.topic_id).where(PoolItem.id.in_(items)).distinct()))
+    return sorted(judged), with_text, tuple(sorted(topics))
+
+
+def _whole_number(written: str) -> int:
+    return int(written) if written.isascii() and written.isdecimal() and len(written) <= MOST_DIGITS else 0

@@ -1,0 +1,79 @@
+"""Next year's collection: set up as one that there is, with its scale, its guidelines and, if wanted, its documents."""
+
+from datetime import datetime
+
+from sqlalchemy import insert, literal, select
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.search.search_text import indexed_words
+from annotator.storage import Collection, Document, Grade, GuidelineVersion
+from annotator.storage.collections.collection import (
+    find_collection,
+    latest_guidelines,
+    refuse_unusable_slug,
+    scale_of,
+)
+from annotator.storage.documents.documents import DOCUMENTS, ROWS_AT_ONCE
+from annotator.storage.documents.search import index_documents
+from annotator.storage.runs.run_facts import FactColumn, columns_of
+
+# What is as it was; state, deadline, release and pass mark begin anew.
+KEPT = (
+    "title",
+    "relevant_from",
+    "judgements_wanted",
+    "consensus_policy",
+    "terms",
+    "scores_shown",
+    "most_documents",
+    "judges_search",
+    "judging_mode",
+    "overlap_share",
+    "reshow_share",
+    "common_items",
+    "counts_machines",
+    "shows_grades",
+    "leaves_out_disputed",
+)
+ASKED = ("key", "name", "kind", "unit", "better")  # of what systems cost
+TEXTS = ("docno", "title", "body", "url", "language", "text_hash")
+
+
+def copy_collection(
+    session: Session, slug: str, new_slug: str, *, title: str | None, with_documents: bool, at: datetime
+) -> int:
+    """Begin a collection as another one is set up, without its topics, runs and people; count the documents copied.
+
+    Raises `NotFoundError` when there is no such collection, and `InvalidValueError` and `ConflictError` for a short
+    name that cannot be or is taken.
+    """
+    old = find_collection(session, slug)
+    refuse_unusable_slug(session, new_slug)
+    new = Collection(slug=new_slug, added_at=at, **{name: getattr(old, name) for name in KEPT})
+    new.title = (title or "").strip() or old.title
+    session.add(new)
+    session.flush()
+    for grade in scale_of(session, old.id):
+        session.add(Grade(collection_id=new.id, value=grade.value, name=grade.name, description=grade.description))
+    guidelines = latest_guidelines(session, old.id)
+    if guidelines is not None:
+        session.add(GuidelineVersion(collection_id=new.id, number=1, text=guidelines.text, made_at=at))
+    for column in columns_of(session, old.id):
+        asked = {name: getattr(column, name) for name in ASKED}
+        session.add(FactColumn(collection_id=new.id, added_at=at, **asked))
+    session.flush()
+    return _copy_documents(session, old.id, new.id) if with_documents else 0
+
+
+def _copy_documents(session: Session, old_id: int, new_id: int) -> int:
+    """Those that have a text: what only runs named is named anew when runs come."""
+    columns = [DOCUMENTS.c[name] for name in TEXTS]
+    having = select(literal(new_id), *columns).where(DOCUMENTS.c.collection_id == old_id, DOCUMENTS.c.body.is_not(None))
+    session.execute(insert(DOCUMENTS).from_select(["collection_id", *TEXTS], having.order_by(DOCUMENTS.c.id)))
+    copied = session.execute(
+        select(Document.id, Document.title, Document.body)
+        .where(Document.collection_id == new_id)
+        .order_by(Document.id)
+        .execution_options(yield_per=ROWS_AT_ONCE)
+    )
+    return index_documents(session, ((id_, indexed_words(title, body or "")) for id_, title, body in copied))

@@ -1,0 +1,161 @@
+"""How the work of judging is shared out, what is judged more than once, and what that costs."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError
+from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, PoolItem, Role, Topic
+from annotator.storage.collections.collection import (
+    DEFAULT_POLICIES,
+    EARLIER_DEFAULT_OWNED,
+    find_collection,
+    lock_open_collection,
+    topic_ids,
+)
+from annotator.storage.judging.judge_queue import return_unowned
+from annotator.storage.judging.judging_effort import Effort, judging_effort
+from annotator.storage.pools.needs import settle_needs
+
+WHOLE = 100
+MOST_COMMON_ITEMS = 1_000
+
+
+@dataclass(frozen=True)
+class QueueChange:
+    """What to change; None leaves a thing as it is. Shares are of the documents of each topic, in percent."""
+
+    judging_mode: JudgingMode | None = None
+    overlap_share: int | None = None
+    reshow_share: int | None = None
+    common_items: int | None = None
+
+
+@dataclass(frozen=True)
+class QueueCost:
+    """How many judgements the accepted topics want in all, and of these how many for which reason.
+
+    `for_everyone` and `test_questions` are documents, which each of the `judges` who works on their topic sees;
+    `identical` are documents that take their grade from another with the same text.
+    """
+
+    items: int
+    judgements: int
+    overlap: int
+    for_everyone: int
+    test_questions: int
+    identical: int
+    judges: int
+    reshow_share: int
+
+    @property
+    def all_judgements(self) -> int:
+        """With those of common documents, if every judge works on every topic, and those that are shown again."""
+        once = self.judgements + self.for_everyone * self.judges
+        return once + once * self.reshow_share // WHOLE
+
+
+@dataclass(frozen=True)
+class MoreJudging:
+    """Judgements that settings want more than others did, and how long such judgements take."""
+
+    judgements: int
+    effort: Effort
+
+
+def read_mode(text: str) -> JudgingMode:
+    """The mode of that name; `InvalidValueError` names those that there are."""
+    try:
+        return JudgingMode(text)
+    except ValueError:
+        raise InvalidValueError(
+            "“%(mode)s” is not a way of sharing out the work; there are %(choices)s.",
+            mode=text,
+            choices=", ".join(JudgingMode),
+        ) from None
+
+
+def change_queue(session: Session, slug: str, change: QueueChange) -> str | None:
+    """Change how work is shared out, and give the consensus policy if it becomes another.
+
+    What has been drawn or judged as overlap, or for everyone, stays so.
+
+    What is in the hands of judges who may not have it by a new mode goes back. A consensus policy that is the default
+    of the mode until then becomes that of the new one; any other stays. Raises `InvalidValueError` for a share or
+    number that cannot be and `ConflictError` when the collection is closed.
+    """
+    _check(change)
+    collection = lock_open_collection(session, slug, against_judging=True)
+    before = _of_items(collection)
+    was_shared = collection.judging_mode == JudgingMode.SHARED
+    has_default = _has_default(collection)
+    for name, value in vars(change).items():
+        if value is not None:
+            setattr(collection, name, value)
+    is_shared = collection.judging_mode == JudgingMode.SHARED
+    follows = has_default and is_shared != was_shared
+    policy = DEFAULT_POLICIES[JudgingMode(collection.judging_mode)] if follows else collection.consensus_policy
+    is_another, collection.consensus_policy = policy != collection.consensus_policy, policy
+    # First, for whoever gives something back locks assignments, and then their items.
+    if was_shared and collection.judging_mode == JudgingMode.OWNED:
+        return_unowned(session, collection)
+    if _of_items(collection) != before:
+        settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
+    return policy if is_another else None
+
+
+def _has_default(collection: Collection) -> bool:
+    """Whether the consensus policy is the default of the mode, or was that of an earlier version."""
+    mode = JudgingMode(collection.judging_mode)
+    is_earlier = mode is JudgingMode.OWNED and collection.consensus_policy == EARLIER_DEFAULT_OWNED
+    return is_earlier or collection.consensus_policy == DEFAULT_POLICIES[mode]
+
+
+def queue_cost(session: Session, slug: str) -> QueueCost:
+    """What the present settings come to, for the pool as it is."""
+    collection = find_collection(session, slug)
+    judges = select(func.count()).where(Membership.collection_id == collection.id, Membership.role == Role.JUDGE)
+    counts = session.execute(_counts(collection)).one()
+    return QueueCost(*counts, judges=session.scalars(judges).one(), reshow_share=collection.reshow_share)
+
+
+def more_judging(session: Session, slug: str, before: QueueCost) -> MoreJudging:
+    """What the present settings add to the work of judges, compared with an earlier cost."""
+    more = queue_cost(session, slug).all_judgements - before.all_judgements
+    return MoreJudging(more, judging_effort(session, find_collection(session, slug)))
+
+
+def _of_items(collection: Collection) -> tuple[str, int, int]:
+    """The settings that say how often each item is judged; to bring a large pool into line with them takes a while."""
+    return collection.judging_mode, collection.overlap_share, collection.common_items
+
+
+def _counts(collection: Collection) -> Select[int, int, int, int, int, int]:
+    def those(condition: ColumnElement[bool]) -> ColumnElement[int]:
+        return func.count().filter(condition)
+
+    return (
+        select(
+            func.count(),
+            func.coalesce(func.sum(PoolItem.judgements_wanted), 0),
+            those(PoolItem.is_overlap.is_(True)),
+            those(PoolItem.for_everyone & PoolItem.known_grade.is_(None)),
+            those(PoolItem.known_grade.is_not(None)),
+            those(PoolItem.duplicate_of_id.is_not(None)),
+        )
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection.id, ACCEPTED)
+    )
+
+
+def _check(change: QueueChange) -> None:
+    for share in (change.overlap_share, change.reshow_share):
+        if share is not None and not 0 <= share <= WHOLE:
+            raise InvalidValueError("A share is from 0 to 100 percent, not %(given)d.", given=share)
+    if change.common_items is not None and not 0 <= change.common_items <= MOST_COMMON_ITEMS:
+        raise InvalidValueError(
+            "Of a topic, 0 to %(most)d documents can be for every judge, not %(given)d.",
+            most=MOST_COMMON_ITEMS,
+            given=change.common_items,
+        )

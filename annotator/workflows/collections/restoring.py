@@ -1,0 +1,225 @@
+"""What was deleted: listing it, restoring it, and removing it for good once the time is over."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.search.search_text import indexed_words
+from annotator.storage import Collection, DeletedKind, Deletion, Document, LabelFile, Membership, Role, User
+from annotator.storage.collections.clearing import finish_removals as finish_removals
+from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
+from annotator.storage.documents.documents import DOCUMENTS, chunks
+from annotator.storage.documents.search import index_documents
+from annotator.storage.judging.changed_texts import reopen_for_text
+from annotator.storage.judging.label_removal import recount_taken
+from annotator.storage.pools.needs import settle_needs
+from annotator.storage.site.removal import changed_rows, put_back
+from annotator.storage.topics.revisions import raise_topics
+
+# A deleted collection that is gone for good keeps its line for the audit log, under a short name that nobody can give.
+GONE = "%s~%d"
+
+
+@dataclass(frozen=True)
+class DeletedThing:
+    """Something that can be restored until a moment; no name where it was deleted by command."""
+
+    number: int
+    kind: DeletedKind
+    subject: str
+    counts: Mapping[str, int]
+    by: str | None
+    deleted_at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True)
+class DeletedCollection:
+    """A collection that can be restored until a moment."""
+
+    slug: str
+    title: str
+    deleted_at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True)
+class LabelImport:
+    """A file of labels that was imported, and whose judgements they are."""
+
+    number: int
+    name: str
+    judge: str
+    imported_at: datetime
+
+
+def list_deletions(session: Session, slug: str, *, days: int) -> list[DeletedThing]:
+    """What can be restored in a collection, newest first."""
+    rows = session.execute(
+        select(Deletion, User.name)
+        .outerjoin(User, User.id == Deletion.deleted_by_id)
+        .where(
+            Deletion.collection_id == find_collection(session, slug).id,
+            Deletion.restored_at.is_(None),
+            Deletion.removed_at.is_(None),
+        )
+        .order_by(Deletion.id.desc())
+    )
+    return [
+        DeletedThing(
+            one.id, DeletedKind(one.kind), one.subject, one.counts, by, one.deleted_at, _until(one.deleted_at, days)
+        )
+        for one, by in rows
+    ]
+
+
+def list_label_imports(session: Session, slug: str) -> list[LabelImport]:
+    """The files of labels that were imported, newest first."""
+    rows = session.execute(
+        select(LabelFile, User.name)
+        .join(User, User.id == LabelFile.judge_id)
+        .where(LabelFile.collection_id == find_collection(session, slug).id)
+        .order_by(LabelFile.id.desc())
+    )
+    return [LabelImport(file.id, file.name, judge, file.imported_at) for file, judge in rows]
+
+
+def list_deleted_collections(
+    session: Session, *, days: int, organised_by: int | None = None, only_id: int | None = None
+) -> list[DeletedCollection]:
+    """The collections that can be restored by slug: all, or those that the user of that id organised.
+
+    `only_id` is the collection to which a token is restricted.
+    """
+    statement = select(Collection).where(_can_be_restored()).order_by(Collection.slug)
+    if organised_by is not None:
+        organised = select(Membership.collection_id).where(
+            Membership.user_id == organised_by, Membership.role == Role.ORGANISER
+        )
+        statement = statement.where(Collection.id.in_(organised))
+    if only_id is not None:
+        statement = statement.where(Collection.id == only_id)
+    return [
+        DeletedCollection(one.slug, one.title, one.deleted_at, _until(one.deleted_at, days))
+        for one in session.scalars(statement)
+        if one.deleted_at is not None
+    ]
+
+
+def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) -> DeletedKind:
+    """Put back what was deleted under a number, just as it was.
+
+    Raises `NotFoundError` when there is no such deletion (any more), and `ConflictError` when something that was stored
+    since is in its place.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    deletion = session.scalar(
+        select(Deletion).where(
+            Deletion.id == number,
+            Deletion.collection_id == collection.id,
+            Deletion.restored_at.is_(None),
+            Deletion.removed_at.is_(None),
+        )
+    )
+    if deletion is None:
+        raise NotFoundError("There is nothing of the number %(number)d to be restored.", number=number)
+    kind = DeletedKind(deletion.kind)
+    texts = changed_rows(session, deletion, DOCUMENTS) if kind is DeletedKind.DOCUMENTS else []
+    _refuse_new_texts(session, texts)
+    try:
+        with session.begin_nested():
+            put_back(session, deletion)
+    except IntegrityError as error:
+        raise ConflictError(
+            "It cannot be restored now: what it belongs to was deleted since, or something that was stored since is in "
+            "its place. Delete that, or restore the other first."
+        ) from error
+    deletion.restored_at = at
+    session.flush()
+    session.expire_all()
+    if texts:
+        _index(session, texts)
+        reopen_for_text(session, texts)
+    topics = sorted(topic_ids(session, collection.id).values())
+    recount_taken(session, topics)
+    raise_topics(session, topics)
+    settle_needs(session, collection.id, topics)
+    return kind
+
+
+def restore_collection(
+    session: Session, slug: str, *, at: datetime, organised_by: int | None = None, only_id: int | None = None
+) -> None:
+    """Make a deleted collection found again; `NotFoundError` when there is none, or the user did not organise it."""
+    found = list_deleted_collections(session, days=0, organised_by=organised_by, only_id=only_id)
+    collection = session.scalar(select(Collection).where(Collection.slug == slug, _can_be_restored()).with_for_update())
+    if collection is None or slug not in {one.slug for one in found}:
+        raise NotFoundError("There is no deleted collection “%(slug)s”.", slug=slug)
+    collection.deleted_at = None
+    session.execute(
+        update(Deletion)
+        .where(
+            Deletion.collection_id == collection.id,
+            Deletion.kind == DeletedKind.COLLECTION,
+            Deletion.restored_at.is_(None),
+        )
+        .values(restored_at=at)
+    )
+    session.flush()
+
+
+def begin_removal(session: Session, *, before: datetime, at: datetime) -> int:
+    """Give up for good what was deleted before a moment and was not restored, and count the deletions.
+
+    Their rows are still there, and `finish_removals` removes them, once this is stored.
+    """
+    old = session.scalars(
+        select(Deletion)
+        .where(Deletion.deleted_at < before, Deletion.restored_at.is_(None), Deletion.removed_at.is_(None))
+        .with_for_update()
+    ).all()
+    for deletion in old:
+        deletion.removed_at = at
+        if deletion.kind == DeletedKind.COLLECTION:
+            _give_up_collection(session, deletion.collection_id, at)
+    session.flush()
+    return len(old)
+
+
+def _give_up_collection(session: Session, collection_id: int, at: datetime) -> None:
+    collection = session.get_one(Collection, collection_id)
+    collection.slug = GONE % (collection.slug, collection.id)
+    collection.title = collection.terms = ""
+    collection.being_imported = True
+    others = update(Deletion).where(Deletion.collection_id == collection_id, Deletion.removed_at.is_(None))
+    session.execute(others.values(removed_at=at))
+
+
+def _can_be_restored() -> ColumnElement[bool]:
+    removed = select(Deletion.collection_id).where(
+        Deletion.kind == DeletedKind.COLLECTION, Deletion.removed_at.is_not(None)
+    )
+    return Collection.deleted_at.is_not(None) & Collection.id.not_in(removed)
+
+
+def _refuse_new_texts(session: Session, documents: list[int]) -> None:
+    for some in chunks(documents):
+        has_text = select(func.min(Document.docno)).where(Document.id.in_(some), Document.body.is_not(None))
+        docno = session.scalar(has_text)
+        if docno is not None:
+            raise ConflictError("Document “%(docno)s” has been given a text since.", docno=docno)
+
+
+def _index(session: Session, documents: list[int]) -> None:
+    for some in chunks(documents):
+        texts = session.execute(select(Document.id, Document.title, Document.body).where(Document.id.in_(some)))
+        index_documents(session, [(id_, indexed_words(title, body or "")) for id_, title, body in texts])
+
+
+def _until(deleted_at: datetime, days: int) -> datetime:
+    return deleted_at + timedelta(days=days)

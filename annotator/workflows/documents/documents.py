@@ -1,0 +1,221 @@
+"""Documents: read files of them, store their texts, say which of the pool have none."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, func, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, Problems
+from annotator.evaluation.formats.document_formats import ParsedDocument, parse_documents
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.search.search_text import indexed_words
+from annotator.files import InputFile
+from annotator.storage import ACCEPTED, Document, PoolItem, Topic
+from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
+from annotator.storage.documents.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
+from annotator.storage.documents.search import forget_documents, index_documents
+from annotator.storage.judging.changed_texts import note_new_texts, reopen_for_text
+from annotator.storage.pools.needs import settle_documents
+from annotator.storage.site.rows import insert_rows
+
+TEXT_COLUMNS = ("title", "body", "url", "language", "text_hash")
+FIELDS = ("docno", "title", "body", "url", "language")
+
+
+@dataclass(frozen=True)
+class DocumentImport:
+    """What an import of documents came to; `filled` had a row without text, `changed` had another text."""
+
+    added: int
+    filled: int
+    changed: int
+    unchanged: int
+
+
+@dataclass(frozen=True)
+class MissingDocument:
+    """A document of the pool that has no text yet, with the topics that want it."""
+
+    docno: str
+    topics: tuple[str, ...]
+
+
+def parse_fields(mappings: Sequence[str]) -> dict[str, str]:
+    """Read `OURS=THEIRS` mappings of JSONL keys, such as `body=text`, into {ours: theirs}."""
+    fields: dict[str, str] = {}
+    for mapping in mappings:
+        ours, separator, theirs = mapping.partition("=")
+        if ours not in FIELDS or not separator or not theirs:
+            raise InvalidValueError(
+                "“%(mapping)s” is not a field mapping: write OURS=THEIRS, where ours is one of %(fields)s.",
+                mapping=mapping,
+                fields=", ".join(FIELDS),
+            )
+        fields[ours] = theirs
+    return fields
+
+
+# The columns of a document that its text brings.
+_Row = dict[str, str | None]
+
+
+class _Stored(NamedTuple):
+    """What tells whether a document that comes again has changed."""
+
+    text_hash: str | None
+    url: str | None
+    language: str | None
+
+
+def read_documents(
+    files: Sequence[InputFile], *, fields: Mapping[str, str], unpacked_limit: int
+) -> list[ParsedDocument]:
+    """Parse files of documents; `FileRefusedError` lists everything wrong with any of them."""
+    problems = Problems()
+    documents: dict[str, ParsedDocument] = {}
+    for file in files:
+        text = unpack_into(problems, file.name, file.content, unpacked_limit)
+        if text is None:
+            continue
+        for document in parse_documents(file.name, text, problems, fields=fields) or ():
+            if documents.setdefault(document.docno, document) is not document:
+                problems.add(file.name, document.line, "Document %(docno)s was given before.", docno=document.docno)
+    problems.refuse_if_any()
+    return list(documents.values())
+
+
+def import_documents(
+    session: Session,
+    slug: str,
+    documents: Sequence[ParsedDocument],
+    *,
+    at: datetime | None = None,
+    index_at_once: bool = True,
+) -> DocumentImport:
+    """Store texts; a document that is there already takes the new text.
+
+    Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
+    is found out anew. `at` is noted with each whose text changes, or a later moment if it was still drawn with its old
+    text then, so that what was judged before can be told. Without `index_at_once` no search finds the new texts until
+    the caller or a worker has indexed them; see `indexing`.
+    """
+    # Before the first statement, which takes the lock.
+    words = _words(documents) if index_at_once else {}
+    collection = lock_open_collection(session, slug)
+    known = document_ids(session, collection.id, [document.docno for document in documents])
+    stored = _stored_documents(session, collection.id) if known else {}
+    new, replaced, unchanged = _sort_out(documents, known, stored)
+    for docno in unchanged:
+        words.pop(docno, None)
+    rows = [(collection.id, docno, *row.values()) for docno, row in new.items()]
+    insert_rows(session, DOCUMENTS, ("collection_id", "docno", *TEXT_COLUMNS), rows, at_once=ROWS_AT_ONCE)
+    if replaced:
+        session.execute(update(Document), [{"id": id_, **row} for id_, row in replaced.items()])
+    forget_documents(session, list(replaced))
+    if words:
+        ids = document_ids(session, collection.id, words)
+        index_documents(session, ((ids[docno], its_words) for docno, its_words in words.items()))
+    filled = [id_ for id_ in replaced if stored[id_].text_hash is None]
+    rewritten = [id_ for id_ in replaced if stored[id_].text_hash not in {None, replaced[id_]["text_hash"]}]
+    if filled or rewritten:
+        # Judges went on until here, with the texts of before; now they wait until they can have the new ones.
+        lock_collection(session, slug, against_judging=True)
+        note_new_texts(session, rewritten, at)
+        reopen_for_text(session, filled)
+    settle_documents(session, collection.id, list(replaced))
+    return DocumentImport(len(new), len(filled), len(replaced) - len(filled), len(unchanged))
+
+
+def _sort_out(
+    documents: Sequence[ParsedDocument], known: Mapping[str, int], stored: Mapping[int, _Stored]
+) -> tuple[dict[str, _Row], dict[int, _Row], list[str]]:
+    """What to store by docno, what to put in the place of which document, and the docnos of what is the same."""
+    new: dict[str, _Row] = {}
+    replaced: dict[int, _Row] = {}
+    unchanged: list[str] = []
+    for document in documents:
+        row = _row(document)
+        id_ = known.get(document.docno)
+        if id_ is None:
+            new[document.docno] = row
+        elif stored[id_] == (row["text_hash"], row["url"], row["language"]):
+            unchanged.append(document.docno)
+        else:
+            replaced[id_] = row
+    return new, replaced, unchanged
+
+
+def index_collection(session: Session, slug: str) -> int:
+    """Put every document that has a text into the search index anew, and count them.
+
+    Imports keep the index in step; a newer Python may know more letters than the one that made it.
+    """
+    collection = lock_collection(session, slug)
+    has_text = (Document.collection_id == collection.id) & Document.body.is_not(None)
+    # Locked, as whoever indexes what is not indexed yet locks them.
+    locked = select(Document.id).where(has_text).with_for_update(key_share=True)
+    forget_documents(session, list(session.scalars(locked)))
+    texts = session.execute(
+        select(Document.id, Document.title, Document.body)
+        .where(has_text)
+        .order_by(Document.id)
+        .execution_options(yield_per=ROWS_AT_ONCE)
+    )
+    return index_documents(session, ((id_, indexed_words(title, body or "")) for id_, title, body in texts))
+
+
+def missing_documents(session: Session, slug: str) -> list[MissingDocument]:
+    """The documents without text that are pooled for accepted topics, by docno: what is still to be imported."""
+    topics: dict[str, list[str]] = {}
+    for docno, number in session.execute(
+        _without_text(find_collection(session, slug).id, Document.docno, Topic.number)
+    ):
+        topics.setdefault(docno, []).append(number)
+    return [MissingDocument(docno, tuple(sorted(topics[docno], key=natural_order))) for docno in sorted(topics)]
+
+
+def count_missing_documents(session: Session, slug: str) -> int:
+    """How many documents `missing_documents` lists."""
+    without_text = _without_text(find_collection(session, slug).id, Document.id).distinct().subquery()
+    return session.scalar(select(func.count()).select_from(without_text)) or 0
+
+
+def _without_text(collection_id: int, *columns: Any) -> Select[Any]:  # noqa: ANN401 - SQLAlchemy's columns
+    """Select from documents without text and the pool items of accepted topics that they are.
+
+    From topic to pool item to document: a condition on the document's collection, or an order, would have SQLite go
+    through all documents of the collection, and for each through the topics.
+    """
+    return (
+        select(*columns)
+        .select_from(Topic)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, Document.body.is_(None))
+    )
+
+
+def _words(documents: Sequence[ParsedDocument]) -> dict[str, str]:
+    """Docno → what the document is found by."""
+    return {document.docno: indexed_words(document.title, document.body) for document in documents}
+
+
+def _stored_documents(session: Session, collection_id: int) -> dict[int, _Stored]:
+    rows = session.execute(
+        select(Document.id, Document.text_hash, Document.url, Document.language).where(
+            Document.collection_id == collection_id
+        )
+    )
+    return {id_: _Stored(text_hash, url, language) for id_, text_hash, url, language in rows}
+
+
+def _row(document: ParsedDocument) -> _Row:
+    """The `TEXT_COLUMNS` of a document that has text; the hash is the same for the same title and body."""
+    text_hash = hashlib.sha256(f"{document.title}\0{document.body}".encode()).hexdigest()
+    values = (document.title, document.body, document.url, document.language, text_hash)
+    return dict(zip(TEXT_COLUMNS, values, strict=True))

@@ -1,0 +1,171 @@
+"""Search the corpus: what a query finds, as an organiser and as a judge may see it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError
+from annotator.evaluation.search.search_query import any_word_of as any_word_of
+from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_snippets import Part, mark, snippet
+from annotator.evaluation.search.search_text import Phrase, plain_text
+from annotator.evaluation.search.search_tree import Query, asked_in, folded, fts5_of, tsquery_of
+from annotator.storage import ACCEPTED, Document, Judgement, PoolItem
+from annotator.storage.collections.collection import find_collection, find_topic
+from annotator.storage.documents.search import (
+    FoundText,
+    Wanted,
+    find_words,
+    has_all,
+    has_any,
+    has_phrase,
+    pooled_items,
+)
+from annotator.storage.documents.search import refuse_judges_unless as refuse_judges_unless
+from annotator.storage.judging.judging import Decision
+
+
+@dataclass(frozen=True)
+class FoundDocument:
+    """A document that a query finds, as an organiser sees it; `pooled`: for the topic that was searched for."""
+
+    docno: str
+    title: tuple[Part, ...]
+    snippet: tuple[Part, ...]
+    language: str | None
+    pooled: bool
+
+
+@dataclass(frozen=True)
+class SearchPage:
+    """Some of the documents that a query finds, best first, and how many there are in all."""
+
+    total: int
+    hits: tuple[FoundDocument, ...]
+
+
+@dataclass(frozen=True)
+class FoundToJudge:
+    """A document that a query finds, as a judge sees it: nothing of the pool, the runs or others.
+
+    `decision` and `assignment_id` are their own when they have judged it for the topic.
+    """
+
+    docno: str
+    title: tuple[Part, ...]
+    snippet: tuple[Part, ...]
+    language: str | None
+    decision: Decision | None
+    assignment_id: int | None
+
+
+@dataclass(frozen=True)
+class JudgesSearchPage:
+    """Some of the documents that a judge's query finds, best first, and how many there are in all."""
+
+    total: int
+    hits: tuple[FoundToJudge, ...]
+
+
+@dataclass(frozen=True)
+class OpenedDocument:
+    """One document of the corpus, for reading."""
+
+    docno: str
+    title: str
+    body: str
+    url: str | None
+    language: str | None
+
+
+@dataclass(frozen=True)
+class _Found:
+    total: int
+    texts: Sequence[FoundText]
+    phrases: tuple[Phrase, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        """The documents."""
+        return [text.id for text in self.texts]
+
+    def parts(self, text: FoundText) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+        """Title and snippet."""
+        return mark(text.title, self.phrases), snippet(plain_text(text.body), self.phrases)
+
+
+def find_documents(
+    session: Session, slug: str, query: str, *, topic: str | None = None, first: int = 0, most: int = 20
+) -> SearchPage:
+    """Up to `most` documents that a query finds, from place `first` (from 0) on, for an organiser.
+
+    Raises `InvalidValueError` for a query that is none, `NotFoundError` for an unknown topic.
+    """
+    collection = find_collection(session, slug)
+    topic_id = find_topic(session, collection.id, topic).id if topic is not None else None
+    found = _find(session, collection.id, query, first, most)
+    pooled = pooled_items(session, topic_id, found.ids) if topic_id is not None else {}
+    hits = (FoundDocument(text.docno, *found.parts(text), text.language, text.id in pooled) for text in found.texts)
+    return SearchPage(found.total, tuple(hits))
+
+
+def find_to_judge(
+    session: Session, slug: str, query: str, *, topic: str, judge_id: int, first: int = 0, most: int = 20
+) -> JudgesSearchPage:
+    """The same for a judge: raises `NotAllowedError` unless the organiser lets judges search."""
+    collection = find_collection(session, slug)
+    refuse_judges_unless(judges_search=collection.judges_search)
+    topic_id = find_topic(session, collection.id, topic, ACCEPTED).id
+    found = _find(session, collection.id, query, first, most)
+    own = _own_judgements(session, topic_id, judge_id, found.ids)
+    hits = tuple(_to_judge(found, text, own.get(text.id)) for text in found.texts)
+    return JudgesSearchPage(found.total, hits)
+
+
+def open_document(session: Session, slug: str, docno: str) -> OpenedDocument:
+    """One document that has a text; `NotFoundError` when there is none of that docno."""
+    document = session.scalar(
+        select(Document).where(
+            Document.collection_id == find_collection(session, slug).id,
+            Document.docno == docno,
+            Document.body.is_not(None),
+        )
+    )
+    if document is None:
+        raise NotFoundError("There is no document “%(docno)s” with a text in this collection.", docno=docno)
+    return OpenedDocument(document.docno, document.title, document.body or "", document.url, document.language)
+
+
+def _find(session: Session, collection_id: int, text: str, first: int, most: int) -> _Found:
+    query = parse_query(text)
+    total, texts = find_words(session, collection_id, _wanted(query), first=first, most=most)
+    return _Found(total, texts, tuple(asked.phrase for asked in asked_in(query, also_without=False)))
+
+
+def _wanted(query: Query) -> Wanted:
+    exact = folded(query, has_phrase, has_all, has_any)
+    return Wanted(fts5_of(query), tsquery_of(query), exact)
+
+
+def _to_judge(found: _Found, text: FoundText, own: Judgement | None) -> FoundToJudge:
+    decision, assignment_id = (Decision.of(own), own.assignment_id) if own is not None else (None, None)
+    return FoundToJudge(text.docno, *found.parts(text), text.language, decision, assignment_id)
+
+
+def _own_judgements(
+    session: Session, topic_id: int, judge_id: int, document_ids: Sequence[int]
+) -> dict[int, Judgement]:
+    """Document id → what this judge said of it last for the topic."""
+    rows = session.execute(
+        select(PoolItem.document_id, Judgement)
+        .join(Judgement, Judgement.pool_item_id == PoolItem.id)
+        .where(
+            PoolItem.topic_id == topic_id,
+            PoolItem.document_id.in_(document_ids),
+            Judgement.judge_id == judge_id,
+            Judgement.current,
+        )
+    )
+    return {document_id: judgement for document_id, judgement in rows}

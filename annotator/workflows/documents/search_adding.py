@@ -1,0 +1,229 @@
+"""Add what a search found to the pool, or judge it at once: runs are not the only seeds of a pool."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import exists, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.pooling.ordering import judging_order
+from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_tree import Query, folded, fts5_of, tsquery_of
+from annotator.storage import (
+    ACCEPTED,
+    Assignment,
+    AssignmentState,
+    Collection,
+    Contribution,
+    Document,
+    Pool,
+    Purpose,
+    Topic,
+    User,
+)
+from annotator.storage.collections.collection import (
+    find_topic,
+    lock_collection,
+    lock_open_collection,
+    refuse_closed_judging,
+)
+from annotator.storage.documents.documents import chunks, docnos_of, document_ids
+from annotator.storage.documents.search import (
+    Wanted,
+    found_among,
+    has_all,
+    has_any,
+    has_phrase,
+    pooled_items,
+    refuse_judges_unless,
+)
+from annotator.storage.judging.conditions import DECIDES
+from annotator.storage.judging.drawing import note_text_shown
+from annotator.storage.judging.duplicates import standing_item
+from annotator.storage.judging.judging import give_back, lend
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.pool_growth import NewItem, insert_items
+from annotator.storage.pools.pools import Besides, latest_pool, next_pool, next_seed
+
+# Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
+# what anybody finds within a working day of the version's beginning goes into one, as long as it is the newest. Who
+# searched for what stands with each item.
+SESSION = timedelta(hours=8)
+MOST_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class AddedItems:
+    """What adding documents to the pool came to; `version` is the version now in force."""
+
+    version: int
+    added: int
+    already_pooled: int
+
+
+def add_found(
+    session: Session, slug: str, *, topic: str, docnos: Sequence[str], query: str, actor_id: int | None, at: datetime
+) -> AddedItems:
+    """Pool documents that a person found for a topic; that the person found them is kept of every one of them.
+
+    What is pooled already stays as it is. Raises `InvalidValueError` for no documents, a query that is none, or one
+    that does not find them; `NotFoundError` for a topic that is not an accepted one and for documents without text;
+    `ConflictError` when the collection is closed.
+    """
+    asked = parse_query(query)
+    if not 1 <= len(docnos) <= MOST_AT_ONCE:
+        raise InvalidValueError(
+            "Choose 1 to %(most)d documents to add, not %(count)d.", most=MOST_AT_ONCE, count=len(docnos)
+        )
+    collection = lock_open_collection(session, slug)
+    wanted = find_topic(session, collection.id, topic, ACCEPTED)
+    ids = _ids_with_text(session, collection.id, docnos)
+    _refuse_not_found(session, collection.id, asked, docnos_of(session, ids))
+    known = pooled_items(session, wanted.id, ids)
+    _pool(session, collection, wanted, ids, str(asked), actor_id, at)
+    latest = latest_pool(session, collection.id)
+    return AddedItems(latest.version if latest else 0, len(ids) - len(known), len(known))
+
+
+def take_for_judging(
+    session: Session, slug: str, *, topic: str, docno: str, query: str, judge_id: int, now: datetime
+) -> int:
+    """Hand a judge the document they found, pooled first if need be; the assignment to open.
+
+    Of documents with the same text it is the one that is judged for all. One they hold or have judged already is opened
+    again, and one that wants no further judgement gets one more: a refusal would tell that others have it. Who compares
+    how much waits for them before and after can still tell a document that joined the pool from one that was in it.
+    Raises what `add_found` does, `NotAllowedError` unless the organiser lets judges search, and `ConflictError` for
+    what they were given to decide, as adjudicators; nothing is stored then.
+    """
+    asked = parse_query(query)
+    collection = lock_collection(session, slug)
+    refuse_closed_judging(session, collection.id)
+    refuse_judges_unless(judges_search=collection.judges_search)
+    wanted = find_topic(session, collection.id, topic, ACCEPTED)
+    [document_id] = _ids_with_text(session, collection.id, [docno])
+    _refuse_not_found(session, collection.id, asked, {document_id: docno})
+    give_back(session, Assignment.lease_until < now)
+    item_id = _pool(session, collection, wanted, [document_id], str(asked), judge_id, now)[document_id]
+    return _hold(session, standing_item(session, item_id), judge_id, now)
+
+
+def searcher_id(session: Session, name: str) -> int:
+    """The account of the person who searched; `NotFoundError` when there is none of that name."""
+    return find_user(session, name).id
+
+
+def _ids_with_text(session: Session, collection_id: int, docnos: Sequence[str]) -> list[int]:
+    """The ids of documents, each once, in the order given; `NotFoundError` names the first that has no text."""
+    ids = document_ids(session, collection_id, docnos)
+    with_text = {
+        id_
+        for chunk in chunks(list(ids.values()))
+        for id_ in session.scalars(select(Document.id).where(Document.id.in_(chunk), Document.body.is_not(None)))
+    }
+    for docno in docnos:
+        if ids.get(docno) not in with_text:
+            raise NotFoundError("There is no document “%(docno)s” with a text in this collection.", docno=docno)
+    return list(dict.fromkeys(ids[docno] for docno in docnos))
+
+
+def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: Mapping[int, str]) -> None:
+    """Name the first of these documents (id → docno) that the query does not find."""
+    found = found_among(session, collection_id, _wanted(query), ids)
+    for id_, docno in ids.items():
+        if id_ not in found:
+            raise InvalidValueError(
+                "“%(query)s” does not find document “%(docno)s”: search again, and choose from what is found.",
+                query=query,
+                docno=docno,
+            )
+
+
+def _wanted(query: Query) -> Wanted:
+    exact = folded(query, has_phrase, has_all, has_any)
+    return Wanted(fts5_of(query), tsquery_of(query), exact)
+
+
+def _pool(
+    session: Session,
+    collection: Collection,
+    topic: Topic,
+    document_ids: Sequence[int],
+    query: str,
+    actor_id: int | None,
+    at: datetime,
+) -> dict[int, int]:
+    """Pool what is not pooled yet, and note of each document that this person found it by this query, once.
+
+    Document id → pool item id.
+    """
+    known = pooled_items(session, topic.id, document_ids)
+    fresh = [id_ for id_ in document_ids if id_ not in known]
+    pool = _search_version(session, collection.id, query, actor_id, at, adds=bool(fresh))
+    if fresh:
+        docnos = docnos_of(session, fresh)
+        priorities = judging_order([docnos[id_] for id_ in fresh], pool.seed, topic.number).tolist()
+        items = [NewItem(topic.id, id_, priority) for id_, priority in zip(fresh, priorities, strict=True)]
+        insert_items(session, pool, items, judgements_wanted=collection.judgements_wanted)
+        known |= pooled_items(session, topic.id, fresh)
+    noted = session.scalars(
+        select(Contribution.pool_item_id).where(
+            Contribution.pool_item_id.in_(known.values()),
+            Contribution.searched_by_id.is_not_distinct_from(actor_id),
+            Contribution.query == query,
+        )
+    ).all()
+    rows = [
+        {"pool_item_id": item_id, "pool_id": pool.id, "searched_by_id": actor_id, "query": query}
+        for item_id in known.values()
+        if item_id not in noted
+    ]
+    if rows:
+        session.execute(insert(Contribution), rows)
+    return known
+
+
+def _search_version(
+    session: Session, collection_id: int, query: str, actor_id: int | None, at: datetime, *, adds: bool
+) -> Pool:
+    """The version that a search belongs to: the newest when it may go on or nothing is added, else a new one."""
+    latest = latest_pool(session, collection_id)
+    if latest is not None and (not adds or (latest.strategy == Besides.SEARCH and at - latest.built_at < SESSION)):
+        if adds and query not in latest.parameters["queries"]:
+            latest.parameters = {"queries": [*latest.parameters["queries"], query]}
+        return latest
+    return next_pool(
+        session,
+        collection_id,
+        strategy=Besides.SEARCH,
+        parameters={"queries": [query]},
+        seed=next_seed(session, collection_id),
+        built_by_id=actor_id,
+        built_at=at,
+    )
+
+
+def _hold(session: Session, item_id: int, judge_id: int, now: datetime) -> int:
+    """The judge's assignment of an item, a new one when there is none, be the item taken by others or not.
+
+    Raises `ConflictError` for one that they were ever given to decide.
+    """
+    # A judge in two tabs takes in one after the other.
+    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+    decides = exists().where(Assignment.pool_item_id == item_id, Assignment.judge_id == judge_id, DECIDES)
+    if session.scalar(select(decides)):
+        raise ConflictError("You were given this document as an adjudicator, to decide on: it is not yours to judge.")
+    own = select(Assignment.id).where(
+        Assignment.pool_item_id == item_id,
+        Assignment.judge_id == judge_id,
+        Assignment.state != AssignmentState.RETURNED,
+        Assignment.purpose != Purpose.RE_SHOWN,
+    )
+    held = session.scalar(own)
+    if held is not None:
+        note_text_shown(session, [held])
+        return held
+    lend(session, [item_id], judge_id, now)
+    return session.scalars(own).one()

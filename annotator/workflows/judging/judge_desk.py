@@ -1,0 +1,107 @@
+"""What a judge writes beside the documents of a topic: a note of what counts as relevant, and words to be marked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.storage import Topic, TopicMark, TopicNote, TopicState, User
+from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
+from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes
+
+LONGEST_NOTE = 10_000
+MOST_MARKS = 50
+LONGEST_MARK = 100
+SHOWN_TO_JUDGES = Topic.state != TopicState.DRAFT
+
+
+@dataclass(frozen=True)
+class Desk:
+    """A topic with what one judge wrote beside it."""
+
+    number: str
+    title: str
+    language: str | None
+    note: str
+    marks: tuple[str, ...]
+
+
+def show_desk(session: Session, slug: str, number: str, judge_id: int) -> Desk:
+    """What this judge wrote beside a topic; `NotFoundError` when there is no such topic for judges."""
+    topic = _topic(session, slug, number)
+    note, marks = note_of(session, topic.id, judge_id), marks_of(session, topic.id, judge_id)
+    return Desk(topic.number, topic.title, topic.language, note, tuple(marks))
+
+
+def save_note(session: Session, slug: str, number: str, judge_id: int, text: str, *, changed_at: datetime) -> None:
+    """Keep a judge's note of a topic, an empty one meaning none; the same text again changes nothing.
+
+    Raises `NotFoundError`, `InvalidValueError` for a text too long, and `ConflictError` when judging has ended.
+    """
+    topic = _open_topic(session, slug, number)
+    check_free_text(text, LONGEST_NOTE)
+    _one_at_a_time(session, judge_id)
+    note = session.get(TopicNote, (topic.id, judge_id))
+    if not text.strip():
+        if note is not None:
+            session.delete(note)
+    elif note is None:
+        session.add(TopicNote(topic_id=topic.id, judge_id=judge_id, text=text, changed_at=changed_at))
+    elif note.text != text:
+        note.text, note.changed_at = text, changed_at
+
+
+def save_marks(session: Session, slug: str, number: str, judge_id: int, words: Sequence[str]) -> None:
+    """Keep the words that a judge wants marked in the documents of a topic, in place of those before; errors likewise.
+
+    Blanks around them are dropped, and so is what is there already in other letters, capital or small.
+    """
+    topic = _open_topic(session, slug, number)
+    marks = _marks(words)
+    _one_at_a_time(session, judge_id)
+    session.execute(delete(TopicMark).where(TopicMark.topic_id == topic.id, TopicMark.judge_id == judge_id))
+    rows = [
+        {"topic_id": topic.id, "judge_id": judge_id, "words": mark, "position": position}
+        for position, mark in enumerate(marks)
+    ]
+    if rows:
+        session.execute(insert(TopicMark), rows)
+
+
+def list_notes(session: Session, slug: str) -> list[NoteRow]:
+    """The notes of every judge, by topic, for the organisers."""
+    rows = topic_notes(session, find_collection(session, slug).id)
+    return sorted(rows, key=lambda row: (natural_order(row.topic), row.judge))
+
+
+def _topic(session: Session, slug: str, number: str) -> Topic:
+    return find_topic(session, find_collection(session, slug).id, number, SHOWN_TO_JUDGES)
+
+
+def _open_topic(session: Session, slug: str, number: str) -> Topic:
+    collection = find_collection(session, slug)
+    refuse_closed_judging(session, collection.id)
+    return find_topic(session, collection.id, number, SHOWN_TO_JUDGES)
+
+
+def _one_at_a_time(session: Session, judge_id: int) -> None:
+    """Let what a judge sends from two tabs come one after the other, so that neither finds the other's row new."""
+    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+
+
+def _marks(words: Sequence[str]) -> list[str]:
+    marks: dict[str, str] = {}
+    for mark in (" ".join(each.split()) for each in words):
+        check_free_text(mark, LONGEST_MARK)
+        if mark:
+            marks.setdefault(mark.casefold(), mark)
+    if len(marks) > MOST_MARKS:
+        raise InvalidValueError(
+            "At most %(most)d words can be marked in a topic; these are %(count)d.", most=MOST_MARKS, count=len(marks)
+        )
+    return list(marks.values())

@@ -1,0 +1,291 @@
+"""Labels from elsewhere (assessors, a crowd, a machine) come in as the judgements of one judge."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import Problem, Problems
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.pooling.ordering import judging_order
+from annotator.evaluation.qrels.label_problems import (
+    note_decided,
+    note_drafts,
+    note_kept_apart,
+    note_lost_grades,
+    note_outside_pool,
+    note_outside_pool_of_dropped,
+)
+from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow, readable_rows
+from annotator.files import InputFile
+from annotator.storage import (
+    ACCEPTED,
+    DROPPED,
+    Collection,
+    LabelFile,
+    Topic,
+    TopicState,
+    User,
+    UserKind,
+)
+from annotator.storage.agreement.machines import MachineFacts, find_or_add_labeller
+from annotator.storage.collections.collection import (
+    find_open_collection,
+    lock_open_collection,
+    scale_of,
+    topic_ids,
+)
+from annotator.storage.documents.documents import document_ids, find_or_add_documents
+from annotator.storage.judging.conditions import OF_A_FILE
+from annotator.storage.judging.labels import (
+    OUTSIDE_SCALE,
+    NewLabel,
+    append_labels,
+    given_to_decide,
+    said_by,
+)
+from annotator.storage.people.accounts import refuse_person_elsewhere
+from annotator.storage.pools.pool_growth import add_pool_items, insert_imported
+from annotator.storage.pools.pools import Besides, next_pool, next_seed, pool_item_ids
+
+
+@dataclass(frozen=True)
+class CheckedJudgements:
+    """A file of labels that was read without a problem; labels of machines that are no grades stand apart."""
+
+    name: str
+    checksum: str
+    rows: tuple[QrelsRow, ...]
+    outside: tuple[QrelsRow, ...] = ()
+
+    @property
+    def labels(self) -> tuple[QrelsRow, ...]:
+        """All of them, those that are no grades last."""
+        return (*self.rows, *self.outside)
+
+    @property
+    def unjudged(self) -> int:
+        """How many rows say -1."""
+        return sum(row.grade == UNJUDGED for row in self.rows)
+
+    def problems_outside(self) -> tuple[Problem, ...]:
+        """List the labels outside the scale, the first hundred of them, with their lines."""
+        problems = Problems()
+        note_kept_apart(self.name, self.outside, problems)
+        return problems.by_file()
+
+
+@dataclass(frozen=True)
+class JudgementImport:
+    """What an import of labels came to.
+
+    `known` rows say nothing new, `unjudged` say -1, `pooled` joined the pool; `outside` are no grades of the scale.
+    """
+
+    added: int
+    changed: int
+    known: int
+    unjudged: int
+    pooled: int
+    outside: int = 0
+
+
+def check_judgements(
+    session: Session,
+    slug: str,
+    file: InputFile,
+    *,
+    add_to_pool: bool = False,
+    by_machine: bool = False,
+    unpacked_limit: int,
+) -> CheckedJudgements:
+    """Read a qrels file against the collection and store nothing.
+
+    Raises `FileRefusedError` with every problem: its form, its topics, grades outside the scale, and documents outside
+    the pool, unless they are to be added; those of a dropped topic never are. What a machine says outside the scale is
+    no problem.
+    """
+    collection = find_open_collection(session, slug)
+    topics = topic_ids(session, collection.id)
+    grades = [grade.value for grade in scale_of(session, collection.id)]
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    rows = []
+    if text is not None:
+        rows = readable_rows(file.name, text, problems, topics=topics, grades=grades, takes_labels=by_machine)
+    note_drafts(file.name, rows, topic_ids(session, collection.id, Topic.state == TopicState.DRAFT), problems)
+    dropped = topic_ids(session, collection.id, DROPPED)
+    accepted = {} if add_to_pool else topic_ids(session, collection.id, ACCEPTED)
+    outside_pool = _outside_pool(session, collection.id, dropped | accepted, rows)
+    note_outside_pool_of_dropped(file.name, (row for row in outside_pool if row.topic in dropped), problems)
+    note_outside_pool(file.name, (row for row in outside_pool if row.topic in accepted), problems)
+    problems.refuse_if_any()
+    inside = tuple(row for row in rows if row.label is None)
+    outside = tuple(row for row in rows if row.label is not None)
+    return CheckedJudgements(file.name, hashlib.sha256(file.content).hexdigest(), inside, outside)
+
+
+def store_judgements(
+    session: Session,
+    slug: str,
+    checked: CheckedJudgements,
+    *,
+    judge: str,
+    machine: MachineFacts | None = None,
+    added_at: datetime,
+) -> JudgementImport:
+    """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
+
+    Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
+    before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
+    label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
+    wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
+    `ConflictError` when the judge is known as something else or is a person who is no member, and `FileRefusedError`
+    for documents on which that judge decides as an adjudicator.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    _check_still_fitting(session, collection.id, checked)
+    user = find_or_add_labeller(session, judge, machine, added_at)
+    refuse_person_elsewhere(session, collection.id, user)
+    outside = len(checked.outside)
+    if _was_taken_in(session, collection.id, user.id, checked, added_at):
+        known = len(checked.labels) - checked.unjudged
+        return JudgementImport(added=0, changed=0, known=known, unjudged=checked.unjudged, pooled=0, outside=outside)
+    pairs = _pairs(session, collection.id, checked.labels)
+    _refuse_decided(session, collection.id, user, checked, pairs)
+    items = pool_item_ids(session, collection.id)
+    strangers = sorted(set(pairs) - items.keys())
+    if strangers:
+        items |= _pool(session, collection, strangers, checked, judge, added_at)
+    labels = _labels(
+        f"{OF_A_FILE}{collection.id}-{user.id}-{checked.checksum[:24]}", checked, [items[one] for one in pairs]
+    )
+    added, changed = _append(session, collection.id, user, labels, added_at)
+    return JudgementImport(
+        added=added,
+        changed=changed,
+        known=len(labels) - added - changed,
+        unjudged=checked.unjudged,
+        pooled=len(strangers),
+        outside=outside,
+    )
+
+
+def is_new_judge(session: Session, name: str) -> bool:
+    """Whether labels of this judge would make an account."""
+    return session.scalar(select(User.id).where(User.name == name)) is None
+
+
+def _labels(prefix: str, checked: CheckedJudgements, items: Sequence[int]) -> dict[int, NewLabel]:
+    """Pool item → what the file says of it, if it says anything; `items` are those of its labels, in their order."""
+    return {
+        item: _label(f"{prefix}-{row.line}", row)
+        for item, row in zip(items, checked.labels, strict=True)
+        if row.grade != UNJUDGED
+    }
+
+
+def _label(client_id: str, row: QrelsRow) -> NewLabel:
+    if row.label is None:
+        return NewLabel(client_id, row.grade)
+    return NewLabel(client_id, None, f"{OUTSIDE_SCALE}{row.label}")
+
+
+def _append(
+    session: Session, collection_id: int, judge: User, labels: Mapping[int, NewLabel], added_at: datetime
+) -> tuple[int, int]:
+    """Store those that say something new, and count what is added and what is changed."""
+    said = said_by(session, collection_id, judge.id)
+    new = {item: label for item, label in labels.items() if item not in said or not said[item].is_own(label)}
+    append_labels(session, collection_id, judge.id, new, said, added_at, takes_place=judge.kind == UserKind.PERSON)
+    changed = sum(item in said and not said[item].is_carried for item in new)
+    return len(new) - changed, changed
+
+
+def _check_still_fitting(session: Session, collection_id: int, checked: CheckedJudgements) -> None:
+    """Refuse what no longer fits since the check: a grade that has left the scale, a topic that was dropped."""
+    problems = Problems()
+    scale = {grade.value for grade in scale_of(session, collection_id)}
+    note_lost_grades(checked.name, checked.rows, scale, problems)
+    dropped = topic_ids(session, collection_id, DROPPED)
+    outside = _outside_pool(session, collection_id, dropped, checked.rows)
+    note_outside_pool_of_dropped(checked.name, outside, problems)
+    problems.refuse_if_any()
+
+
+def _refuse_decided(
+    session: Session, collection_id: int, judge: User, checked: CheckedJudgements, pairs: Sequence[tuple[int, int]]
+) -> None:
+    """Refuse labels of what the judge was given as an adjudicator; `pairs` are those of the labels, in their order."""
+    decided = given_to_decide(session, collection_id, judge.id)
+    problems = Problems()
+    rows = [row for row, pair in zip(checked.labels, pairs, strict=True) if pair in decided]
+    note_decided(checked.name, rows, judge.name, problems)
+    problems.refuse_if_any()
+
+
+def _was_taken_in(
+    session: Session, collection_id: int, judge_id: int, checked: CheckedJudgements, imported_at: datetime
+) -> bool:
+    """Whether this judge's labels of this very file were taken in before; they are from now on."""
+    same = select(LabelFile.id).where(
+        LabelFile.collection_id == collection_id,
+        LabelFile.judge_id == judge_id,
+        LabelFile.checksum == checked.checksum,
+    )
+    if session.scalar(same) is not None:
+        return True
+    session.add(
+        LabelFile(
+            collection_id=collection_id,
+            judge_id=judge_id,
+            name=checked.name,
+            checksum=checked.checksum,
+            imported_at=imported_at,
+        )
+    )
+    return False
+
+
+def _outside_pool(
+    session: Session, collection_id: int, topics: Mapping[str, int], rows: Sequence[QrelsRow]
+) -> list[QrelsRow]:
+    """Those of the rows of these topics (number → id) whose document is not in the pool."""
+    concerned = [row for row in rows if row.topic in topics]
+    if not concerned:
+        return []
+    documents = document_ids(session, collection_id, {row.docno for row in concerned})
+    pool = pool_item_ids(session, collection_id)
+    return [row for row in concerned if (topics[row.topic], documents.get(row.docno)) not in pool]
+
+
+def _pairs(session: Session, collection_id: int, rows: Sequence[QrelsRow]) -> list[tuple[int, int]]:
+    topics = topic_ids(session, collection_id)
+    documents = find_or_add_documents(session, collection_id, {row.docno for row in rows})
+    return [(topics[row.topic], documents[row.docno]) for row in rows]
+
+
+def _pool(
+    session: Session,
+    collection: Collection,
+    outside: Sequence[tuple[int, int]],
+    checked: CheckedJudgements,
+    judge: str,
+    added_at: datetime,
+) -> dict[tuple[int, int], int]:
+    """Put the pairs into the pool, as a version of its own, and return the ids of their items."""
+    pool = next_pool(
+        session,
+        collection.id,
+        strategy=Besides.IMPORT,
+        parameters={"file": checked.name, "checksum": checked.checksum, "judge": judge},
+        seed=next_seed(session, collection.id),
+        built_by_id=None,
+        built_at=added_at,
+    )
+    items = add_pool_items(session, pool, outside, judgements_wanted=collection.judgements_wanted, order=judging_order)
+    insert_imported(session, pool, (items[pair] for pair in outside), checked.name)
+    return items

@@ -1,0 +1,251 @@
+"""Questions of judges to the organisers, and the answers."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, func, select, update
+from sqlalchemy.orm import Session, aliased
+
+from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.storage import Assignment, Document, PoolItem, Question, Topic, TopicState, User
+from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
+from annotator.storage.judging.judge_desk import unread_answers
+
+LONGEST_TEXT = 10_000
+CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question with what it is about, and its answer, empty as long as there is none."""
+
+    id: int
+    client_id: str
+    topic: str | None
+    topic_title: str | None
+    docno: str | None
+    document_title: str | None
+    judge: str
+    text: str
+    asked_at: datetime
+    answer: str
+    answered_by: str | None
+    answered_at: datetime | None
+    read_at: datetime | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it waits for an answer."""
+        return self.answered_at is None
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has an answer that the judge has not been shown."""
+        return self.answered_at is not None and self.read_at is None
+
+
+@dataclass(frozen=True)
+class About:
+    """What a judge is about to ask about; all None for anything."""
+
+    topic: str | None = None
+    topic_title: str | None = None
+    docno: str | None = None
+
+
+def ask(
+    session: Session,
+    slug: str,
+    judge_id: int,
+    text: str,
+    *,
+    client_id: str,
+    asked_at: datetime,
+    topic: str | None = None,
+    assignment_id: int | None = None,
+) -> None:
+    """Keep a question, about a document (by the judge's assignment), a topic, or anything; once, however often sent.
+
+    Raises `InvalidValueError` for a text that is empty or too long and for an id that is none or another's,
+    `NotFoundError` for what the judge cannot know of, and `ConflictError` when judging has ended.
+    """
+    collection = find_collection(session, slug)
+    refuse_closed_judging(session, collection.id)
+    if not text.strip():
+        raise InvalidValueError("A question cannot be empty.")
+    check_free_text(text, LONGEST_TEXT)
+    topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
+    # What a judge sends twice comes one after the other, so that the second finds the first.
+    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+    if _is_stored(session, client_id, judge_id):
+        return
+    session.add(
+        Question(
+            collection_id=collection.id,
+            topic_id=topic_id,
+            pool_item_id=pool_item_id,
+            asked_by_id=judge_id,
+            client_id=client_id,
+            text=text.strip(),
+            asked_at=asked_at,
+        )
+    )
+
+
+def ask_about(session: Session, slug: str, judge_id: int, topic: str | None, assignment_id: int | None) -> About:
+    """What a form for a question says it is about; `NotFoundError` for what the judge cannot know of."""
+    collection = find_collection(session, slug)
+    topic_id, pool_item_id = _about(session, collection.id, judge_id, topic, assignment_id)
+    row = session.get(Topic, topic_id) if topic_id is not None else None
+    docno = None if pool_item_id is None else _docno_of(session, pool_item_id)
+    return About(row.number, row.title, docno) if row is not None else About()
+
+
+def _docno_of(session: Session, pool_item_id: int) -> str | None:
+    return session.scalar(
+        select(Document.docno).join(PoolItem, PoolItem.document_id == Document.id).where(PoolItem.id == pool_item_id)
+    )
+
+
+def own_questions(session: Session, slug: str, judge_id: int) -> list[QuestionRow]:
+    """What a judge has asked in a collection, newest first."""
+    collection_id = find_collection(session, slug).id
+    return _rows(session, Question.collection_id == collection_id, Question.asked_by_id == judge_id)
+
+
+def list_questions(session: Session, slug: str) -> list[QuestionRow]:
+    """What all judges have asked, for the organisers: open questions first, oldest first; then the newest answers."""
+    rows = _rows(session, Question.collection_id == find_collection(session, slug).id)
+    answered = [(row.answered_at, row) for row in rows if row.answered_at is not None]
+    return [
+        *sorted((row for row in rows if row.is_open), key=lambda row: row.id),
+        *(row for _, row in sorted(answered, key=lambda pair: (pair[0], pair[1].id), reverse=True)),
+    ]
+
+
+def count_open(session: Session, slug: str) -> int:
+    """How many questions of judges wait for an answer."""
+    return session.scalars(
+        select(func.count())
+        .select_from(Question)
+        .where(Question.collection_id == find_collection(session, slug).id, Question.answered_at.is_(None))
+    ).one()
+
+
+def count_new_answers(session: Session, slug: str, judge_id: int) -> int:
+    """How many answers the judge has not been shown."""
+    return unread_answers(session, find_collection(session, slug).id, judge_id)
+
+
+def answer(
+    session: Session, slug: str, question_id: int, text: str, *, answered_by_id: int | None, answered_at: datetime
+) -> None:
+    """Answer a question, or change its answer, which the judge is then shown anew; the same again changes nothing.
+
+    Also when judging has ended, for an answer changes nothing that was judged. Raises `NotFoundError` and, for a text
+    that is empty or too long, `InvalidValueError`.
+    """
+    if not text.strip():
+        raise InvalidValueError("An answer cannot be empty.")
+    check_free_text(text, LONGEST_TEXT)
+    question = session.scalar(
+        select(Question)
+        .where(Question.id == question_id, Question.collection_id == find_collection(session, slug).id)
+        .with_for_update()
+    )
+    if question is None:
+        raise NotFoundError("There is no question %(number)d in this collection.", number=question_id)
+    if question.answer == text.strip():
+        return
+    question.answer = text.strip()
+    question.answered_by_id, question.answered_at, question.read_at = answered_by_id, answered_at, None
+
+
+def read_answers(
+    session: Session, slug: str, judge_id: int, *, read_at: datetime, client_ids: Sequence[str] | None = None
+) -> None:
+    """Note that a judge was shown the answers to these of their questions, or to all."""
+    statement = update(Question).where(
+        Question.collection_id == find_collection(session, slug).id,
+        Question.asked_by_id == judge_id,
+        Question.answered_at.is_not(None),
+        Question.read_at.is_(None),
+    )
+    if client_ids is not None:
+        statement = statement.where(Question.client_id.in_(client_ids))
+    session.execute(statement.values(read_at=read_at))
+
+
+def _about(
+    session: Session, collection_id: int, judge_id: int, topic: str | None, assignment_id: int | None
+) -> tuple[int | None, int | None]:
+    """Topic and pool item that a question is about; a document stands for its topic, too."""
+    if assignment_id is not None:
+        row = session.execute(
+            select(PoolItem.topic_id, PoolItem.id)
+            .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+            .join(Topic, Topic.id == PoolItem.topic_id)
+            .where(
+                Assignment.id == assignment_id,
+                Assignment.judge_id == judge_id,
+                Topic.collection_id == collection_id,
+            )
+        ).one_or_none()
+        if row is None:
+            raise NotFoundError("You have no such assignment.")
+        return row.topic_id, row.id
+    if topic is not None:
+        return find_topic(session, collection_id, topic, Topic.state != TopicState.DRAFT).id, None
+    return None, None
+
+
+def _is_stored(session: Session, client_id: str, judge_id: int) -> bool:
+    if not CLIENT_ID.fullmatch(client_id):
+        raise InvalidValueError("A question's id has 1 to 64 letters, digits, “-” and “_”.")
+    stored = session.scalar(select(Question).where(Question.client_id == client_id))
+    if stored is not None and stored.asked_by_id != judge_id:
+        raise ConflictError("This question's id belongs to another question.")
+    return stored is not None
+
+
+def _rows(session: Session, *conditions: ColumnElement[bool]) -> list[QuestionRow]:
+    answering = aliased(User)
+    rows = session.execute(
+        select(
+            Question,
+            Topic.number,
+            Topic.title.label("topic_title"),
+            Document.docno,
+            Document.title.label("document_title"),
+            User.name,
+            answering.name.label("answered_by"),
+        )
+        .join(User, User.id == Question.asked_by_id)
+        .outerjoin(Topic, Topic.id == Question.topic_id)
+        .outerjoin(PoolItem, PoolItem.id == Question.pool_item_id)
+        .outerjoin(Document, Document.id == PoolItem.document_id)
+        .outerjoin(answering, answering.id == Question.answered_by_id)
+        .where(*conditions)
+        .order_by(Question.id.desc())
+    )
+    return [
+        QuestionRow(
+            id=row.Question.id,
+            client_id=row.Question.client_id,
+            topic=row.number,
+            topic_title=row.topic_title,
+            docno=row.docno,
+            document_title=row.document_title,
+            judge=row.name,
+            text=row.Question.text,
+            asked_at=row.Question.asked_at,
+            answer=row.Question.answer,
+            answered_by=row.answered_by,
+            answered_at=row.Question.answered_at,
+            read_at=row.Question.read_at,
+        )
+        for row in rows
+    ]

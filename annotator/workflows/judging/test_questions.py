@@ -1,0 +1,294 @@
+"""Test questions: documents whose grade the organiser knows, mixed in for every judge of their topic."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session, aliased
+
+from annotator.errors import InvalidValueError, NotFoundError, Problems
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.pooling.ordering import judging_order
+from annotator.evaluation.qrels.known_grades import KnownGrade, readable_known_grades
+from annotator.evaluation.qrels.scale import note_outside_scale
+from annotator.files import InputFile
+from annotator.storage import (
+    ACCEPTED,
+    Assignment,
+    AssignmentState,
+    Collection,
+    Contribution,
+    Document,
+    PoolItem,
+    Purpose,
+    Topic,
+)
+from annotator.storage.collections.collection import (
+    find_open_collection,
+    lock_open_collection,
+    scale_of,
+    topic_ids,
+)
+from annotator.storage.documents.documents import chunks, document_ids
+from annotator.storage.documents.known_documents import in_training
+from annotator.storage.judging.judging import give_back
+from annotator.storage.pools.needs import base_wanted, settle_needs
+from annotator.storage.pools.pool_growth import add_pool_items
+from annotator.storage.pools.pools import Besides, next_pool, next_seed
+
+Key = TypeVar("Key", int, str)
+
+
+@dataclass(frozen=True)
+class CheckedQuestions:
+    """Test questions without a problem, and where they come from."""
+
+    name: str
+    checksum: str | None
+    rows: tuple[KnownGrade, ...]
+
+
+@dataclass(frozen=True)
+class StoredQuestions:
+    """What came of test questions: `changed` had another grade, `known` this one, `pooled` joined the pool."""
+
+    added: int
+    changed: int
+    known: int
+    pooled: int
+
+
+@dataclass(frozen=True)
+class _Present:
+    """A document in the pool, with the grade known so far."""
+
+    item_id: int
+    known_grade: int | None
+
+
+def check_questions(session: Session, slug: str, file: InputFile, *, unpacked_limit: int) -> CheckedQuestions:
+    """Read a file of topic, docno and grade against the collection and store nothing.
+
+    Raises `FileRefusedError` with every problem: its form, topics that are not accepted ones, grades outside the scale,
+    documents without a text, and those that nobody is shown because they repeat the text of another.
+    """
+    collection = find_open_collection(session, slug)
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    scale = [grade.value for grade in scale_of(session, collection.id)]
+    rows = readable_known_grades(file.name, text, problems, scale=scale) if text is not None else []
+    _note_what_does_not_fit(session, collection, file.name, rows, problems)
+    problems.refuse_if_any()
+    return CheckedQuestions(file.name, hashlib.sha256(file.content).hexdigest(), tuple(rows))
+
+
+def one_question(session: Session, slug: str, topic: str, docno: str, grade: int) -> CheckedQuestions:
+    """One test question, checked likewise; `InvalidValueError` says what is wrong with it."""
+    collection = find_open_collection(session, slug)
+    problems = Problems()
+    row = KnownGrade(topic, docno, grade)
+    _note_what_does_not_fit(session, collection, "", [row], problems)
+    for problem in problems.first:
+        raise InvalidValueError(problem.sentence.template, **problem.sentence.values)
+    return CheckedQuestions("", None, (row,))
+
+
+def store_questions(
+    session: Session, slug: str, checked: CheckedQuestions, *, added_by_id: int | None, added_at: datetime
+) -> StoredQuestions:
+    """Make documents test questions; those outside the pool join it, their contribution being this import.
+
+    Whoever judged one already has answered it. Raises `FileRefusedError` for what no longer fits since the check.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    problems = Problems()
+    _note_what_does_not_fit(session, collection, checked.name, checked.rows, problems)
+    problems.refuse_if_any()
+    topics = topic_ids(session, collection.id)
+    documents = document_ids(session, collection.id, {row.docno for row in checked.rows})
+    pairs = {(topics[row.topic], documents[row.docno]): row for row in checked.rows}
+    outside = sorted(pairs.keys() - _present(session, pairs).keys())
+    if outside:
+        _pool(session, collection, outside, checked, added_by_id, added_at)
+        _note_repeated_texts(session, collection.id, checked.name, checked.rows, problems)
+        problems.refuse_if_any()
+    present = _present(session, pairs)
+    new = {present[pair].item_id: row.grade for pair, row in pairs.items() if present[pair].known_grade != row.grade}
+    if new:
+        rows = [{"id": id_, "known_grade": grade, "for_everyone": True} for id_, grade in sorted(new.items())]
+        session.execute(update(PoolItem), rows)
+        settle_needs(session, collection.id, sorted({topic_id for topic_id, _ in pairs}))
+    changed = sum(present[pair].known_grade not in (None, row.grade) for pair, row in pairs.items())
+    return StoredQuestions(len(new) - changed, changed, len(pairs) - len(new), len(outside))
+
+
+def remove_questions(session: Session, slug: str, questions: Sequence[tuple[str, str]]) -> int:
+    """Let documents (topic number, docno) be like others again, and count them; judgements stay as they are.
+
+    Raises `NotFoundError` for one that is no test question; nothing is changed then.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    topics = topic_ids(session, collection.id)
+    documents = document_ids(session, collection.id, {docno for _, docno in questions})
+    pairs = {(topics.get(number, 0), documents.get(docno, 0)): (number, docno) for number, docno in questions}
+    present = _present(session, pairs)
+    for pair, (number, docno) in pairs.items():
+        if pair not in present or present[pair].known_grade is None:
+            raise NotFoundError(
+                "Document “%(docno)s” is no test question of topic “%(topic)s”.", docno=docno, topic=number
+            )
+    items = sorted(one.item_id for one in present.values())
+    for chunk in chunks(items):
+        # Who holds it only as a test question holds more than is wanted.
+        give_back(session, Assignment.pool_item_id.in_(chunk), Assignment.purpose == Purpose.TEST)
+    if items:
+        # What was drawn for everyone before it was a test question is so again.
+        common = _drawn_as_common(session, items)
+        rows = [{"id": id_, "known_grade": None, "for_everyone": id_ in common} for id_ in items]
+        session.execute(update(PoolItem), rows)
+        settle_needs(session, collection.id, sorted({topic_id for topic_id, _ in pairs}))
+    return len(items)
+
+
+def _note_what_does_not_fit(
+    session: Session, collection: Collection, name: str, rows: Sequence[KnownGrade], problems: Problems
+) -> None:
+    accepted = topic_ids(session, collection.id, ACCEPTED)
+    scale = {grade.value for grade in scale_of(session, collection.id)}
+    with_text = _with_text(session, collection.id, {row.docno for row in rows})
+    for row in rows:
+        if row.topic not in accepted:
+            problems.add(
+                name, row.line, "There is no accepted topic “%(number)s” in this collection.", number=row.topic
+            )
+        elif row.docno not in with_text:
+            problems.add(
+                name, row.line, "Document %(docno)s has no text in this collection: import it first.", docno=row.docno
+            )
+        elif row.grade not in scale:
+            note_outside_scale(name, row.line, row.grade, scale, problems)
+    _note_repeated_texts(session, collection.id, name, rows, problems)
+    _note_training(session, collection.id, name, rows, problems)
+
+
+def _note_training(
+    session: Session, collection_id: int, name: str, rows: Sequence[KnownGrade], problems: Problems
+) -> None:
+    """Note documents whose grade the training tells."""
+    told = in_training(session, collection_id, {(row.topic, row.docno) for row in rows})
+    for row in rows:
+        if other := told.get((row.topic, row.docno)):
+            problems.add(
+                name,
+                row.line,
+                "Document %(docno)s of topic %(topic)s cannot be a test question: the training has %(other)s, and "
+                "tells the grade of this text.",
+                docno=row.docno,
+                topic=row.topic,
+                other=other,
+            )
+
+
+def _note_repeated_texts(
+    session: Session, collection_id: int, name: str, rows: Sequence[KnownGrade], problems: Problems
+) -> None:
+    """Note documents that nobody is shown, since another of their topic has the same text."""
+    shown, document = aliased(PoolItem), aliased(Document)
+    repeated = (
+        select(Topic.number, Document.docno, document.docno)
+        .select_from(PoolItem)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .join(shown, shown.id == PoolItem.duplicate_of_id)
+        .join(document, document.id == shown.document_id)
+        .where(Topic.collection_id == collection_id, Document.collection_id == collection_id)
+    )
+    shown_instead = {
+        (number, docno): other
+        for wanted, docnos in _by_topic((row.topic, row.docno) for row in rows)
+        for number, docno, other in session.execute(repeated.where(Topic.number == wanted, Document.docno.in_(docnos)))
+    }
+    for row in rows:
+        if other := shown_instead.get((row.topic, row.docno)):
+            problems.add(
+                name,
+                row.line,
+                "Document %(docno)s of topic %(topic)s has the same text as %(other)s, which is shown instead: make "
+                "that the test question.",
+                docno=row.docno,
+                topic=row.topic,
+                other=other,
+            )
+
+
+def _with_text(session: Session, collection_id: int, docnos: Iterable[str]) -> set[str]:
+    statement = select(Document.docno).where(Document.collection_id == collection_id, Document.body.is_not(None))
+    return {
+        docno
+        for chunk in chunks(sorted(docnos))
+        for docno in session.scalars(statement.where(Document.docno.in_(chunk)))
+    }
+
+
+def _present(session: Session, pairs: Mapping[tuple[int, int], object]) -> dict[tuple[int, int], _Present]:
+    """Those of the (topic id, document id) that are in the pool."""
+    statement = select(PoolItem.topic_id, PoolItem.document_id, PoolItem.id, PoolItem.known_grade)
+    return {
+        (topic_id, document_id): _Present(item_id, grade)
+        for topic, documents in _by_topic(pairs)
+        for topic_id, document_id, item_id, grade in session.execute(
+            statement.where(PoolItem.topic_id == topic, PoolItem.document_id.in_(documents))
+        )
+    }
+
+
+def _by_topic(pairs: Iterable[tuple[Key, Key]]) -> Iterator[tuple[Key, list[Key]]]:
+    """Each topic with its documents, so many at a time as a statement may name: one index has both."""
+    documents: dict[Key, list[Key]] = {}
+    for topic, document in pairs:
+        documents.setdefault(topic, []).append(document)
+    for topic, several in documents.items():
+        for chunk in chunks(several):
+            yield topic, chunk
+
+
+def _drawn_as_common(session: Session, item_ids: Sequence[int]) -> set[int]:
+    """Those of the items that somebody holds or has judged because they are for everyone."""
+    statement = select(Assignment.pool_item_id).where(
+        Assignment.purpose == Purpose.COMMON, Assignment.state != AssignmentState.RETURNED
+    )
+    return {
+        item_id
+        for chunk in chunks(list(item_ids))
+        for item_id in session.scalars(statement.where(Assignment.pool_item_id.in_(chunk)))
+    }
+
+
+def _pool(
+    session: Session,
+    collection: Collection,
+    outside: Sequence[tuple[int, int]],
+    checked: CheckedQuestions,
+    added_by_id: int | None,
+    added_at: datetime,
+) -> None:
+    """Put the pairs into the pool, as a version of its own."""
+    file = {"file": checked.name, "checksum": checked.checksum} if checked.checksum else {}
+    pool = next_pool(
+        session,
+        collection.id,
+        strategy=Besides.TEST_QUESTIONS,
+        parameters=file,
+        seed=next_seed(session, collection.id),
+        built_by_id=added_by_id,
+        built_at=added_at,
+    )
+    items = add_pool_items(session, pool, outside, judgements_wanted=base_wanted(collection), order=judging_order)
+    source = checked.name or Besides.TEST_QUESTIONS
+    session.execute(
+        insert(Contribution),
+        [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": source} for pair in outside],
+    )

@@ -1,0 +1,298 @@
+"""A closer look at what stands behind the leaderboard: one run, one topic, or two runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import InvalidValueError, NotFoundError, Sentence
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.inspection.one_topic import Difficulty
+from annotator.evaluation.inspection.one_topic import FoundDocuments as FoundDocuments
+from annotator.evaluation.inspection.pair_look import PairLook as PairLook
+from annotator.evaluation.inspection.pair_look import look_at_pair
+from annotator.evaluation.inspection.run_look import RunLook, look_at_run
+from annotator.evaluation.inspection.scored_runs import GradesState as GradesState
+from annotator.evaluation.inspection.scored_runs import Names, ScoredRuns, score_inspected, settle_said, state_of
+from annotator.evaluation.inspection.topic_look import TopicLook, look_at_topic, look_at_topics
+from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST as SECOND_MINUS_FIRST
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.names import measures_on_scale, parse_measure
+from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.runs.rankings import decode_scores
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.collections.rounds import facts_of_round
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.leaderboard.inspecting import (
+    ListedRun,
+    listed_runs,
+    packed_scores,
+    require_in_force,
+    searchers_of,
+)
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.kept_grades import LIVE as LIVE
+from annotator.storage.qrels.kept_grades import kept_grades
+from annotator.storage.qrels.opinions import opinions
+
+USUAL_MEASURE = "nDCG@10"
+USUAL_TOP = 10
+MOST_TOP = 1_000
+USUAL_SEED = 1
+
+
+@dataclass(frozen=True)
+class GradesChosen:
+    """By which grades to score: a version that was kept, one judge's word, or what a policy settles now.
+
+    A version goes before a judge, a judge before a policy; None is the collection's own policy. With a `round` only its
+    runs are scored, `residual` without what was judged before it.
+    """
+
+    qrels: str = LIVE
+    judge: str | None = None
+    policy: str | None = None
+    round: int | None = None
+    residual: bool = False
+
+
+OWN_GRADES = GradesChosen()
+
+
+@dataclass(frozen=True)
+class Choices:
+    """By what was scored, and what else can be looked at: runs and topics in natural order."""
+
+    state: GradesState
+    measure: str  # the first
+    better: Better
+    tags: tuple[str, ...]
+    topics: tuple[str, ...]
+    notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
+
+
+@dataclass(frozen=True)
+class InspectedRun:
+    """One run; `docnos` names the documents."""
+
+    choices: Choices
+    look: RunLook
+    team: str | None
+    docnos: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class InspectedTopics:
+    """How hard each topic is."""
+
+    choices: Choices
+    difficulties: tuple[Difficulty, ...]
+
+
+@dataclass(frozen=True)
+class InspectedTopic:
+    """One topic; `searchers` are those who found a document by searching."""
+
+    choices: Choices
+    look: TopicLook
+    docnos: Mapping[int, str]
+    searchers: Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class InspectedPair:
+    """Two runs."""
+
+    choices: Choices
+    look: PairLook
+    docnos: Mapping[int, str]
+
+
+def inspect_run(
+    session: Session,
+    slug: str,
+    tag: str,
+    *,
+    measure: str = USUAL_MEASURE,
+    top: int = USUAL_TOP,
+    topic: str | None = None,
+    grades: GradesChosen = OWN_GRADES,
+) -> InspectedRun:
+    """Look at a run in force: unjudged documents to rank `top`, and one topic's curve point by point.
+
+    Raises `NotFoundError` for an unknown run, topic, judge or version, `InvalidValueError` for a measure, rank or
+    policy there is not, and `ConflictError` for a withdrawn run and while nothing can be scored.
+    """
+    _check_top(top)
+    inspected = _score(session, slug, grades, [str(parse_measure(measure))], [tag])
+    scored, run = inspected.scored, next(run for run in inspected.stored if run.tag == tag)
+    look = look_at_run(scored, tag, _scores(session, run, inspected.scope), top=top, topic=topic)
+    docnos = docnos_of(session, {one.document for one in look.unjudged})
+    return InspectedRun(_choices(scored), look, run.team, docnos)
+
+
+def inspect_topics(
+    session: Session, slug: str, *, measure: str = USUAL_MEASURE, grades: GradesChosen = OWN_GRADES
+) -> InspectedTopics:
+    """Say how hard each topic is that is scored; raises as `inspect_run`."""
+    scored = _score(session, slug, grades, [str(parse_measure(measure))]).scored
+    return InspectedTopics(_choices(scored), look_at_topics(scored))
+
+
+def inspect_topic(
+    session: Session,
+    slug: str,
+    number: str,
+    *,
+    measure: str = USUAL_MEASURE,
+    depth: int | None = None,
+    grades: GradesChosen = OWN_GRADES,
+) -> InspectedTopic:
+    """Look at a topic; its documents count as found within a depth of the runs, or anywhere.
+
+    Raises as `inspect_run`.
+    """
+    if depth is not None:
+        _check_top(depth)
+    scored = _score(session, slug, grades, [str(parse_measure(measure))]).scored
+    look = look_at_topic(scored, number, depth=depth)
+    docnos = docnos_of(session, {one.document for one in look.found.documents})
+    searchers = searchers_of(session, scored.topics[scored.topic(number)])
+    return InspectedTopic(_choices(scored), look, docnos, searchers)
+
+
+def inspect_pair(
+    session: Session,
+    slug: str,
+    first: str,
+    second: str,
+    *,
+    measures: Sequence[str] = (USUAL_MEASURE,),
+    topics: Sequence[str] | None = None,
+    top: int = USUAL_TOP,
+    seed: int = USUAL_SEED,
+    grades: GradesChosen = OWN_GRADES,
+) -> InspectedPair:
+    """Compare two runs in force; `topics` are those whose documents are listed, as `look_at_pair` takes them.
+
+    Raises as `inspect_run`, and `InvalidValueError` for a run and itself and for a seed below 0.
+    """
+    _check_top(top)
+    if seed < 0:
+        raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=seed)
+    if first == second:
+        raise InvalidValueError("Two different runs can be compared, not %(tag)s with itself.", tag=first)
+    scored = _score(session, slug, grades, measures, [first, second]).scored
+    look = look_at_pair(scored, first, second, seed=seed, top=top, topics=topics)
+    docnos = docnos_of(session, {one.document for moved in look.moved for one in moved.documents})
+    return InspectedPair(_choices(scored), look, docnos)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inspected:
+    """Scored runs, the runs as they are stored, and the round that is scored."""
+
+    scored: ScoredRuns
+    stored: Sequence[ListedRun]
+    scope: RoundScope | None
+
+
+def _score(
+    session: Session, slug: str, grades: GradesChosen, measures: Sequence[str], tags: Sequence[str] = ()
+) -> _Inspected:
+    """Score every run in force, or of a round, over the accepted topics with a grade; `tags` must be among the runs."""
+    collection = find_collection(session, slug)
+    best_grade = scale_of(session, collection.id)[-1].value
+    parsed = measures_on_scale(measures, best_grade)
+    scope = RoundScope.of(facts_of_round(session, collection.id, grades.round, residual=grades.residual))
+    for tag in tags:
+        _require_scored(session, collection.id, tag, scope)
+    chosen = _chosen(session, collection, grades)
+    qrels = round_scope.qrels_within(scope, chosen.qrels)
+    if not qrels:
+        raise round_scope.nothing_judged(scope)
+    stored = listed_runs(session, collection.id, qrels, runs_of=scope.runs if scope else None)
+    if not stored:
+        raise round_scope.no_run(scope)
+    runs = [replace(run, lists=dict(round_scope.lists_within(scope, run.lists))) for run in stored]
+    numbers = accepted_topics(session, collection.id)
+    names = Names(numbers, docnos_of(session, {document for of_topic in qrels.values() for document in of_topic}))
+    by = (chosen.source, chosen.policy, collection.relevant_from)
+    state = state_of(qrels, names, *by, fingerprint=chosen.fingerprint, scope=scope)
+    estimates = any(measure.definition.estimates for measure in parsed)
+    samples = round_scope.samples_within(
+        scope, samples_of(strata_of(session, chosen.sample if estimates else None, qrels))
+    )
+    scored = score_inspected(runs, qrels, state, numbers, parsed, best_grade, samples)
+    notices = (*round_scope.notices_within(scope), *sample_notices(chosen.sample, parsed))
+    return _Inspected(replace(scored, notices=notices), stored, scope)
+
+
+def _require_scored(session: Session, collection_id: int, tag: str, scope: RoundScope | None) -> None:
+    """Raise `NotFoundError` when there is no such run or it is of another round, `ConflictError` when withdrawn."""
+    run = require_in_force(session, collection_id, tag)
+    if scope is not None and run.id not in scope.runs:
+        raise NotFoundError("The run %(tag)s is not one of round %(number)d.", tag=tag, number=scope.number)
+
+
+def _scores(session: Session, run: ListedRun, scope: RoundScope | None) -> dict[int, Values]:
+    """The scores of a run's documents by topic id, those that are left of it in a round."""
+    scores = {id_: decode_scores(packed) for id_, packed in packed_scores(session, run.id).items()}
+    if scope is None:
+        return scores
+    return {id_: scores[id_][scope.places_left(id_, packed)] for id_, packed in run.lists.items()}
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Grades by topic id and document id, and the sample that the pool was then."""
+
+    qrels: dict[int, dict[int, int]]
+    source: str
+    policy: str | None
+    sample: DrawnSample | None
+    fingerprint: str | None = None  # of a version, its SHA-256
+
+
+def _chosen(session: Session, collection: Collection, chosen: GradesChosen) -> _Chosen:
+    if chosen.qrels != LIVE:
+        kept = kept_grades(session, collection.id, chosen.qrels)
+        qrels: dict[int, dict[int, int]] = {}
+        for (topic, document), grade in kept.grades.items():
+            qrels.setdefault(topic, {})[document] = grade
+        sample = drawn_sample(session, collection.id, up_to=kept.pool_version)
+        return _Chosen(qrels, chosen.qrels, kept.policy, sample, kept.fingerprint)
+    rules = rules_of(collection, chosen.policy if chosen.judge is None else ONE_JUDGE + chosen.judge)
+    judge = judge_of(rules.policy)
+    if judge is not None:
+        find_user(session, judge)
+    said = opinions(session, collection.id, machines=rules.hears_machines)
+    settled = settle_said(said, rules)
+    sample = drawn_sample(session, collection.id)
+    if chosen.judge is not None:
+        return _Chosen(settled, chosen.judge, None, sample)
+    return _Chosen(settled, LIVE, rules.policy, sample)
+
+
+def _choices(scored: ScoredRuns) -> Choices:
+    return Choices(
+        scored.state,
+        str(scored.measures[0]),
+        scored.better,
+        tuple(sorted(scored.tags, key=natural_order)),
+        tuple(sorted(scored.numbers, key=natural_order)),
+        scored.notices,
+    )
+
+
+def _check_top(top: int) -> None:
+    if not 1 <= top <= MOST_TOP:
+        raise InvalidValueError("A rank is from 1 to %(most)d, not %(given)d.", most=MOST_TOP, given=top)

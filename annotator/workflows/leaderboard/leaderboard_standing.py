@@ -1,0 +1,110 @@
+"""How one run does on each topic beside the median and the best of all runs, whose names are not told.
+
+Of few others both tell too much: of two runs, one's value is twice the median less the own one. So they are told only
+where there are enough others, of enough teams that no team by itself knows all of them but one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import median
+
+from annotator.errors import NotFoundError, Sentence
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.scoring import Number
+from annotator.spreadsheets import csv_text
+
+LEAST_TEAMS, LEAST_RUNS = 3, 5  # of others
+
+
+@dataclass(frozen=True)
+class TopicStanding:
+    """One topic: the run's own value, the median of all runs, and their best; None where no value is better.
+
+    Median and best are None, too, where they would tell too much.
+    """
+
+    topic: str
+    own: Number
+    median: float | None
+    best: Number | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A run on every topic, by one measure, among so many runs; `untold` says why median and best are not told."""
+
+    run: str
+    measure: str
+    among: int
+    topics: tuple[TopicStanding, ...]
+    untold: Sentence | None
+
+
+def standing(board: Leaderboard, tag: str, measure: str) -> Standing:
+    """Compare a run with all of the leaderboard, itself among them.
+
+    Raises `NotFoundError` when the run or the measure is not on it.
+    """
+    own = next((row for row in board.rows if row.tag == tag), None)
+    if own is None:
+        raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
+    if measure not in board.measures:
+        raise NotFoundError("The measure “%(measure)s” is not on this page.", measure=measure)
+    place = board.measures.index(measure)
+    better = parse_measure(measure).definition.better
+    untold = _untold([row for row in board.rows if row.tag != tag and (row.team is None or row.team != own.team)])
+    beside = board.rows if untold is None else ()
+    topics = (
+        _on_topic(topic, own.by_topic[topic][place], [row.by_topic[topic][place] for row in beside], better)
+        for topic in board.topics
+    )
+    return Standing(tag, measure, len(board.rows), tuple(topics), untold)
+
+
+def standing_csv(found: Standing, *, beside: bool = True) -> str:
+    """A line a topic, in full precision, with what stands beside the run's own values or without.
+
+    Where median and best are not told, every line says why.
+    """
+    columns = ["median", "best"] if found.untold is None else ["median_and_best"]
+    headings = ["run", "measure", "topic", "value", *(columns if beside else [])]
+    rows = [
+        [found.run, found.measure, one.topic, one.own, *(_beside(found, one) if beside else [])] for one in found.topics
+    ]
+    return csv_text([headings, *rows])
+
+
+def standing_as_json(found: Standing) -> dict[str, object]:
+    """All of it, as JSON has it; `untold` says why median and best are null, and is null where they are told."""
+    return {
+        "run": found.run,
+        "measure": found.measure,
+        "among": found.among,
+        "untold": None if found.untold is None else str(found.untold),
+        "topics": [asdict(one) for one in found.topics],
+    }
+
+
+def _beside(found: Standing, one: TopicStanding) -> list[Number | str | None]:
+    return [one.median, one.best] if found.untold is None else [str(found.untold)]
+
+
+def _untold(others: Sequence[LeaderboardRow]) -> Sentence | None:
+    """Why the median and the best of these and of a team's own runs are not told; None where they are."""
+    teams = {row.team for row in others if row.team is not None}
+    if len(teams) >= LEAST_TEAMS and len(others) >= LEAST_RUNS:
+        return None
+    return Sentence(
+        "The median and the best of all runs are not told: from those of few runs the values of another team could be "
+        "worked out. It takes %(runs)d runs of others in time, of %(teams)d teams at least.",
+        {"runs": LEAST_RUNS, "teams": LEAST_TEAMS},
+    )
+
+
+def _on_topic(topic: str, own: Number, values: Sequence[Number], better: Better) -> TopicStanding:
+    if not values:
+        return TopicStanding(topic, own, None, None)
+    best = {Better.MORE: max(values), Better.LESS: min(values), Better.NEITHER: None}[better]
+    return TopicStanding(topic, own, float(median(values)), best)

@@ -1,0 +1,150 @@
+"""Two rankings of the same runs, by two measures or by two states of the qrels: how alike they are."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, Sentence
+from annotator.evaluation.agreement.judge_effect import places
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.collection_figures import tau_figure
+from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
+from annotator.evaluation.metrics.figures import Figure
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.significance.rank_correlation import Similarity, similarity_of
+from annotator.spreadsheets import csv_text
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.kept_grades import LIVE, kept_grades
+from annotator.storage.qrels.opinions import opinions
+from annotator.storage.runs.ranked_lists import lists_of_runs
+
+USUAL_MEASURES = ("nDCG@10", "AP")
+HEADINGS = ("run", "first", "second", "first_place", "second_place")
+ABOUT = tuple(f"{side}_{what}" for side in ("first", "second") for what in ("measure", "qrels", "policy", "grades"))
+
+
+@dataclass(frozen=True)
+class Side:
+    """By what the runs are ranked: a measure and a state of the qrels, `live` or a version."""
+
+    measure: str
+    qrels: str = LIVE
+
+
+@dataclass(frozen=True)
+class RankedSide:
+    """The same as it was found."""
+
+    measure: str
+    state: QrelsState
+
+
+@dataclass(frozen=True)
+class RankedRun:
+    """A run by both; places count from 1, and equal values share theirs."""
+
+    tag: str
+    first: float
+    second: float
+    first_place: int
+    second_place: int
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Two rankings, best first by the first; `tau` says why where there is no order to compare."""
+
+    first: RankedSide
+    second: RankedSide
+    runs: tuple[RankedRun, ...]
+    tau: Figure
+    similarity: Similarity
+    notices: tuple[Sentence, ...] = ()  # where the pool is a sample
+
+
+USUAL_SIDES = (Side(USUAL_MEASURES[0]), Side(USUAL_MEASURES[1]))
+
+
+def correlate(session: Session, slug: str, first: Side = USUAL_SIDES[0], second: Side = USUAL_SIDES[1]) -> Correlation:
+    """Rank the runs in force twice, each time over the topics that have a grade there.
+
+    Raises `InvalidValueError` for an unknown measure, `NotFoundError` for an unknown version, and `ConflictError`
+    while there is no grade or no run.
+    """
+    collection = find_collection(session, slug)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measures = [parse_measure(side.measure).on_scale(best_grade) for side in (first, second)]
+    states = {name: _grades(session, collection, name) for name in (first.qrels, second.qrels)}
+    if not all(grades for _, grades, _ in states.values()):
+        raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
+    estimates = any(measure.definition.estimates for measure in measures)
+    to_join = [(grades, sample if estimates else None) for _, grades, sample in states.values()]
+    graded, tags = _join(session, collection.id, to_join)
+    scorings = [Scoring(measure, collection.relevant_from, best_grade) for measure in measures]
+    places_of_states = [list(states).index(side.qrels) for side in (first, second)]
+    sides = [
+        RankedSide(str(measure), state_of(side.qrels, *states[side.qrels][:2]))
+        for measure, side in zip(measures, (first, second), strict=True)
+    ]
+    samples = [states[side.qrels][2] for side in (first, second)]
+    found = _correlation(sides, tags, graded, scorings, places_of_states)
+    return replace(found, notices=notices_of_sides(zip(samples, measures, strict=True)))
+
+
+def correlation_csv(found: Correlation) -> str:
+    """Comma-separated, a line a run in full precision; every line names the measures and the states of the qrels."""
+    about: list[str | int] = []
+    for side in (found.first, found.second):
+        about += [side.measure, side.state.name, side.state.policy, side.state.grades]
+    rows = [[run.tag, run.first, run.second, run.first_place, run.second_place, *about] for run in found.runs]
+    return csv_text([[*HEADINGS, *ABOUT], *rows])
+
+
+def _grades(session: Session, collection: Collection, name: str) -> tuple[str, dict[Pair, int], DrawnSample | None]:
+    """The policy and the grades of a state of the qrels, and the sample that the pool was then."""
+    if name != LIVE:
+        kept = kept_grades(session, collection.id, name)
+        return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
+    rules = rules_of(collection)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return rules.policy, grades, drawn_sample(session, collection.id)
+
+
+def _join(
+    session: Session, collection_id: int, states: Sequence[tuple[Mapping[Pair, int], DrawnSample | None]]
+) -> tuple[GradedRuns, tuple[str, ...]]:
+    of_runs = lists_of_runs(session, collection_id, {topic for grades, _ in states for topic, _ in grades})
+    if not of_runs:
+        raise ConflictError("There is no run to score yet.")
+    numbers = accepted_topics(session, collection_id)
+    samples = [samples_of(strata_of(session, sample, numbers)) for _, sample in states]
+    graded = GradedRuns.join([run.lists for run in of_runs], [grades for grades, _ in states], numbers, samples)
+    return graded, tuple(run.tag for run in of_runs)
+
+
+def _correlation(
+    sides: Sequence[RankedSide],
+    tags: Sequence[str],
+    graded: GradedRuns,
+    scorings: Sequence[Scoring],
+    states: Sequence[int],
+) -> Correlation:
+    values = [graded.means(state, scoring) for scoring, state in zip(scorings, states, strict=True)]
+    in_order = [scoring.order(of_side) for scoring, of_side in zip(scorings, values, strict=True)]
+    columns = [of_side.tolist() for of_side in (*values, *map(places, in_order))]
+    runs = [RankedRun(tag, *row) for tag, *row in zip(tags, *columns, strict=True)]
+    similarity = similarity_of(in_order[0].tolist(), in_order[1].tolist())
+    return Correlation(
+        sides[0],
+        sides[1],
+        tuple(sorted(runs, key=lambda run: (run.first_place, natural_order(run.tag)))),
+        tau_figure(similarity, len(tags)),
+        similarity,
+    )

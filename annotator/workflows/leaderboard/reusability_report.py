@@ -1,0 +1,219 @@
+"""Whether the collection is good: how much is relevant, what a deeper pool would bring, and fewer judgements do."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
+from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.qrels.topic_flags import JudgedTopic
+from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
+from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_growth, judged_depth, new_by_depth
+from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
+from annotator.storage.collections.rounds import facts_of_round
+from annotator.storage.judging.topic_counts import topic_counts
+from annotator.storage.pools.finders import feeding_runs, finders
+from annotator.storage.pools.pools import pool_item_ids
+from annotator.storage.pools.samples import drawn_sample
+from annotator.storage.qrels.opinions import opinions
+from annotator.storage.runs.ranked_lists import lists_of_runs
+
+USUAL_MEASURE = "nDCG@10"
+USUAL_SEED = 1
+TIMES_DEEPER = (2, 5, 10)
+
+Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
+Table = tuple[tuple[str, ...], list[list[Cell]]]
+
+
+class Part(StrEnum):
+    """The tables of the report."""
+
+    TOPICS = "topics"
+    DEPTHS = "depths"
+    DEEPER = "deeper"
+    FEWER = "fewer"
+
+
+@dataclass(frozen=True)
+class QualityRequest:
+    """What is asked; ablation, which scores the runs many times over, only when it is wanted.
+
+    With a `round` only its runs count, `residual` without what was judged before it.
+    """
+
+    measure: str = USUAL_MEASURE
+    seed: int = USUAL_SEED
+    ablates: bool = True
+    round: int | None = None
+    residual: bool = False
+
+
+@dataclass(frozen=True)
+class QualityReport:
+    """What the judgements of this moment say; `ablation` is None when it was not wanted, or there is no run."""
+
+    state: QrelsState
+    measure: str
+    density: PoolDensity
+    runs: int
+    fed: int  # runs that put something into the pool
+    growth: DepthGrowth
+    seed: int
+    ablation: Ablation | None
+    notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
+
+    def table(self, part: Part) -> Table:
+        """Headings and rows of a part, in full precision."""
+        match part:
+            case Part.TOPICS:
+                headings = ("topic", "pooled", "judged", "waiting", "relevant", "share", "too_many", "too_few")
+                return headings, [
+                    [
+                        *(one.topic.number, one.topic.pooled, one.topic.judged, one.topic.waiting, one.topic.relevant),
+                        *(one.share.value, one.is_flagged, one.has_too_few),
+                    ]
+                    for one in self.density.topics
+                ]
+            case Part.DEPTHS:
+                growth = self.growth
+                fitted = growth.fitted or (None,) * len(growth.new)
+                columns = zip(growth.new, growth.found, fitted, strict=True)
+                return ("depth", "new", "found", "fitted"), [[p, *row] for p, row in enumerate(columns, start=1)]
+            case Part.DEEPER:
+                return ("depth", "new", "low", "high"), [
+                    [one.depth, one.new.value, *(one.interval or (None, None))] for one in self.growth.extrapolations
+                ]
+            case Part.FEWER:
+                headings = ("share", "judgements", "relevant", "mean", "tau", "least_tau", "greatest_tau", "tau_ap")
+                return headings, [
+                    [
+                        *(step.share, step.judgements, step.relevant, step.mean.value, step.tau.value),
+                        *(step.least_tau.value, step.greatest_tau.value, step.tau_ap.value),
+                    ]
+                    for step in (self.ablation.steps if self.ablation else ())
+                ]
+
+    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
+        """The same with the state of the qrels in every row, and the measure where it matters."""
+        return self.state.beside(*self.table(part), self.measure if part is Part.FEWER else None)
+
+
+def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:
+    return nullcontext(lambda: None)
+
+
+USUAL_REQUEST = QualityRequest()
+
+
+def quality_report(
+    session: Session,
+    slug: str,
+    request: QualityRequest = USUAL_REQUEST,
+    *,
+    to_come: Mapping[str, int] | None = None,
+    watch: Watch = _unwatched,
+) -> QualityReport:
+    """Look at the settled grades of this moment, whether runs are there or not.
+
+    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too. `watch` gets the
+    number of steps and gives what is called after each. Raises `InvalidValueError` for an unknown measure or a seed
+    out of range, `NotFoundError` for an unknown round, and `ConflictError` while there is no grade and for ablation by
+    a measure that estimates from the sample that the pool is.
+    """
+    if request.seed < 0:
+        raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=request.seed)
+    collection = find_collection(session, slug)
+    best_grade = scale_of(session, collection.id)[-1].value
+    measure = parse_measure(request.measure).on_scale(best_grade)
+    sample = drawn_sample(session, collection.id)
+    if request.ablates:
+        refuse_estimates(sample, [measure])
+    scope = RoundScope.of(facts_of_round(session, collection.id, request.round, residual=request.residual))
+    grades = round_scope.pairs_within(scope, _settled(session, collection))
+    if not grades:
+        raise round_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")
+    topics = {topic for topic, _ in grades}
+    of_runs = lists_of_runs(session, collection.id, topics, runs_of=scope.runs if scope else None)
+    lists = [round_scope.lists_within(scope, run.lists) for run in of_runs]
+    graded = GradedRuns.join(lists, [grades], accepted_topics(session, collection.id))
+    fed = _fed(session, collection.id, scope)
+    scoring = Scoring(measure, collection.relevant_from, best_grade)
+    return QualityReport(
+        state=state_of("live", collection.consensus_policy, grades, of_round=scope.name if scope else None),
+        measure=str(measure),
+        density=pool_density(_topics(session, collection, grades, to_come or {}, scope)),
+        runs=len(fed),
+        fed=sum(fed),
+        growth=_growth(graded, fed, scoring.relevant_from, request.seed),
+        seed=request.seed,
+        notices=(*round_scope.notices_within(scope), *(sample_notices(sample, [measure]) if request.ablates else ())),
+        ablation=_ablation(graded, scoring, request, watch) if request.ablates and of_runs else None,
+    )
+
+
+def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
+    rules = rules_of(collection)
+    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+
+
+def _fed(session: Session, collection_id: int, scope: RoundScope | None) -> list[bool]:
+    """Whether each run that is scored put something into the pool, in the order of arrival."""
+    feeding = feeding_runs(session, collection_id)
+    return [
+        one.run_id in feeding
+        for one in finders(session, collection_id)
+        if one.counts and (scope is None or one.run_id in scope.runs)
+    ]
+
+
+def _topics(
+    session: Session,
+    collection: Collection,
+    grades: Mapping[Pair, int],
+    to_come: Mapping[str, int],
+    scope: RoundScope | None,
+) -> list[JudgedTopic]:
+    machines = rules_of(collection).hears_machines
+    judged = Counter(topic for topic, _ in grades)
+    relevant = Counter(topic for (topic, _), grade in grades.items() if grade >= collection.relevant_from)
+    taken_out = _pooled_before(session, collection.id, scope)
+    topics = [
+        JudgedTopic(number, pooled - taken_out[id_], judged[id_], relevant[id_], waiting + to_come.get(number, 0))
+        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=machines)
+    ]
+    return sorted(topics, key=lambda topic: natural_order(topic.number))
+
+
+def _pooled_before(session: Session, collection_id: int, scope: RoundScope | None) -> Counter[int]:
+    """How many pooled documents of each topic were judged before the round, where these are taken out."""
+    if scope is None or not scope.residual:
+        return Counter()
+    pooled = pool_item_ids(session, collection_id)
+    return Counter(topic for topic, documents in scope.judged.items() for one in documents if (topic, one) in pooled)
+
+
+def _growth(graded: GradedRuns, fed: list[bool], relevant_from: int, seed: int) -> DepthGrowth:
+    [grades] = graded.grades
+    depth = judged_depth(graded.runs, grades, fed)
+    new = new_by_depth(graded.runs, grades, fed, relevant_from, depth)
+    return depth_growth(new, [depth * times for times in TIMES_DEEPER] if depth else [], seed=seed)
+
+
+def _ablation(graded: GradedRuns, scoring: Scoring, request: QualityRequest, watch: Watch) -> Ablation | None:
+    with watch(steps_of_ablating(graded.runs)) as advance:
+        found = ablate(graded.runs, graded.grades[0], [scoring], seed=request.seed, advance=advance)
+    return next(iter(found), None)

@@ -1,0 +1,166 @@
+"""Scores files of runs against a file of qrels, and explains the measures; without any database."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePath
+
+from annotator.errors import InvalidValueError
+from annotator.evaluation.formats.unpacking import read_stream as read_stream
+from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
+from annotator.evaluation.metrics.explaining import MeasureHelp as MeasureHelp  # for commands, which import workflows
+from annotator.evaluation.metrics.explaining import explain, explain_all
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, parse_measures
+from annotator.evaluation.metrics.parameters import PARAMETERS
+from annotator.evaluation.metrics.scoring import Number
+from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.metrics.trec_eval_output import measures_to_print, trec_eval_report
+
+OFFICIAL = ("official",)  # what trec_eval prints when no measure is asked for
+
+ALL_OF_TREC_EVAL = "all_trec"
+WITHOUT_RBP = (
+    "The lines rbp and rbp_resid are left out: what trec_eval prints there is not what they are defined to be."
+)
+
+# By the name that people know it by: where its bytes are.
+File = tuple[str, Path | bytes]
+
+
+@dataclass(frozen=True)
+class ScoringOptions:
+    """How files are to be scored."""
+
+    relevant_from: int = 1
+    judged_only: bool = False
+    compat: str = "10"
+    lenient: bool = False
+    workers: int | None = None  # None: one for each processor
+
+
+@dataclass(frozen=True)
+class ScoredRun:
+    """One run: its values in the order of the measures, over all topics and for each topic."""
+
+    tag: str
+    file: str
+    name: str  # the tag, and the file with it when several runs have that tag
+    values: tuple[Number, ...]
+    by_topic: Mapping[str, tuple[Number, ...]]
+    missing: tuple[str, ...]  # topics of the qrels for which it returned nothing
+    other_topics: int  # topics of the run that the qrels do not have
+
+
+@dataclass(frozen=True)
+class ScoredRuns:
+    """Runs scored, in the order of their files, and what should be known beside their scores."""
+
+    qrels: str
+    measures: tuple[str, ...]  # with what the options say of all of them, such as AP(rel=2)
+    topics: tuple[str, ...]  # all of the qrels; the averages are over them
+    without_relevant: tuple[str, ...]  # none of their documents has the grade from which they are relevant
+    runs: tuple[ScoredRun, ...]
+    warnings: tuple[str, ...]
+
+
+def score_files(qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions) -> ScoredRuns:
+    """Score runs over all topics of the qrels, as trec_eval -c does.
+
+    Raises `FileRefusedError` with the problems of every file, and `InvalidValueError` for unknown measures and for a
+    run that is given twice: its two rows could not be told apart, and another was probably meant.
+    """
+    asked = [_as_scored(measure, options) for measure in parse_measures(measures or DEFAULT_MEASURES)]
+    evaluation = _evaluate(qrels, runs, asked, options)
+    scores = evaluation.scores
+    files = _short_names([file for file, _ in runs])
+    return ScoredRuns(
+        qrels=qrels[0],
+        measures=tuple(map(str, scores.measures)),
+        topics=scores.topics,
+        without_relevant=scores.without_relevant,
+        runs=tuple(
+            ScoredRun(
+                tag=tag,
+                file=runs[index][0],
+                name=tag if evaluation.runs.count(tag) == 1 else f"{tag} ({files[index]})",
+                values=scores.over_topics(index),
+                by_topic=scores.by_topic(index),
+                missing=scores.missing(index),
+                other_topics=evaluation.other_topics[index],
+            )
+            for index, tag in enumerate(evaluation.runs)
+        ),
+        warnings=_warnings(evaluation),
+    )
+
+
+def score_as_trec_eval(
+    qrels: File, runs: Sequence[File], measures: Sequence[str], options: ScoringOptions
+) -> tuple[str, tuple[str, ...]]:
+    """Give what `trec_eval -c -q` prints for each run, one after the other, and the warnings.
+
+    Raises as `score_files`, and `InvalidValueError` for a measure that trec_eval does not have.
+    """
+    asked = measures or OFFICIAL
+    evaluation = _evaluate(qrels, runs, measures_to_print(asked, Compat(options.compat)), options)
+    reports = [
+        trec_eval_report(evaluation.scores, index, tag, asked, Compat(options.compat))
+        for index, tag in enumerate(evaluation.runs)
+    ]
+    missing = [
+        f"{tag} returned nothing for {len(topics)} of the topics."
+        for index, tag in enumerate(evaluation.runs)
+        if (topics := evaluation.scores.missing(index))
+    ]
+    left_out = [WITHOUT_RBP] if options.compat == "10" and ALL_OF_TREC_EVAL in map(str.lower, asked) else []
+    return "".join(reports), (*_warnings(evaluation), *missing, *left_out)
+
+
+def list_measures() -> dict[str, MeasureHelp]:
+    """Explain every measure, by name."""
+    return explain_all()
+
+
+def explain_measure(written: str) -> MeasureHelp:
+    """Explain one measure, named with or without a cutoff; raises `InvalidValueError` when there is none such."""
+    return explain(written)
+
+
+def _evaluate(
+    qrels: File, runs: Sequence[File], measures: Sequence[str | Measure], options: ScoringOptions
+) -> Evaluation:
+    names = [name for name, _ in runs]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidValueError("The run %(file)s is given twice.", file=name)
+    return evaluate(
+        qrels,
+        runs,
+        measures,
+        relevant_from=options.relevant_from,
+        judged_only=options.judged_only,
+        compat=options.compat,
+        lenient=options.lenient,
+        workers=options.workers or os.cpu_count() or 1,
+    )
+
+
+def _as_scored(measure: Measure, options: ScoringOptions) -> Measure:
+    """The measure with what the options say of all of them in its brackets, so that a table tells how it was made."""
+    said = dict(measure.parameters)
+    if "rel" in measure.definition.takes and "gain" not in said and options.relevant_from != 1:
+        said.setdefault("rel", options.relevant_from)
+    if options.judged_only:
+        said.setdefault("judged_only", True)
+    return replace(measure, parameters=tuple((name, said[name]) for name in PARAMETERS if name in said))
+
+
+def _short_names(files: Sequence[str]) -> list[str]:
+    """The files without their folders, as long as that tells them apart."""
+    short = [PurePath(file).name for file in files]
+    return short if len(set(short)) == len(files) else list(files)
+
+
+def _warnings(evaluation: Evaluation) -> tuple[str, ...]:
+    return (*map(str, evaluation.notices), *map(str, evaluation.warnings))

@@ -1,0 +1,116 @@
+"""Accounts: add one, sign in, change a password."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotAllowedError
+from annotator.passwords import password_matches
+from annotator.storage import User, UserKind
+from annotator.storage.people.accounts import Person as Person
+from annotator.storage.people.accounts import (
+    end_sessions,
+    lock_user,
+    locked_user,
+    new_user,
+    person_of,
+    replace_password,
+)
+from annotator.storage.people.ended_sessions import end_session, has_ended
+from annotator.storage.people.invitations import withdraw_password_links
+from annotator.storage.people.tokens import revoke_all
+
+
+@dataclass(frozen=True)
+class AccountRow:
+    """An account as the administrator's list shows it; of a machine its model, "" if it is not known."""
+
+    name: str
+    administrator: bool
+    can_sign_in: bool
+    added_at: datetime
+    machine: str | None = None
+
+
+def add_user(
+    session: Session, name: str, *, password_hash: str | None, administrator: bool = False, added_at: datetime
+) -> int:
+    """Make an account and return its id; one without a password cannot sign in.
+
+    Raises `InvalidValueError` for an unusable name and `ConflictError` for one that is taken.
+    """
+    return new_user(session, name, password_hash=password_hash, administrator=administrator, added_at=added_at).id
+
+
+def sign_in(session: Session, name: str, password: str) -> Person | None:
+    """The person of that name and password, None when they do not fit; takes as long either way."""
+    user = session.scalar(select(User).where(User.name == name))
+    if not password_matches(user.password_hash if user else None, password) or user is None:
+        return None
+    return person_of(user)
+
+
+def load_person(session: Session, user_id: int, generation: int, key: str | None = None) -> Person | None:
+    """Who a session belongs to; None when the account is gone, its password has changed since, or it was ended."""
+    user = session.get(User, user_id)
+    if user is None or user.sign_in_generation != generation or (key is not None and has_ended(session, key)):
+        return None
+    return person_of(user)
+
+
+def sign_out(session: Session, key: str, *, until: datetime, at: datetime) -> None:
+    """End one session, which its cookie would keep up `until` then."""
+    end_session(session, key, until=until, now=at)
+
+
+def change_password(
+    session: Session, user_id: int, old_password: str, new_hash: str, *, end_tokens: bool = False, at: datetime
+) -> Person:
+    """Replace one's own password; every other session of the account ends, and every link to a new password.
+
+    Programs go on by their tokens, for nobody has learnt those from a password, unless they are to end, too.
+    """
+    user = lock_user(session, user_id)
+    if not password_matches(user.password_hash, old_password):
+        raise NotAllowedError("That is not your present password.")
+    if end_tokens:
+        revoke_all(session, user.id, at=at)
+    return _replace_password(session, user, new_hash, at)
+
+
+def set_password(session: Session, name: str, new_hash: str, *, at: datetime) -> Person:
+    """Give an account a new password, as an administrator does; its sessions end, its tokens and its password links."""
+    user = locked_user(session, name)
+    revoke_all(session, user.id, at=at)
+    return _replace_password(session, user, new_hash, at)
+
+
+def list_users(session: Session) -> list[AccountRow]:
+    """Every account, by name."""
+    return [
+        AccountRow(
+            user.name,
+            user.administrator,
+            user.password_hash is not None,
+            user.added_at,
+            user.model if user.kind == UserKind.MACHINE else None,
+        )
+        for user in session.scalars(select(User).where(User.being_imported.is_(False)).order_by(User.name))
+    ]
+
+
+def sign_out_everywhere(session: Session, name: str, *, at: datetime) -> Person:
+    """End every session of an account, all its tokens and every link to a new password; its password stays."""
+    user = locked_user(session, name)
+    end_sessions(user)
+    revoke_all(session, user.id, at=at)
+    withdraw_password_links(session, user.id, at=at)
+    return person_of(user)
+
+
+def _replace_password(session: Session, user: User, new_hash: str, at: datetime) -> Person:
+    withdraw_password_links(session, user.id, at=at)
+    replace_password(user, new_hash)
+    return person_of(user)

@@ -1,0 +1,118 @@
+"""Forgetting a person: their account becomes nobody's, and what they judged stays under a name that tells nothing."""
+
+from collections.abc import Sequence
+from itertools import chain, count
+
+from sqlalchemy import Select, delete, select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError
+from annotator.evaluation.formats.pseudonyms import names_somebody, policy_without_names, without_names
+from annotator.storage import (
+    ApiToken,
+    Assignment,
+    AuditEvent,
+    Collection,
+    Invitation,
+    Job,
+    Membership,
+    PoolItem,
+    QrelsVersion,
+    Role,
+    Topic,
+    User,
+    UserKind,
+)
+from annotator.storage.collections.audit_actions import Subject, actions_of
+from annotator.storage.judging.judging import give_back
+from annotator.storage.people.accounts import (
+    FORGOTTEN,
+    end_sessions,
+    find_user,
+    locked_user,
+    refuse_without_organiser,
+)
+
+
+def forget_user(session: Session, name: str) -> str:
+    """Delete what is known of a person, and return the name under which their judgements stay.
+
+    The account can no longer be signed in to and has no roles; what it held goes back to the queue. What the person
+    wrote into notes and questions stays as it is. Raises `NotFoundError` for an unknown name, and `ConflictError` for
+    a machine, for who has been forgotten already, and for the last organiser of a collection.
+    """
+    organised = _organised(session, find_user(session, name).id)
+    user = locked_user(session, name)
+    if user.kind == UserKind.MACHINE:
+        raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
+    # Before these names were kept free, somebody may have chosen one.
+    if name.startswith(FORGOTTEN) and user.password_hash is None:
+        raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)
+    for collection in organised:
+        refuse_without_organiser(session, collection.id, collection.slug, user)
+    other = _free_name(session, user)
+    _take_everything_back(session, user.id)
+    _rename_elsewhere(session, user, other)
+    user.name, user.name_key, user.password_hash, user.administrator = other, other, None, False
+    end_sessions(user)
+    return other
+
+
+def _organised(session: Session, user_id: int) -> Sequence[Collection]:
+    """The collections that somebody organises, locked: two organisers who leave at once take turns."""
+    organised = select(Membership.collection_id).where(Membership.user_id == user_id, Membership.role == Role.ORGANISER)
+    locked = select(Collection).where(Collection.id.in_(organised)).order_by(Collection.id)
+    return session.scalars(locked.with_for_update(key_share=True)).all()
+
+
+def _take_everything_back(session: Session, user_id: int) -> None:
+    """Roles, links, tokens, topics to judge, what waits to be done, and what was found out where they took part."""
+    places = _places(user_id)
+    # Reports and addresses name the judges of a collection; whoever wants one asks for it again.
+    session.execute(delete(Job).where(Job.collection_id.in_(places), Job.finished_at.is_not(None)))
+    give_back(session, Assignment.judge_id == user_id)
+    session.execute(delete(Membership).where(Membership.user_id == user_id))
+    session.execute(delete(ApiToken).where(ApiToken.user_id == user_id))
+    session.execute(delete(Job).where(Job.asked_by_id == user_id))
+    session.execute(delete(Invitation).where((Invitation.user_id == user_id) | (Invitation.used_by_id == user_id)))
+    session.execute(update(Topic).where(Topic.owner_id == user_id).values(owner_id=None))
+
+
+def _free_name(session: Session, user: User) -> str:
+    """A name that tells nothing and that nobody else has."""
+    names = (f"{FORGOTTEN}{user.id}{further}" for further in chain([""], (f"-{number}" for number in count(2))))
+    others = User.id != user.id
+    return next(name for name in names if session.scalar(select(User.id).where(others, User.name_key == name)) is None)
+
+
+def _places(user_id: int) -> Select[tuple[int]]:
+    """The collections in which somebody has a role or holds or judged a document."""
+    judged = (
+        select(Topic.collection_id)
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(Assignment.judge_id == user_id)
+    )
+    placed = select(Membership.collection_id).where(Membership.user_id == user_id)
+    return select(placed.union(judged).subquery().c.collection_id)
+
+
+def _rename_elsewhere(session: Session, user: User, other: str) -> None:
+    """The name where it stands as text: in the log of deeds, in policies and in what kept qrels say of themselves."""
+    names = {user.name: other}
+    by_them = AuditEvent.user_id == user.id
+    session.execute(update(AuditEvent).where(by_them).values(name=other))
+    named = AuditEvent.action.in_(actions_of(Subject.ACCOUNT)) & (AuditEvent.subject == user.name)
+    session.execute(update(AuditEvent).where(named).values(subject=other))
+    # The name of a file or a token may hold theirs; of such a line the log has no more than whose it was.
+    chosen = AuditEvent.action.in_(actions_of(Subject.FREE))
+    for line in session.scalars(select(AuditEvent).where(chosen, AuditEvent.subject.icontains(user.name))):
+        if names_somebody(line.subject, user.name):
+            line.subject = other
+    for collection in session.scalars(select(Collection)):
+        collection.consensus_policy = policy_without_names(collection.consensus_policy, names)
+    for kept in session.scalars(select(QrelsVersion)):
+        kept.policy = policy_without_names(kept.policy, names)
+        manifest = without_names(kept.manifest, names)
+        if manifest != kept.manifest and isinstance(manifest, dict):
+            kept.manifest = manifest

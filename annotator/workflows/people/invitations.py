@@ -1,0 +1,300 @@
+"""Invitations: links that let somebody in once, to an account, a role, or a new password."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.passwords import new_secret, secret_fingerprint
+from annotator.storage import Collection, Invitation, Membership, Role, User
+from annotator.storage.collections.collection import find_collection, lock_collection
+from annotator.storage.people.accounts import (
+    Person,
+    find_or_add_team,
+    give_role,
+    lock_user,
+    locked_user,
+    new_user,
+    person_of,
+    replace_password,
+)
+from annotator.storage.people.invitations import joined_by_link, withdraw_password_links
+from annotator.storage.people.tokens import revoke_all
+from annotator.storage.site.passing_faults import stored_before_others
+
+USUAL_DAYS = 14
+MOST_DAYS = 90
+# A link to a new password opens an account that exists already; one to the first may last longer.
+DAYS_FOR_PASSWORD = 2
+LONGEST_NOTE = 200
+
+
+class InvitationState(StrEnum):
+    """What has become of a link."""
+
+    OPEN = "open"
+    USED = "used"
+    WITHDRAWN = "withdrawn"
+    EXPIRED = "expired"
+
+
+@dataclass(frozen=True)
+class InvitationRequest:
+    """Whom to invite, and to what; without a role the link leads to an account alone."""
+
+    role: Role | None = None
+    team: str | None = None
+    note: str = ""
+    days: int = USUAL_DAYS
+
+
+@dataclass(frozen=True)
+class InvitationRow:
+    """A link as lists show it: everything but the secret. `account` is whose password it gives anew."""
+
+    id: int
+    note: str
+    role: Role | None
+    team: str | None
+    account: str | None
+    made_by: str | None
+    made_at: datetime
+    expires_at: datetime
+    used_by: str | None
+    used_at: datetime | None
+    state: InvitationState
+
+
+@dataclass(frozen=True)
+class OpenInvitation:
+    """What a link offers to whoever opens it; with `account` it is a new password for that one."""
+
+    slug: str | None
+    title: str | None
+    role: Role | None
+    team: str | None
+    account: str | None
+
+
+def invite(
+    session: Session, slug: str | None, wanted: InvitationRequest, *, made_by_id: int | None, at: datetime
+) -> str:
+    """Make a link to a role in the collection and return its secret, which is stored nowhere.
+
+    Without a slug it leads to an account without a role. Raises `InvalidValueError` for what no role fits.
+    """
+    if not 1 <= wanted.days <= MOST_DAYS:
+        raise InvalidValueError("The number of days is between 1 and %(most)d.", most=MOST_DAYS)
+    check_free_text(wanted.note, LONGEST_NOTE)
+    if (wanted.role == Role.PARTICIPANT) != bool(wanted.team):
+        raise InvalidValueError("A participant belongs to a team, and only a participant does.")
+    collection_id = None if slug is None else lock_collection(session, slug).id
+    if collection_id is not None and wanted.team:
+        find_or_add_team(session, collection_id, wanted.team)
+    secret = new_secret()
+    session.add(
+        Invitation(
+            fingerprint=secret_fingerprint(secret),
+            note=wanted.note.strip(),
+            collection_id=collection_id,
+            role=wanted.role,
+            team=wanted.team,
+            made_by_id=made_by_id,
+            made_at=at,
+            expires_at=at + timedelta(days=wanted.days),
+        )
+    )
+    return secret
+
+
+def invite_to_password(session: Session, slug: str | None, name: str, *, made_by_id: int | None, at: datetime) -> str:
+    """Make a link to a new password for an account and return its secret; earlier ones for it end.
+
+    An organiser may do so for members who joined the collection by its own link and have nothing elsewhere: whoever
+    opens the link acts as that person. Raises `NotAllowedError` for others, whom an administrator helps, without slug.
+    """
+    user = locked_user(session, name)
+    collection_id = None
+    if slug is not None:
+        collection_id = find_collection(session, slug).id
+        _refuse_unless_of_collection(session, collection_id, user)
+    withdraw_password_links(session, user.id, at=at)
+    secret = new_secret()
+    session.add(
+        Invitation(
+            fingerprint=secret_fingerprint(secret),
+            note="",
+            collection_id=collection_id,
+            user_id=user.id,
+            made_by_id=made_by_id,
+            made_at=at,
+            expires_at=at + timedelta(days=DAYS_FOR_PASSWORD),
+        )
+    )
+    return secret
+
+
+def invitation_number(session: Session, secret: str) -> int:
+    """The number under which lists have the link of this secret."""
+    return session.scalars(select(Invitation.id).where(Invitation.fingerprint == secret_fingerprint(secret))).one()
+
+
+def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:
+    """The links of a collection, or those of no collection; the latest first."""
+    account, maker, taker = aliased(User), aliased(User), aliased(User)
+    place = None if slug is None else find_collection(session, slug).id
+    rows = session.execute(
+        select(Invitation, account, maker.name, taker.name)
+        .outerjoin(account, account.id == Invitation.user_id)
+        .outerjoin(maker, maker.id == Invitation.made_by_id)
+        .outerjoin(taker, taker.id == Invitation.used_by_id)
+        .where(Invitation.collection_id.is_(None) if place is None else Invitation.collection_id == place)
+        .order_by(Invitation.id.desc())
+    )
+    return [
+        InvitationRow(
+            link.id,
+            link.note,
+            Role(link.role) if link.role else None,
+            link.team,
+            of_account.name if of_account else None,
+            made_by,
+            link.made_at,
+            _expires_at(link, of_account),
+            used_by,
+            link.used_at,
+            _state(link, of_account, now),
+        )
+        for link, of_account, made_by, used_by in rows
+    ]
+
+
+def withdraw_invitation(session: Session, slug: str | None, number: int, *, at: datetime) -> None:
+    """End a link of the collection; one that was used or has ended stays as it is.
+
+    Raises `NotFoundError` when there is none of that number.
+    """
+    place = None if slug is None else find_collection(session, slug).id
+    link = session.get(Invitation, number)
+    if link is None or link.collection_id != place:
+        raise NotFoundError("There is no invitation %(number)d.", number=number)
+    if link.used_at is None:
+        link.withdrawn_at = link.withdrawn_at or at
+
+
+def open_invitation(session: Session, secret: str, *, now: datetime) -> OpenInvitation:
+    """What the link of this secret offers; `NotFoundError` when it is unknown or was used, withdrawn or has expired."""
+    link = _open_link(session, secret, now, locks=False)
+    collection = session.get(Collection, link.collection_id) if link.collection_id else None
+    account = session.get(User, link.user_id) if link.user_id else None
+    return OpenInvitation(
+        collection.slug if collection else None,
+        collection.title if collection else None,
+        Role(link.role) if link.role else None,
+        link.team,
+        account.name if account else None,
+    )
+
+
+def accept_with_new_account(session: Session, secret: str, name: str, password_hash: str, *, at: datetime) -> Person:
+    """Make an account of that name with the role the link gives; the link is used then.
+
+    Raises what `open_invitation` and `new_user` raise, and `ConflictError` when somebody takes the name at this moment.
+    """
+    link = _open_link(session, secret, at)
+    _refuse_if_for_password(link)
+    with stored_before_others(session):
+        user = new_user(session, name, password_hash=password_hash, administrator=False, added_at=at)
+        _take(session, link, user, at)
+    return person_of(user)
+
+
+def accept_as(session: Session, secret: str, user_id: int, *, at: datetime) -> None:
+    """Give the role the link gives to an account that exists; `ConflictError` when it has that role already."""
+    link = _open_link(session, secret, at)
+    _refuse_if_for_password(link)
+    if link.role is None:
+        raise ConflictError("This invitation is to an account, and you have one.")
+    with stored_before_others(session):
+        _take(session, link, session.get_one(User, user_id), at)
+
+
+def accept_password(session: Session, secret: str, new_hash: str, *, at: datetime) -> Person:
+    """Give the account of the link a new password; every session of it ends, and its tokens do.
+
+    Raises `NotAllowedError` for an organiser's link when the account opens more by now than that organiser may open.
+    """
+    link = _open_link(session, secret, at, locks=False)
+    if link.user_id is None:
+        raise NotFoundError("This link is no link to a new password.")
+    user = lock_user(session, link.user_id)
+    link = _open_link(session, secret, at)
+    if link.collection_id is not None:
+        _refuse_unless_of_collection(session, link.collection_id, user)
+    _take(session, link, user, at)
+    replace_password(user, new_hash)
+    revoke_all(session, user.id, at=at)
+    return person_of(user)
+
+
+def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = True) -> Invitation:
+    found = select(Invitation).where(Invitation.fingerprint == secret_fingerprint(secret))
+    # On PostgreSQL two who use it at once take turns.
+    link = session.scalar(found.with_for_update().execution_options(populate_existing=True) if locks else found)
+    account = session.get(User, link.user_id) if link is not None and link.user_id is not None else None
+    if link is None or _state(link, account, now) is not InvitationState.OPEN:
+        raise NotFoundError(
+            "This link is not valid: it was used already, was withdrawn, or has expired. Ask whoever sent it for "
+            "another."
+        )
+    return link
+
+
+def _take(session: Session, link: Invitation, user: User, at: datetime) -> None:
+    if link.collection_id is not None and link.role is not None:
+        give_role(session, link.collection_id, user, Role(link.role), team=link.team, added_at=at)
+    link.used_at, link.used_by_id = at, user.id
+
+
+def _refuse_unless_of_collection(session: Session, collection_id: int, user: User) -> None:
+    """Refuse an organiser a link to an account that opens more than the collection, or was not asked to join."""
+    places = set(session.scalars(select(Membership.collection_id).where(Membership.user_id == user.id)))
+    if collection_id not in places:
+        raise NotFoundError("“%(name)s” is no member of this collection.", name=user.name)
+    if user.administrator or places != {collection_id}:
+        raise NotAllowedError(
+            "“%(name)s” is an administrator or takes part in other collections, too: an administrator alone may give "
+            "them a new password.",
+            name=user.name,
+        )
+    if not joined_by_link(session, collection_id, user):
+        raise NotAllowedError(
+            "“%(name)s” did not join this collection by an invitation or a file of people: an administrator alone may "
+            "give them a new password.",
+            name=user.name,
+        )
+
+
+def _refuse_if_for_password(link: Invitation) -> None:
+    if link.user_id is not None:
+        raise NotFoundError("This link is no invitation: it gives an account a new password.")
+
+
+def _expires_at(link: Invitation, account: User | None) -> datetime:
+    """When a link ends; one to a new password sooner, once the account has one."""
+    if account is None or account.password_hash is None:
+        return link.expires_at
+    return min(link.expires_at, link.made_at + timedelta(days=DAYS_FOR_PASSWORD))
+
+
+def _state(link: Invitation, account: User | None, now: datetime) -> InvitationState:
+    if link.used_at is not None:
+        return InvitationState.USED
+    if link.withdrawn_at is not None:
+        return InvitationState.WITHDRAWN
+    return InvitationState.OPEN if now < _expires_at(link, account) else InvitationState.EXPIRED

@@ -1,0 +1,293 @@
+"""Build the pool: a strategy chooses, before anything is locked, and what is new joins the pool. It only grows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Ties, parse_strategy
+from annotator.evaluation.pooling.ordering import showing_order
+from annotator.evaluation.pooling.pool_choice import (
+    WHOLE_LIST,
+    ChosenTopic,
+    ListsOfTopics,
+    choose_topics,
+    most_bytes,
+    run_depths,
+)
+from annotator.evaluation.runs.rankings import encode_documents
+from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
+from annotator.storage.collections.collection import find_open_collection, lock_open_collection
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.pools.pool_growth import (
+    NewContribution,
+    NewItem,
+    insert_contributions,
+    insert_items,
+)
+from annotator.storage.pools.pooled_runs import (
+    PooledRun,
+    PoolRequest,
+    looked_past,
+    packed_lists,
+    round_to_pool,
+    runs_to_pool,
+    topics_to_pool,
+)
+from annotator.storage.pools.pools import (
+    all_pools,
+    check_seed,
+    latest_pool,
+    next_pool,
+    pool_item_ids,
+)
+
+# Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.
+WITH_A_STATE = (Kind.ADAPTIVE, Kind.SAMPLE)
+
+ItemIds = Mapping[tuple[int, int], int]  # by topic id and document id
+
+
+@dataclass(frozen=True)
+class TopicGrowth:
+    """What a building of the pool did for one topic."""
+
+    number: str
+    added: int
+    already_pooled: int
+
+
+@dataclass(frozen=True)
+class PoolSummary:
+    """What a building of the pool did; `version` is the one now in force, which is new unless nothing else was."""
+
+    version: int
+    topics: tuple[TopicGrowth, ...]
+    is_new: bool
+
+    @property
+    def added(self) -> int:
+        """Items new to the pool."""
+        return sum(topic.added for topic in self.topics)
+
+    @property
+    def already_pooled(self) -> int:
+        """Documents of this pool that had been in it before."""
+        return sum(topic.already_pooled for topic in self.topics)
+
+
+@dataclass(frozen=True, eq=False)
+class PoolChoice:
+    """A pool that was chosen and is not stored yet."""
+
+    strategy: Strategy
+    parameters: dict[str, object]  # of the strategy, and what else was said of the runs
+    runs: tuple[PooledRun, ...]
+    depths: tuple[int, ...]  # of each run
+    seed: int
+    showing: Showing
+    topics: tuple[ChosenTopic, ...]
+
+
+def build_pool(
+    session: Session,
+    slug: str,
+    request: PoolRequest,
+    *,
+    seed: int | None = None,
+    showing: Showing = Showing.RANDOM,
+    built_by_id: int | None,
+    built_at: datetime,
+) -> PoolSummary:
+    """Choose a pool and store it, for whoever need not let judges go on meanwhile."""
+    choice = choose_pool(session, slug, request, seed=seed, showing=showing)
+    return store_pool(session, slug, choice, built_by_id=built_by_id, built_at=built_at)
+
+
+def choose_pool(
+    session: Session, slug: str, request: PoolRequest, *, seed: int | None = None, showing: Showing = Showing.RANDOM
+) -> PoolChoice:
+    """Choose what the runs in force give to judge of every accepted topic, and store nothing.
+
+    Of an adaptive strategy that is what it starts with. The seed, of samples and of the order of showing, is that of
+    the version before unless given. Raises `InvalidValueError` for what cannot be said of the strategy or a seed out
+    of range, `NotFoundError` for an unknown tag, `ConflictError` when there is no run to pool.
+    """
+    collection = find_open_collection(session, slug)
+    strategy = parse_strategy(request.strategy, request.said)
+    runs = runs_to_pool(session, collection.id, request)
+    depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
+    seed = check_seed(session, collection.id, seed)
+    topics = topics_to_pool(session, collection.id)
+    parameters: dict[str, object] = {**strategy.parameters, "runs": sorted(run.tag for run in runs)}
+    if request.priority is not None:
+        parameters["priority"] = request.priority
+    if request.depth_of:
+        parameters["depth_of"] = dict(request.depth_of)
+    its_round = round_to_pool(session, collection.id, request)
+    past = looked_past(session, collection.id, its_round)
+    if its_round is not None:
+        parameters |= {"round": its_round.number, "looks_past_judged_before": bool(past)}
+    read = partial(
+        packed_lists,
+        session,
+        [run.id for run in runs],
+        most_bytes=None if past else most_bytes(depths),
+        with_scores=strategy.definition.reads_scores,
+    )
+    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, past)
+    in_order = dict(sorted(topics.items(), key=lambda topic: natural_order(topic[1])))
+    chosen = choose_topics(strategy, in_order, lists, partial(docnos_of, session), seed)
+    return PoolChoice(strategy, parameters, tuple(runs), tuple(depths), seed, showing, tuple(chosen))
+
+
+def filling_request(depth: int) -> PoolRequest:
+    """The pool of the holes of all runs down to a depth."""
+    return PoolRequest("depth", {"depth": depth}, every_round=True)
+
+
+def choose_filling(session: Session, slug: str, depth: int) -> PoolChoice:
+    """Choose the holes of all runs down to a depth as the next version of the pool, and store nothing.
+
+    Judges see them in the order in which the last version that was made from runs showed its documents. Raises as
+    `choose_pool`.
+    """
+    pools = all_pools(session, find_open_collection(session, slug).id)
+    showings = [Showing(pool.showing) for pool in pools if pool.strategy in STRATEGIES]
+    return choose_pool(session, slug, filling_request(depth), showing=showings[-1] if showings else Showing.RANDOM)
+
+
+def store_pool(
+    session: Session, slug: str, choice: PoolChoice, *, built_by_id: int | None, built_at: datetime
+) -> PoolSummary:
+    """Add what was chosen to the pool as its next version; what is pooled stays pooled, with its judgements.
+
+    A version that would change nothing is not made: no document is new, no run has one of them newly, and no adaptive
+    strategy or sample begins. Raises `ConflictError` when runs or topics have changed since the choice.
+    """
+    collection = lock_open_collection(session, slug)
+    _refuse_changes(session, collection.id, choice)
+    known = pool_item_ids(session, collection.id)
+    growth = [_growth(topic, known) for topic in choice.topics]
+    fresh = _fresh_contributions(session, choice, known)
+    if not fresh and not _begins(session, collection.id, choice):
+        latest = latest_pool(session, collection.id)
+        return PoolSummary(latest.version if latest else 0, tuple(growth), is_new=False)
+    pool = next_pool(
+        session,
+        collection.id,
+        strategy=choice.strategy.name,
+        parameters=choice.parameters,
+        seed=choice.seed,
+        showing=choice.showing,
+        built_by_id=built_by_id,
+        built_at=built_at,
+    )
+    _insert_runs(session, pool, choice)
+    items = _new_items(session, choice, known)
+    insert_items(session, pool, items, judgements_wanted=collection.judgements_wanted)
+    known = pool_item_ids(session, collection.id)
+    insert_contributions(
+        session, pool, (NewContribution(known[topic, document], run, rank) for topic, document, run, rank in fresh)
+    )
+    _insert_strata(session, pool, choice)
+    return PoolSummary(pool.version, tuple(growth), is_new=True)
+
+
+def _refuse_changes(session: Session, collection_id: int, choice: PoolChoice) -> None:
+    runs = session.scalars(select(Run.id).where(Run.collection_id == collection_id, IN_FORCE))
+    topics = topics_to_pool(session, collection_id)
+    if not {run.id for run in choice.runs} <= set(runs) or not {topic.id for topic in choice.topics} <= topics.keys():
+        raise ConflictError("Runs or topics have changed while the pool was chosen. Nothing was stored: try again.")
+
+
+def _growth(topic: ChosenTopic, known: ItemIds) -> TopicGrowth:
+    added = sum((topic.id, document) not in known for document in topic.chosen.documents.tolist())
+    return TopicGrowth(topic.number, added, topic.chosen.documents.size - added)
+
+
+def _fresh_contributions(session: Session, choice: PoolChoice, known: ItemIds) -> list[tuple[int, int, int, int]]:
+    """Topic, document, run and rank of those that no earlier version has recorded."""
+    ids = [run.id for run in choice.runs]
+    rows = session.execute(select(Contribution.pool_item_id, Contribution.run_id).where(Contribution.run_id.in_(ids)))
+    recorded = {(item, run) for item, run in rows}
+    return [
+        (topic.id, document, ids[run], rank)
+        for topic in choice.topics
+        for document, run, rank in zip(
+            topic.found.document.tolist(), topic.found.run.tolist(), topic.found.rank.tolist(), strict=True
+        )
+        if (known.get((topic.id, document)), ids[run]) not in recorded
+    ]
+
+
+def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
+    """Whether an adaptive strategy, or a sample, begins that is not the one going on already."""
+    kind = choice.strategy.definition.kind
+    if kind not in WITH_A_STATE:
+        return False
+    alike = [
+        pool
+        for pool in all_pools(session, collection_id)
+        if pool.strategy in STRATEGIES and STRATEGIES[pool.strategy].kind is kind
+    ]
+    if not alike:
+        return True
+    runs = set(session.scalars(select(PoolRun.run_id).where(PoolRun.pool_id == alike[-1].id)))
+    is_same = (alike[-1].strategy, alike[-1].parameters) == (choice.strategy.name, choice.parameters)
+    # A seed changes what is drawn of a sample and how random ties end; else, only how documents would be shown.
+    draws = kind is Kind.SAMPLE or choice.strategy.ties is Ties.RANDOM
+    is_same &= not draws or alike[-1].seed == choice.seed
+    return not is_same or runs != {run.id for run in choice.runs}
+
+
+def _insert_runs(session: Session, pool: Pool, choice: PoolChoice) -> None:
+    rows = [
+        {"pool_id": pool.id, "run_id": run.id, "depth": None if depth == WHOLE_LIST else depth}
+        for run, depth in zip(choice.runs, choice.depths, strict=True)
+    ]
+    session.execute(insert(PoolRun), rows)
+
+
+def _new_items(session: Session, choice: PoolChoice, known: ItemIds) -> Iterator[NewItem]:
+    ids = [topic.id for topic in choice.topics]
+    greatest = select(PoolItem.topic_id, func.max(PoolItem.priority)).where(PoolItem.topic_id.in_(ids))
+    last = {topic: priority for topic, priority in session.execute(greatest.group_by(PoolItem.topic_id))}
+    for topic in choice.topics:
+        drawn = {
+            document: (number, stratum.band.rate)
+            for number, stratum in enumerate(topic.chosen.strata, start=1)
+            for document in stratum.sample.tolist()
+        }
+        new = [
+            (document, docno)
+            for document, docno in zip(topic.chosen.documents.tolist(), topic.docnos, strict=True)
+            if (topic.id, document) not in known
+        ]
+        priorities = showing_order(
+            choice.showing, [docno for _, docno in new], choice.seed, topic.number, last=last.get(topic.id)
+        )
+        for (document, _), priority in zip(new, priorities.tolist(), strict=True):
+            yield NewItem(topic.id, document, priority, *drawn.get(document, ()))
+
+
+def _insert_strata(session: Session, pool: Pool, choice: PoolChoice) -> None:
+    rows = [
+        {
+            "pool_id": pool.id,
+            "topic_id": topic.id,
+            "number": number,
+            "rate": stratum.band.rate,
+            "drawn": stratum.drawn,
+            "documents": encode_documents(stratum.documents),
+        }
+        for topic in choice.topics
+        for number, stratum in enumerate(topic.chosen.strata, start=1)
+    ]
+    if rows:
+        session.execute(insert(Stratum), rows)

@@ -1,0 +1,99 @@
+"""Holes: what is unjudged in the tops of the runs, and what it would take to fill them."""
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.leaderboard.graded_runs import (
+    Cell,
+    Pair,
+    QrelsState,
+    documents_by_topic,
+    settled_pairs,
+    state_of,
+)
+from annotator.evaluation.qrels.settling import rules_of
+from annotator.evaluation.reusability.holes import DEPTHS as DEPTHS
+from annotator.evaluation.reusability.holes import Holes, RunHoles, find_holes
+from annotator.evaluation.runs.rankings import decode_documents
+from annotator.storage import Collection
+from annotator.storage.collections.collection import accepted_topics, find_collection
+from annotator.storage.pools.pools import pool_item_ids
+from annotator.storage.qrels.opinions import opinions
+from annotator.storage.runs.ranked_lists import lists_of_runs
+
+GREATEST_DEPTH = 1_000_000
+
+
+@dataclass(frozen=True)
+class Filling:
+    """What fills the holes of all runs down to a depth: documents in the pool already, and those not in it yet."""
+
+    depth: int
+    pooled: int
+    new: int
+    topics: int  # with any of them
+
+    @property
+    def documents(self) -> int:
+        """All of them."""
+        return self.pooled + self.new
+
+
+@dataclass(frozen=True)
+class HolesReport:
+    """The runs by name, each with its holes by depth; all accepted topics count, judged or not."""
+
+    state: QrelsState
+    depths: tuple[int, ...]
+    runs: tuple[tuple[RunHoles, ...], ...]
+    fillings: tuple[Filling, ...]
+    topics: int
+
+    def table(self) -> tuple[list[str], list[list[Cell]]]:
+        """Headings and rows, one a run and depth."""
+        headings = ["run", "depth", "shown", "unjudged", "share", "topics"]
+        rows = [one for of_run in self.runs for one in of_run]
+        return headings, [[one.tag, one.depth, one.shown, one.unjudged, one.share.value, one.topics] for one in rows]
+
+    def file(self) -> tuple[list[str], list[list[Cell]]]:
+        """The same with the state of the qrels in every row."""
+        return self.state.beside(*self.table())
+
+
+def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) -> HolesReport:
+    """Look for documents without a settled grade in the top of every run in force.
+
+    Raises `InvalidValueError` for a depth below 1 or out of reach, and `ConflictError` when there is no run.
+    """
+    if max(depths, default=0) > GREATEST_DEPTH:
+        raise InvalidValueError(
+            "A depth is at most %(most)d, not %(given)d.", most=GREATEST_DEPTH, given=max(depths, default=0)
+        )
+    collection = find_collection(session, slug)
+    topics = accepted_topics(session, collection.id)
+    of_runs = sorted(lists_of_runs(session, collection.id, topics), key=lambda run: natural_order(run.tag))
+    if not of_runs:
+        raise ConflictError("There is no run yet.")
+    grades = _settled(session, collection)
+    judged = documents_by_topic(grades, topics)
+    lists = [{topic: decode_documents(packed) for topic, packed in run.lists.items()} for run in of_runs]
+    holes = find_holes([run.tag for run in of_runs], lists, judged, depths=sorted(set(depths)))
+    pooled = pool_item_ids(session, collection.id).keys()
+    fillings = tuple(_filling(holes, depth, pooled) for depth in holes.depths)
+    state = state_of("live", collection.consensus_policy, grades)
+    return HolesReport(state, holes.depths, holes.runs, fillings, len(topics))
+
+
+def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
+    rules = rules_of(collection)
+    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+
+
+def _filling(holes: Holes, depth: int, pooled: Container[Pair]) -> Filling:
+    candidates = holes.candidates(depth)
+    known = [(topic, document) in pooled for topic, documents in candidates.items() for document in documents.tolist()]
+    return Filling(depth, sum(known), len(known) - sum(known), len(candidates))

@@ -1,0 +1,295 @@
+"""What a pool would cost and bring before anybody pays for it: the whole curve at once, and nothing is stored."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from operator import itemgetter
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.plan_memory import PlanMemory as PlanMemory
+from annotator.evaluation.pooling.pool_choice import ListsOfTopics, most_bytes, run_depths
+from annotator.evaluation.pooling.pool_curve import (
+    LEAST_DEPTHS,
+    NOTHING,
+    AllTaken,
+    Counts,
+    PoolCurve,
+    Present,
+    curve_of_budgets,
+    curve_of_depths,
+)
+from annotator.storage import PoolItem
+from annotator.storage.collections.collection import find_collection, find_open_collection
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.judging.judging_effort import Effort, judging_effort
+from annotator.storage.judging.progress import item_progress
+from annotator.storage.judging.selection import chosen_before
+from annotator.storage.pools.pooled_runs import (
+    PooledRun,
+    PoolRequest,
+    looked_past,
+    packed_lists,
+    round_to_pool,
+    runs_to_pool,
+    team_numbers,
+    topics_to_pool,
+)
+from annotator.storage.pools.pools import check_seed
+from annotator.storage.site.rows import fetch_rows
+
+Numbers = tuple[int, ...]  # one for each amount
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A topic's pool, or that of all topics, as it would be: whatever was pooled in any way stays in it.
+
+    By amount: all its documents, and those that would be added. Those with all the judgements they want are of now.
+    """
+
+    name: str
+    size: Numbers
+    added: Numbers
+    complete: int
+
+
+@dataclass(frozen=True)
+class Bringing:
+    """The documents that a run, or a team, puts in and nobody else, by amount."""
+
+    name: str
+    team: str | None
+    only: Numbers
+
+
+@dataclass(frozen=True)
+class PoolPlan:
+    """Pools of growing amounts by one strategy, of which the one at `asked` was asked for.
+
+    `grows` is the parameter that the amounts are of; None when there is one pool alone. What an adaptive strategy
+    chooses later depends on judgements: only its number is known, `to_come`, and what runs bring is of the beginning.
+    What it has chosen before, `made`, is of the budget, so that there is less to come.
+    """
+
+    strategy: str
+    grows: str | None
+    adaptive: bool
+    amounts: Numbers
+    asked: int
+    total: Planned
+    to_come: Numbers
+    made: int
+    missing: int  # judgements that pooled documents still want
+    topics: tuple[Planned, ...]
+    runs: tuple[Bringing, ...]
+    teams: tuple[Bringing, ...]
+    effort: Effort
+    hours: float | None  # that there are for judging
+
+    def judgements_at(self, index: int) -> int:
+        """The judgements that a pool still takes: those missing already, and all of what would be added."""
+        return self.missing + round(self.total.added[index] * self.effort.judgements_wanted)
+
+    def hours_at(self, index: int) -> float:
+        """The hours that a pool still takes."""
+        return self.effort.hours(self.judgements_at(index))
+
+    @property
+    def affordable(self) -> int | None:
+        """The index of the greatest amount for which the hours are enough; None for none, or when none were said."""
+        if self.hours is None:
+            return None
+        enough = [index for index in range(len(self.amounts)) if self.hours_at(index) <= self.hours]
+        return enough[-1] if enough else None
+
+    @property
+    def as_json(self) -> dict[str, object]:
+        """All of it, for scripts and for the page that moves along the curve."""
+        return {
+            **{name: getattr(self, name) for name in ("strategy", "grows", "adaptive", "amounts", "asked", "hours")},
+            **{name: getattr(self, name) for name in ("to_come", "made", "missing")},
+            "effort": vars(self.effort),
+            "total": vars(self.total),
+            "topics": [vars(topic) for topic in self.topics],
+            "runs": [vars(run) for run in self.runs],
+            "teams": [vars(team) for team in self.teams],
+        }
+
+
+@dataclass(frozen=True)
+class PoolGrowth:
+    """What a pool adds to the work of judges; `to_come` of the documents are chosen as judgements come."""
+
+    documents: int
+    topics: int
+    to_come: int
+    effort: Effort
+
+    @property
+    def judgements(self) -> int:
+        """The judgements that these documents want, about: lots decide which get a second one."""
+        return round(self.documents * self.effort.judgements_wanted)
+
+    @property
+    def hours(self) -> float:
+        """How long all judges together are busy with them."""
+        return self.effort.hours(self.judgements)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    strategy: Strategy
+    runs: Sequence[PooledRun]
+    teams: Sequence[int]
+    topics: Mapping[int, str]  # their numbers, by id
+    seed: int
+    past: Mapping[int, frozenset[int]]  # judged in earlier rounds, by topic
+    memory: PlanMemory
+
+    def recall(self, strategy: Strategy, take: Callable[[], AllTaken]) -> AllTaken:
+        """Find again what the strategy takes from these runs; it depends on nothing else."""
+        source = (tuple(self.runs), tuple(self.topics.items()), tuple(sorted(self.past.items())), self.seed)
+        return self.memory.recall((source, strategy), take)
+
+
+def plan_pool(
+    session: Session,
+    slug: str,
+    request: PoolRequest,
+    *,
+    seed: int | None = None,
+    hours: float | None = None,
+    memory: PlanMemory | None = None,
+) -> PoolPlan:
+    """Plan a pool, and all smaller and somewhat larger ones; the seed is of a sample, as when it is built.
+
+    Raises what building it would raise, and `InvalidValueError` for less than no hours.
+    """
+    collection = find_collection(session, slug)
+    asked = _asked(session, collection.id, request, seed, memory or PlanMemory())
+    strategy, runs, topics = asked.strategy, asked.runs, asked.topics
+    if hours is not None and not 0 <= hours < float("inf"):
+        raise InvalidValueError("The hours for judging must be 0 or more, not %(hours)s.", hours=hours)
+    present = _present(session, collection.id, topics)
+    made = chosen_before(session, collection.id, strategy.name)
+    curve = _curve(session, request, asked, present, made)
+    by_topic = tuple(
+        _planned(number, present[topic], added)
+        for (topic, number), added in zip(topics.items(), curve.added, strict=True)
+    )
+    return PoolPlan(
+        strategy=strategy.name,
+        grows=curve.grows,
+        adaptive=strategy.definition.kind is Kind.ADAPTIVE,
+        amounts=_numbers(curve.amounts),
+        asked=curve.asked,
+        total=_together(by_topic),
+        to_come=_numbers(curve.to_come.sum(axis=0)),
+        made=sum(made.values()),
+        missing=sum(one.missing for one in present.values()),
+        topics=by_topic,
+        runs=tuple(
+            Bringing(run.tag, run.team, _numbers(only))
+            for run, only in sorted(zip(runs, curve.only_run, strict=True), key=lambda one: natural_order(one[0].tag))
+        ),
+        teams=_teams(runs, asked.teams, curve),
+        effort=judging_effort(session, collection),
+        hours=hours,
+    )
+
+
+def foresee_growth(
+    session: Session,
+    slug: str,
+    request: PoolRequest,
+    *,
+    seed: int | None = None,
+    memory: PlanMemory | None = None,
+) -> PoolGrowth:
+    """What building a pool would add; raises what planning it raises, and `ConflictError` in a closed collection."""
+    find_open_collection(session, slug)
+    plan = plan_pool(session, slug, request, seed=seed, memory=memory)
+    at = plan.asked
+    topics = sum(topic.added[at] > 0 for topic in plan.topics)
+    return PoolGrowth(plan.total.added[at], topics, plan.to_come[at], plan.effort)
+
+
+def _asked(session: Session, collection_id: int, request: PoolRequest, seed: int | None, memory: PlanMemory) -> _Asked:
+    strategy = parse_strategy(request.strategy, request.said)
+    runs = runs_to_pool(session, collection_id, request)
+    past = looked_past(session, collection_id, round_to_pool(session, collection_id, request))
+    topics = dict(sorted(topics_to_pool(session, collection_id).items(), key=lambda topic: natural_order(topic[1])))
+    if not topics:
+        raise ConflictError("There is no accepted topic to pool for yet.")
+    seed = check_seed(session, collection_id, seed)
+    return _Asked(strategy, runs, team_numbers(runs), topics, seed, past, memory)
+
+
+def _planned(name: str, present: Present, added: Counts) -> Planned:
+    return Planned(name, _numbers(present.documents.size + added), _numbers(added), present.complete)
+
+
+def _together(topics: Sequence[Planned]) -> Planned:
+    size, added = (
+        tuple(map(sum, zip(*numbers, strict=True)))
+        for numbers in ([topic.size for topic in topics], [topic.added for topic in topics])
+    )
+    return Planned("", size, added, sum(topic.complete for topic in topics))
+
+
+def _numbers(counts: Counts) -> Numbers:
+    return tuple(counts.tolist())
+
+
+def _teams(runs: Sequence[PooledRun], teams: Sequence[int], curve: PoolCurve) -> tuple[Bringing, ...]:
+    named = {run.team: team for run, team in zip(runs, teams, strict=True) if run.team is not None}
+    return tuple(
+        Bringing(name, name, _numbers(curve.only_team[named[name]])) for name in sorted(named, key=natural_order)
+    )
+
+
+def _curve(
+    session: Session, request: PoolRequest, asked: _Asked, present: Mapping[int, Present], made: Mapping[int, int]
+) -> PoolCurve:
+    strategy, runs, topics = asked.strategy, asked.runs, asked.topics
+    depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
+    own = {index: request.depth_of[run.tag] for index, run in enumerate(runs) if run.tag in request.depth_of}
+    if strategy.definition.kind is Kind.DEPTH:
+        depths = [own.get(index, max(depth, LEAST_DEPTHS)) for index, depth in enumerate(depths)]
+    read = partial(
+        packed_lists,
+        session,
+        [run.id for run in runs],
+        most_bytes=None if asked.past else most_bytes(depths),
+        with_scores=strategy.definition.reads_scores,
+    )
+    lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
+    pooled = {topic: one.documents for topic, one in present.items()}
+    if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
+        return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
+    return curve_of_budgets(
+        strategy,
+        topics,
+        lists,
+        asked.teams,
+        pooled,
+        docnos_of=partial(docnos_of, session),
+        seed=asked.seed,
+        made=made,
+        recall=asked.recall,
+    )
+
+
+def _present(session: Session, collection_id: int, topics: Mapping[int, str]) -> dict[int, Present]:
+    items = item_progress(collection_id).where(PoolItem.topic_id.in_(topics)).order_by(PoolItem.topic_id)
+    present = dict.fromkeys(topics, NOTHING)
+    for topic, of_topic in groupby(fetch_rows(session, items), key=itemgetter(0)):
+        _, documents, _, missing, is_complete = zip(*of_topic, strict=True)
+        by_document = dict(zip(documents, missing, strict=True))
+        present[topic] = replace(Present.of(by_document), complete=sum(is_complete))
+    return present

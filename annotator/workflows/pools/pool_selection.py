@@ -1,0 +1,287 @@
+"""Adaptive pools: choose the next documents of a topic from what was judged so far, and add them to the pool.
+
+Choosing reads, and takes as long as it takes; adding is quick, and so is the draw, which knows nothing of either. The
+newest version that was built by an adaptive strategy chooses, until its budget is used up: so many documents beyond
+those with which it began, in total or for each topic. What earlier versions by the same strategy have chosen is of that
+budget, so that building again, say for a late run, costs no more judgements than were granted. What it learns from is
+told in `evaluation/pooling/pool_selection.py`.
+
+It chooses when a judge is at the last document that they hold and few others wait for them, and just so many that there
+is enough to draw. A judge draws eight at a time, so that when a document is judged, its choice may lag behind by the
+last eight labels of each judge at work on the topic.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from sqlalchemy.orm import Session
+
+from annotator.evaluation.pooling import Strategy, Update
+from annotator.evaluation.pooling.ordering import showing_order
+from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
+from annotator.evaluation.pooling.pool_memory import Candidates, Memory
+from annotator.evaluation.pooling.pool_selection import (
+    ChosenDocument,
+    Documents,
+    TopicSelection,
+    begin_selection,
+    candidates,
+    still_to_choose,
+    verdicts,
+    without,
+)
+from annotator.storage import ACCEPTED, Collection, CollectionState, JudgingMode, Pool, Topic
+from annotator.storage.collections.collection import find_collection, topic_ids
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.judging.selection import (
+    Knowledge,
+    Made,
+    NewChoice,
+    choices_of_strategy,
+    chosen_runs,
+    greatest_priority,
+    held_and_free,
+    insert_choices,
+    items_before_choices,
+    items_of,
+    items_of_later_versions,
+    judgements_of,
+    lock_for_choices,
+    newest_pool,
+    runs_in_force,
+    still_so,
+)
+from annotator.storage.pools.pooled_runs import packed_lists
+
+# A memory belongs to whoever chooses again and again.
+__all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]
+
+# As many as a judge draws at once.
+ENOUGH_TO_DRAW = 8
+# It chooses while the judge reads the last document that they hold, so that nobody waits for a choice.
+LAST_HELD = 1
+
+
+@dataclass(frozen=True)
+class ChosenDocuments:
+    """Documents that were chosen for a topic and are not stored yet, with what was known when they were chosen."""
+
+    pool_id: int
+    topic_id: int
+    topic_number: str
+    documents: tuple[ChosenDocument, ...]
+    knowledge: Knowledge
+    relevant_from: int
+    runs_left_out: tuple[int, ...]  # of the version's runs, those that did not count at that moment
+    is_urgent: bool  # nothing else waits for the judge
+
+
+@dataclass(frozen=True)
+class _Version:
+    """An adaptive version of the pool that is in force."""
+
+    collection: Collection
+    pool: Pool
+    strategy: Strategy
+    runs: tuple[int, ...]  # that count
+    runs_left_out: tuple[int, ...]
+
+
+def choose_next(
+    session: Session, slug: str, topic_number: str, judge_id: int, *, memory: Memory
+) -> ChosenDocuments | None:
+    """Choose what a judge who is about to draw, or will be next time, needs, and store nothing.
+
+    None when there is nothing to choose: no adaptive strategy is at work, the topic is another's, the judge holds or
+    can draw enough of it, the budget is used up, or no run has another document.
+    """
+    version = _version(session, slug)
+    topic_id = None if version is None else topic_ids(session, version.collection.id, ACCEPTED).get(topic_number)
+    if version is None or topic_id is None:
+        return None
+    if topic_id not in _chosen_for(session, version, judge_id):
+        return None
+    held, free = held_and_free(session, version.collection, topic_id, judge_id)
+    if held > LAST_HELD or free >= ENOUGH_TO_DRAW:
+        return None
+    left = _left(session, version, memory).get(topic_number, 0)
+    if left == 0:
+        return None
+    items = items_of(session, topic_id)
+    words = judgements_of(session, topic_id)
+    # From which run a document was chosen matters only where that run alone learns.
+    chosen_from = chosen_runs(session, version.pool.id, topic_id) if version.strategy.update is Update.PULLED else {}
+    known = verdicts(words, version.collection.relevant_from, chosen_from)
+    key = (version.pool.id, version.runs, topic_id)
+    selection = memory.take_topic(key) or _begin(session, version, topic_id, topic_number)
+    documents = selection.choose(known, [item.document_id for item in items], min(ENOUGH_TO_DRAW - free, left))
+    memory.put_topic(key, selection)
+    if not documents:
+        return None
+    return ChosenDocuments(
+        pool_id=version.pool.id,
+        topic_id=topic_id,
+        topic_number=topic_number,
+        documents=tuple(documents),
+        knowledge=Knowledge(len(items), len(words), words[-1].id if words else None),
+        relevant_from=version.collection.relevant_from,
+        runs_left_out=version.runs_left_out,
+        is_urgent=held + free == 0,
+    )
+
+
+def add_choices(session: Session, slug: str, chosen: ChosenDocuments, *, at: datetime) -> int:
+    """Add chosen documents to the pool, each with its reason and what was known, and count them.
+
+    None are added when something has joined the topic's pool since, a run was withdrawn or restored, the grade from
+    which documents are relevant has changed, another version chooses, or the judging has ended: whoever still needs
+    some chooses again. Two who choose at once therefore add no document twice, and never more than
+    the budget.
+    """
+    collection = find_collection(session, slug)
+    pool = session.get_one(Pool, chosen.pool_id)
+    if not lock_for_choices(session, pool, chosen.topic_id, wait=chosen.is_urgent):
+        return 0
+    if newest_pool(session, collection.id, ADAPTIVE) is not pool or not _still_follows(session, collection, chosen):
+        return 0
+    budget = stored_strategy(pool.strategy, pool.parameters).budget
+    made = sum(made.total for made in choices_of_strategy(session, pool).values())
+    documents = chosen.documents if budget is None else chosen.documents[: max(budget - made, 0)]
+    if documents:
+        insert_choices(
+            session,
+            pool,
+            chosen.topic_id,
+            _with_priorities(session, pool, chosen, documents),
+            seen_judgement_id=chosen.knowledge.last_judgement_id,
+            judgements_wanted=collection.judgements_wanted,
+            at=at,
+        )
+    return len(documents)
+
+
+def _still_follows(session: Session, collection: Collection, chosen: ChosenDocuments) -> bool:
+    """Whether a choice would come out the same, but for judgements said since; asked behind the locks."""
+    left_out = tuple(run_id for run_id, counts in runs_in_force(session, chosen.pool_id).items() if not counts)
+    return (
+        left_out == chosen.runs_left_out
+        and collection.relevant_from == chosen.relevant_from
+        and still_so(session, chosen.topic_id, chosen.knowledge)
+    )
+
+
+def choices_left(session: Session, slug: str, *, memory: Memory, judge_id: int | None = None) -> Mapping[str, int]:
+    """Topic number → how many documents an adaptive strategy will still choose there, as they are needed.
+
+    With a judge, of the topics only where it chooses for them.
+    """
+    version = _version(session, slug)
+    if version is None:
+        return {}
+    left = _left(session, version, memory)
+    if judge_id is None:
+        return left
+    theirs = _chosen_for(session, version, judge_id)
+    numbers = topic_ids(session, version.collection.id, ACCEPTED)
+    return {number: count for number, count in left.items() if numbers[number] in theirs}
+
+
+def _chosen_for(session: Session, version: _Version, judge_id: int) -> frozenset[int]:
+    """The topics where it chooses when this judge draws: where each has an owner, whom the first judgement is of."""
+    is_owned = version.collection.judging_mode == JudgingMode.OWNED
+    conditions = (ACCEPTED, Topic.owner_id == judge_id) if is_owned else (ACCEPTED,)
+    return frozenset(topic_ids(session, version.collection.id, *conditions).values())
+
+
+def _version(session: Session, slug: str) -> _Version | None:
+    """The adaptive version that chooses at present."""
+    collection = find_collection(session, slug)
+    pool = newest_pool(session, collection.id, ADAPTIVE)
+    if pool is None or collection.state != CollectionState.OPEN:
+        return None
+    runs = runs_in_force(session, pool.id)
+    return _Version(
+        collection,
+        pool,
+        stored_strategy(pool.strategy, pool.parameters),
+        tuple(run_id for run_id, counts in runs.items() if counts),
+        tuple(run_id for run_id, counts in runs.items() if not counts),
+    )
+
+
+def _left(session: Session, version: _Version, memory: Memory) -> Mapping[str, int]:
+    """Topic number → how many documents may still be chosen there, of the accepted topics.
+
+    What was chosen for topics that were dropped since is gone; the rest of their shares goes to the others.
+    """
+    topics = topic_ids(session, version.collection.id, ACCEPTED)
+    made = choices_of_strategy(session, version.pool)
+    gone = sum(each.total for topic_id, each in made.items() if topic_id not in topics.values())
+    here = {number: made.get(topic_id, Made(0, 0)) for number, topic_id in topics.items()}
+    # What earlier versions chose is pooled already, but counts as chosen.
+    sizes = {
+        number: one.documents.size + here[number].before
+        for number, one in _candidates(session, version, topics, memory).items()
+    }
+    return still_to_choose(version.strategy, sizes, {number: each.total for number, each in here.items()}, used=gone)
+
+
+def _candidates(
+    session: Session, version: _Version, topics: Mapping[str, int], memory: Memory
+) -> Mapping[str, Candidates]:
+    """Topic number → the documents from which the version can choose, of which those are kept that were known."""
+    keys = {topic_id: (version.pool.id, version.runs, topic_id) for topic_id in topics.values()}
+    known = memory.candidates(keys.values())
+    missing = [topic_id for topic_id, key in keys.items() if key not in known]
+    if missing:
+        found = _first_candidates(session, version, missing)
+        known |= {keys[topic_id]: Candidates(documents, 0) for topic_id, documents in found.items()}
+    read = min((one.last_item_id for one in known.values()), default=0)
+    later, last = items_of_later_versions(session, version.pool, after=read)
+    if missing or later:
+        known = {key: Candidates(without(one.documents, later.get(key[2], [])), last) for key, one in known.items()}
+        memory.keep_candidates(known)
+    return {number: known[keys[topic_id]] for number, topic_id in topics.items()}
+
+
+def _first_candidates(session: Session, version: _Version, topics: Sequence[int]) -> dict[int, Documents]:
+    """Topic id → the documents from which the version could choose when it began."""
+    pooled = items_before_choices(session, version.pool)
+    found = dict.fromkeys(topics, candidates(version.strategy, [], []))
+    for topic_id, lists in packed_lists(session, version.runs, topics, most_bytes=None):
+        packed = [(one.run_id, one.documents) for one in lists]
+        found[topic_id] = candidates(version.strategy, packed, pooled.get(topic_id, []))
+    return found
+
+
+def _begin(session: Session, version: _Version, topic_id: int, topic_number: str) -> TopicSelection:
+    lists = [
+        (one.run_id, one.documents)
+        for _, several in packed_lists(session, version.runs, [topic_id], most_bytes=None)
+        for one in several
+    ]
+    return begin_selection(version.strategy, topic_number, lists, partial(docnos_of, session), version.pool.seed)
+
+
+def _with_priorities(
+    session: Session, pool: Pool, chosen: ChosenDocuments, documents: tuple[ChosenDocument, ...]
+) -> list[NewChoice]:
+    priorities = showing_order(
+        pool.showing,
+        [document.docno for document in documents],
+        pool.seed,
+        chosen.topic_number,
+        last=greatest_priority(session, chosen.topic_id),
+    )
+    known = {"relevant_from": chosen.relevant_from, "runs_left_out": list(chosen.runs_left_out)}
+    return [
+        NewChoice(
+            document.document_id,
+            priority,
+            {"run": document.run_id, **document.reason, **known},
+            document.ranks,
+        )
+        for document, priority in zip(documents, priorities.tolist(), strict=True)
+    ]

@@ -1,0 +1,163 @@
+"""Try every strategy on judgements that exist, such as last year's, to choose one for this year's pool."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, Problems
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.pooling import topic_runs
+from annotator.evaluation.pooling.pool_simulation import (
+    SHARES,
+    Documents,
+    Grades,
+    JudgedPool,
+    Point,
+    Trial,
+    orders_of_topic,
+    trials,
+)
+from annotator.evaluation.qrels.qrels_format import parse_qrels
+from annotator.evaluation.runs.rankings import decode_documents, decode_scores
+from annotator.files import InputFile
+from annotator.storage import ACCEPTED, IN_FORCE, Run
+from annotator.storage.collections.collection import find_collection, topic_ids
+from annotator.storage.documents.documents import docnos_of, document_ids
+from annotator.storage.pools.pooled_runs import packed_lists
+
+USUAL_START_DEPTHS = (10, 0)
+
+
+@dataclass(frozen=True)
+class SimulatedStrategy:
+    """A strategy tried; the start depth is None when it has none."""
+
+    name: str
+    start_depth: int | None
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """Strategies tried on the judgements of a file, of which only those of documents count that some run has."""
+
+    strategies: tuple[SimulatedStrategy, ...]
+    runs: int
+    topics: int
+    judged: int
+    relevant: int
+    in_no_run: int  # judged documents that no run has, which no strategy could choose
+    relevant_in_no_run: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _FileGrades:
+    """The judgements of a file by topic id and document id, and how many are of documents that no run has."""
+
+    grades: dict[int, dict[int, int]]
+    unknown: tuple[int, ...]  # grades of documents that are not even known
+
+
+def simulate_strategies(
+    session: Session,
+    slug: str,
+    qrels: InputFile,
+    *,
+    names: Sequence[str] = (),
+    start_depths: Sequence[int] = USUAL_START_DEPTHS,
+    strata: str | None = None,
+    seed: int,
+    unpacked_limit: int,
+) -> Simulation:
+    """Have strategies choose from the runs in force, with the grades of a qrels file as the judge's.
+
+    A share of all judgements is divided over the topics as a budget in total is; at each share it is told how many of
+    the relevant documents are found, and how the runs' order by mean AP agrees with that by all judgements. The seed
+    is that of the samples of `stratified`. Adaptive strategies know every label at once here; at work they lag behind
+    by some. Raises `FileRefusedError` for a bad file, `InvalidValueError` for what cannot be said of a strategy, and
+    `ConflictError` when no run has a relevant document.
+    """
+    collection = find_collection(session, slug)
+    tried = trials(names, start_depths, strata)
+    topics = topic_ids(session, collection.id, ACCEPTED)
+    run_ids = list(session.scalars(select(Run.id).where(Run.collection_id == collection.id, IN_FORCE).order_by(Run.id)))
+    given = _grades_of(session, collection.id, topics, qrels, unpacked_limit)
+    pool = _judged_pool(session, run_ids, topics, given.grades, collection.relevant_from)
+    if not pool.relevant:
+        raise ConflictError("No run has a document that is relevant by these qrels, so there is nothing to find.")
+    orders = _orders(session, run_ids, pool, tried, seed)
+    means = pool.means(pool.grades)
+    told = [*given.unknown, *(grade for grades in given.grades.values() for grade in grades.values())]
+    return Simulation(
+        tuple(
+            SimulatedStrategy(trial.strategy.name, trial.start_depth, pool.points(order, means))
+            for trial, order in zip(tried, orders, strict=True)
+        ),
+        runs=len(run_ids),
+        topics=len(pool.grades),
+        judged=pool.judged,
+        relevant=pool.relevant,
+        in_no_run=len(told) - pool.judged,
+        relevant_in_no_run=sum(grade >= collection.relevant_from for grade in told) - pool.relevant,
+        seed=seed,
+    )
+
+
+def _grades_of(
+    session: Session, collection_id: int, topics: Mapping[str, int], file: InputFile, unpacked_limit: int
+) -> _FileGrades:
+    """Read a qrels file; lines of topics that are not accepted, and those that say -1, count for nothing."""
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    known_topics = topic_ids(session, collection_id)
+    parsed = parse_qrels(file.name, text, problems, topics=known_topics) if text is not None else None
+    problems.report_if_any()
+    rows = [row for row in (parsed.rows if parsed else ()) if row.topic in topics and row.grade >= 0]
+    documents = document_ids(session, collection_id, {row.docno for row in rows})
+    grades: dict[int, dict[int, int]] = {}
+    for row in rows:
+        if row.docno in documents:
+            grades.setdefault(topics[row.topic], {})[documents[row.docno]] = row.grade
+    return _FileGrades(grades, tuple(row.grade for row in rows if row.docno not in documents))
+
+
+def _judged_pool(
+    session: Session,
+    run_ids: Sequence[int],
+    topics: Mapping[str, int],
+    grades: Mapping[int, Grades],
+    relevant_from: int,
+) -> JudgedPool:
+    numbers = {id_: number for number, id_ in topics.items() if id_ in grades}
+    in_order = sorted(numbers, key=lambda topic: natural_order(numbers[topic]))
+    rankings: dict[int, dict[int, Documents]] = {run_id: {} for run_id in run_ids}
+    pooled: dict[int, Grades] = {}
+    for topic, lists in packed_lists(session, run_ids, in_order, most_bytes=None):
+        retrieved: set[int] = set()
+        for one in lists:
+            rankings[one.run_id][topic] = decode_documents(one.documents)
+            retrieved.update(rankings[one.run_id][topic].tolist())
+        pooled[topic] = {document: grade for document, grade in grades[topic].items() if document in retrieved}
+    return JudgedPool(numbers, pooled, list(rankings.values()), relevant_from)
+
+
+def _orders(
+    session: Session, run_ids: Sequence[int], pool: JudgedPool, tried: Sequence[Trial], seed: int
+) -> list[dict[int, Documents]]:
+    """For each trial, by topic, the order in which it has documents judged; one topic's runs in memory at a time."""
+    with_scores = any(trial.strategy.definition.reads_scores for trial in tried)
+    most = pool.budgets(SHARES[-1])
+    orders: list[dict[int, Documents]] = [{} for _ in tried]
+    for topic, lists in packed_lists(session, run_ids, pool.grades, most_bytes=None, with_scores=with_scores):
+        rankings = [decode_documents(one.documents) for one in lists]
+        docnos = docnos_of(session, {document for ranking in rankings for document in ranking.tolist()})
+        scores = [decode_scores(one.scores) for one in lists if one.scores is not None]
+        runs = topic_runs(pool.numbers[topic], rankings, docnos, scores=scores or None)
+        of_topic = orders_of_topic(tried, runs, pool.grades[topic], pool.relevant_from, most=most[topic], seed=seed)
+        for order, of_trial in zip(orders, of_topic, strict=True):
+            order[topic] = of_trial
+    return orders

@@ -1,0 +1,237 @@
+"""Pools as they are: their versions, what is in them and why, and how far they are judged."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import NotFoundError, Sentence
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.pooling import explain
+from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
+from annotator.storage import (
+    CollectionState,
+    Contribution,
+    Document,
+    Pool,
+    PoolItem,
+    Run,
+    SelectionEvent,
+    Team,
+    Topic,
+    User,
+)
+from annotator.storage.collections.collection import ACCEPTED, find_collection, topic_ids
+from annotator.storage.judging.progress import item_progress
+from annotator.storage.judging.selection import choices_of_strategy
+from annotator.storage.pools.pools import all_pools
+from annotator.storage.runs.runs import RunState
+
+LAST_REASONS = 10
+
+
+@dataclass(frozen=True)
+class TopicProgress:
+    """How far the pool of one topic is judged; `complete` items, or those that stand for them, have all they want."""
+
+    number: str
+    title: str
+    items: int
+    judged: int
+    complete: int
+
+
+@dataclass(frozen=True)
+class PoolVersion:
+    """One version of a pool, as its history shows it."""
+
+    version: int
+    strategy: str
+    parameters: dict[str, object]
+    seed: int
+    showing: str
+    built_by: str | None
+    built_at: datetime
+    added: int
+
+
+@dataclass(frozen=True)
+class RunInPool:
+    """What a run has in the pool: documents, and how many of these nobody else put in."""
+
+    tag: str
+    team: str | None
+    state: RunState
+    items: int
+    only: int
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether no corrected file has replaced it; of a tag there is one such run."""
+        return self.state is not RunState.REPLACED
+
+
+@dataclass(frozen=True)
+class MadeChoice:
+    """A document that an adaptive strategy chose, and why."""
+
+    topic: str
+    docno: str
+    reason: Sentence
+    chosen_at: datetime
+
+
+@dataclass(frozen=True)
+class SelectionProgress:
+    """How far an adaptive strategy has got: choices made, in all its versions, of those it may make; the last of them.
+
+    The last choices are those of the newest version, newest first.
+    """
+
+    version: int
+    strategy: str
+    made: int
+    budget: int
+    last: tuple[MadeChoice, ...]
+
+
+def pool_progress(session: Session, slug: str) -> list[TopicProgress]:
+    """The accepted topics that have a pool, each with how far it is judged."""
+    collection_id = find_collection(session, slug).id
+    items = item_progress(collection_id).subquery()
+    rows = session.execute(
+        select(
+            Topic.number,
+            Topic.title,
+            func.count(),
+            func.count().filter(items.c.is_judged),
+            func.count().filter(items.c.is_complete),
+        )
+        .join(items, items.c.topic_id == Topic.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+        .group_by(Topic.id)
+    )
+    return sorted((TopicProgress(*row) for row in rows), key=lambda topic: natural_order(topic.number))
+
+
+def pool_versions(session: Session, slug: str) -> list[PoolVersion]:
+    """The versions of a pool, oldest first."""
+    added = select(func.count()).where(PoolItem.first_pool_id == Pool.id).correlate(Pool).scalar_subquery()
+    rows = session.execute(
+        select(Pool, User.name, added)
+        .outerjoin(User, User.id == Pool.built_by_id)
+        .where(Pool.collection_id == find_collection(session, slug).id)
+        .order_by(Pool.version)
+    )
+    return [
+        PoolVersion(pool.version, pool.strategy, pool.parameters, pool.seed, pool.showing, name, pool.built_at, count)
+        for pool, name, count in rows
+    ]
+
+
+def runs_in_pool(session: Session, slug: str) -> list[RunInPool]:
+    """The runs that have documents in the pool, also those withdrawn or corrected since, by tag.
+
+    What a corrected file gave is no longer told of it alone, nor does it take anything from its correction.
+    """
+    collection_id = find_collection(session, slug).id
+    # Of an item with one run alone, and nobody else, the least run and the greatest are the same.
+    pooled = (
+        select(PoolItem.id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id)
+        .subquery()
+    )
+    corrected = select(Run.id).where(Run.collection_id == collection_id, Run.replaced_at.is_not(None))
+    sole = (
+        select(func.min(Contribution.run_id).label("run_id"))
+        .join(pooled, pooled.c.id == Contribution.pool_item_id)
+        .where(Contribution.run_id.is_(None) | Contribution.run_id.not_in(corrected))
+        .group_by(Contribution.pool_item_id)
+        .having(func.min(Contribution.run_id) == func.max(Contribution.run_id))
+        .having(func.count(Contribution.run_id) == func.count())
+        .subquery()
+    )
+    alone = select(sole.c.run_id, func.count()).group_by(sole.c.run_id)
+    only = {run_id: count for run_id, count in session.execute(alone)}
+    given = (
+        select(Contribution.run_id, func.count().label("documents"))
+        .join(pooled, pooled.c.id == Contribution.pool_item_id)
+        .group_by(Contribution.run_id)
+        .subquery()
+    )
+    rows = session.execute(
+        select(Run, Team.name, given.c.documents)
+        .join(given, given.c.run_id == Run.id)
+        .outerjoin(Team, Team.id == Run.team_id)
+    )
+    found = sorted(rows, key=lambda row: (natural_order(row[0].tag), row[0].id))
+    return [RunInPool(run.tag, team, run.state, items, only.get(run.id, 0)) for run, team, items in found]
+
+
+def pooled_docnos(session: Session, slug: str, *, version: int | None = None) -> set[tuple[str, str]]:
+    """The whole pool as (topic number, docno), or as it was in one of its versions; `NotFoundError` for no such."""
+    collection_id = find_collection(session, slug).id
+    statement = (
+        select(Topic.number, Document.docno)
+        .select_from(PoolItem)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(Topic.collection_id == collection_id)
+    )
+    if version is not None:
+        if version not in {pool.version for pool in all_pools(session, collection_id)}:
+            raise NotFoundError("There is no version %(version)d of the pool.", version=version)
+        statement = statement.join(Pool, Pool.id == PoolItem.first_pool_id).where(Pool.version <= version)
+    return {(number, docno) for number, docno in session.execute(statement)}
+
+
+def may_still_grow(session: Session, slug: str, *, version: int) -> bool:
+    """Whether an adaptive strategy may go on adding documents to a version, or to one before it."""
+    collection = find_collection(session, slug)
+    progress = selection_progress(session, slug)
+    return (
+        progress is not None
+        and collection.state == CollectionState.OPEN
+        and progress.version <= version
+        and progress.made < progress.budget
+    )
+
+
+def export_pool(session: Session, slug: str, *, version: int | None = None) -> bytes:
+    """The pool as lines of topic and docno, topics in their natural order and docnos in that of their bytes."""
+    pairs = pooled_docnos(session, slug, version=version)
+    ordered = sorted(pairs, key=lambda pair: (natural_order(pair[0]), pair))
+    return "".join(f"{number} {docno}\n" for number, docno in ordered).encode()
+
+
+def selection_progress(session: Session, slug: str) -> SelectionProgress | None:
+    """The choices of the adaptive strategy that was begun last; None when there is none."""
+    collection_id = find_collection(session, slug).id
+    adaptive = [pool for pool in all_pools(session, collection_id) if is_adaptive(pool.strategy)]
+    if not adaptive:
+        return None
+    pool = adaptive[-1]
+    made = sum(each.total for each in choices_of_strategy(session, pool).values())
+    strategy = stored_strategy(pool.strategy, pool.parameters)
+    budget = strategy.budget or (strategy.per_topic or 0) * len(topic_ids(session, collection_id, ACCEPTED))
+    last = _last_choices(session, pool)
+    return SelectionProgress(pool.version, pool.strategy, made, budget, last)
+
+
+def _last_choices(session: Session, pool: Pool) -> tuple[MadeChoice, ...]:
+    events = session.execute(
+        select(Topic.number, Document.docno, SelectionEvent.reason, SelectionEvent.chosen_at)
+        .join(Topic, Topic.id == SelectionEvent.topic_id)
+        .join(PoolItem, PoolItem.id == SelectionEvent.pool_item_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(SelectionEvent.pool_id == pool.id)
+        .order_by(SelectionEvent.id.desc())
+        .limit(LAST_REASONS)
+    ).all()
+    ids = {reason["run"] for _, _, reason, _ in events}
+    tags = {id_: tag for id_, tag in session.execute(select(Run.id, Run.tag).where(Run.id.in_(ids)))}
+    return tuple(
+        MadeChoice(number, docno, explain(reason, tags[reason["run"]]), at) for number, docno, reason, at in events
+    )

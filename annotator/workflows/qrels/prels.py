@@ -1,0 +1,257 @@
+"""Qrels of a stratified sample, for xinfAP and infNDCG, and for infAP where every document had the same chance."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError, Sentence
+from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of, parse_policy
+from annotator.evaluation.qrels.prels import (
+    PrelsLine,
+    SampledRow,
+    SampledStratum,
+    format_prels,
+    rows_of_other_topics,
+    sampled_rows,
+)
+from annotator.evaluation.qrels.qrels_format import UNJUDGED
+from annotator.evaluation.qrels.settling import rules_of, settle_voices
+from annotator.evaluation.runs.rankings import DOCUMENT_BYTES
+from annotator.installed import installed_version
+from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
+from annotator.storage.collections.collection import find_collection, topic_ids
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.samples import sampled_pool
+from annotator.storage.qrels.manifest_facts import public_parameters
+from annotator.storage.qrels.opinions import opinions
+
+FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
+FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
+
+
+# By the count in the manifest that each is about.
+WARNINGS = {
+    "drawn_without_grade": Sentence(
+        "Documents that were drawn and have no grade: %(count)d. They are written as -1, as if they had not been "
+        "drawn; estimates are good only if it is chance which they are."
+    ),
+    "graded_without_draw": Sentence(
+        "Documents that have a grade and were not drawn: %(count)d. Their grades are left out, since they were not "
+        "chosen by chance."
+    ),
+    "topics_without_grade": Sentence("Topics of the sample without a grade, left out: %(count)d."),
+    "topics_not_sampled": Sentence(
+        "Topics that the sample does not have: %(count)d. All their grades are written, as if every document of their "
+        "pools were judged."
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PrelsExport:
+    """Qrels of a sample, the JSON manifest that says what they are, and what a reader should know."""
+
+    prels: bytes
+    manifest: str
+    warnings: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The sample in force: the version that drew it, and its rates from the top stratum down."""
+
+    version: int
+    rates: tuple[float, ...]
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether every document had the same chance: otherwise plain infAP is biased."""
+        return len(set(self.rates)) == 1
+
+
+def find_sample(session: Session, slug: str, *, version: int | None = None) -> Sample | None:
+    """The sample of a version, or the newest there is; None when there is none."""
+    pool = sampled_pool(session, find_collection(session, slug).id, version=version)
+    return None if pool is None else _sample(session, pool)
+
+
+def export_prels(
+    session: Session,
+    slug: str,
+    *,
+    version: int | None = None,
+    policy: str | None = None,
+    judge: str | None = None,
+    made_at: datetime,
+) -> PrelsExport:
+    """Give the newest sample, or that of a version, in five columns: -1 for what was not drawn.
+
+    Grades are settled as for qrels, of accepted topics alone. What was drawn and has no grade yet is -1 as well, and
+    so is what was graded for another reason than the draw; warnings count them. It has the topics that a leaderboard
+    scores: without those of which nothing is graded, whose estimates would be 0, and with all grades of those that
+    were not sampled, as one stratum. Raises `NotFoundError` when there is
+    no such sample or judge, `ConflictError` when nothing of it is graded, and `InvalidValueError` for an unknown
+    policy.
+    """
+    return _export(session, slug, version, policy, judge, made_at, with_strata=True)
+
+
+def export_for_infap(
+    session: Session,
+    slug: str,
+    *,
+    version: int | None = None,
+    policy: str | None = None,
+    judge: str | None = None,
+    made_at: datetime,
+) -> PrelsExport:
+    """The same in the four columns of qrels, from which trec_eval estimates infAP.
+
+    It knows of no rates: `ConflictError` unless every document of the strata had the same chance to be drawn.
+    """
+    sample = find_sample(session, slug, version=version)
+    if sample is not None and not sample.is_uniform:
+        raise ConflictError(
+            "The strata of version %(version)d were drawn at different rates, by which infAP is biased: export five "
+            "columns and use xinfAP.",
+            version=sample.version,
+        )
+    return _export(session, slug, version, policy, judge, made_at, with_strata=False)
+
+
+def _export(
+    session: Session,
+    slug: str,
+    version: int | None,
+    policy: str | None,
+    judge: str | None,
+    made_at: datetime,
+    *,
+    with_strata: bool,
+) -> PrelsExport:
+    collection = find_collection(session, slug)
+    pool = sampled_pool(session, collection.id, version=version)
+    if pool is None:
+        raise NotFoundError(
+            "There is no such sample: only versions that were built by the strategy stratified have one."
+        )
+    own = collection.consensus_policy if policy is None else policy
+    policy = own if judge is None else ONE_JUDGE + judge
+    grades = _grades(session, collection, policy)
+    strata = _strata(session, pool)
+    sampled = sampled_rows(_graded(strata, grades), grades)
+    if all(row.grade == UNJUDGED for row in sampled):
+        raise ConflictError("Nothing of the sample has a grade yet, so there is nothing to estimate from.")
+    others = rows_of_other_topics({stratum.topic_id for stratum in strata}, grades)
+    rows = [*sampled, *others]
+    prels = format_prels(_lines(session, collection.id, rows), with_strata=with_strata)
+    counts = _counts(sampled, others, strata, grades)
+    manifest = {
+        **_about(collection, pool, made_at),
+        "strata": _sizes(strata, _sample(session, pool)),
+        "consensus_policy": policy if judge_of(policy) is None else None,
+        "consensus": str(parse_policy(policy).sentence),
+        "judge": judge_of(policy),
+        "leaves_out_disputed": collection.leaves_out_disputed,
+        "counts_machines": collection.counts_machines,
+        "columns": FIVE_COLUMNS if with_strata else FOUR_COLUMNS,
+        "counts": counts,
+        "sha256": hashlib.sha256(prels).hexdigest(),
+    }
+    return PrelsExport(prels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n", _warnings(counts))
+
+
+def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple[int, int], int]:
+    """(topic id, document id) → settled grade."""
+    judge = judge_of(policy)
+    if judge is not None:
+        find_user(session, judge)
+    rules = rules_of(collection, policy)
+    said = opinions(session, collection.id, machines=rules.hears_machines)
+    settled = settle_voices(said, rules).grades
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    return {pairs[item]: grade for item, grade in settled.items()}
+
+
+def _sample(session: Session, pool: Pool) -> Sample:
+    rows = session.execute(
+        select(Stratum.number, Stratum.rate).where(Stratum.pool_id == pool.id).distinct().order_by(Stratum.number)
+    )
+    return Sample(pool.version, tuple(rate for _, rate in rows))
+
+
+def _strata(session: Session, pool: Pool) -> list[SampledStratum]:
+    rows = session.scalars(
+        select(Stratum)
+        .join(Topic, Topic.id == Stratum.topic_id)
+        .where(Stratum.pool_id == pool.id, ACCEPTED)
+        .order_by(Stratum.topic_id, Stratum.number)
+    )
+    return [SampledStratum(row.topic_id, row.number, row.drawn, row.documents) for row in rows]
+
+
+def _graded(strata: list[SampledStratum], grades: Mapping[tuple[int, int], int]) -> list[SampledStratum]:
+    """The strata of the topics that have a grade: estimates of the others would be 0, though nobody judged them."""
+    topics = {topic for topic, _ in grades}
+    return [stratum for stratum in strata if stratum.topic_id in topics]
+
+
+def _lines(session: Session, collection_id: int, rows: list[SampledRow]) -> list[PrelsLine]:
+    numbers = {id_: number for number, id_ in topic_ids(session, collection_id).items()}
+    docnos = docnos_of(session, {row.document_id for row in rows})
+    return [(numbers[row.topic_id], docnos[row.document_id], row.stratum, row.grade) for row in rows]
+
+
+def _counts(
+    sampled: list[SampledRow],
+    others: list[SampledRow],
+    strata: list[SampledStratum],
+    grades: Mapping[tuple[int, int], int],
+) -> dict[str, int]:
+    drawn = {(row.topic_id, row.document_id) for row in sampled if row.is_drawn}
+    return {
+        "lines": len(sampled) + len(others),
+        "drawn": len(drawn),
+        "drawn_without_grade": len(drawn - grades.keys()),
+        "graded_without_draw": len(grades.keys() - drawn) - len(others),
+        "topics_without_grade": len({stratum.topic_id for stratum in strata} - {topic for topic, _ in grades}),
+        "topics_not_sampled": len({row.topic_id for row in others}),
+    }
+
+
+def _about(collection: Collection, pool: Pool, made_at: datetime) -> dict[str, object]:
+    return {
+        "collection": collection.slug,
+        "title": collection.title,
+        "made_at": made_at.isoformat(),
+        "annotator": installed_version(),
+        "pool_version": pool.version,
+        "parameters": public_parameters(pool.parameters),
+        "seed": pool.seed,
+        "relevant_from": collection.relevant_from,
+    }
+
+
+def _sizes(strata: list[SampledStratum], sample: Sample) -> list[dict[str, object]]:
+    """How many documents each stratum has, and how many of them were drawn, over all topics."""
+    documents, drawn = Counter[int](), Counter[int]()
+    for stratum in strata:
+        documents[stratum.number] += len(stratum.documents) // DOCUMENT_BYTES
+        drawn[stratum.number] += stratum.drawn
+    return [
+        {"stratum": number, "rate": rate, "documents": documents[number], "drawn": drawn[number]}
+        for number, rate in enumerate(sample.rates, start=1)
+    ]
+
+
+def _warnings(counts: Mapping[str, int]) -> tuple[Sentence, ...]:
+    return tuple(
+        Sentence(warning.template, {"count": counts[name]}) for name, warning in WARNINGS.items() if counts[name]
+    )

@@ -1,0 +1,211 @@
+"""Versions of qrels that are kept: what went out once can be had again, whatever is judged later."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Table, func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError
+from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.qrels.qrels_format import format_qrels
+from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
+from annotator.storage.collections.collection import find_collection, lock_collection
+from annotator.storage.qrels.qrels_versions import kept_version, versions_with
+from annotator.storage.site.rows import insert_rows
+
+GRADES = cast("Table", QrelsGrade.__table__)
+COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
+
+
+# What the manifests of one state of a collection differ in: when they were made, and by which version of the program.
+OF_THE_MAKING = frozenset({"made_at", "as_of", "not_as_of", "annotator"})
+
+
+class IdenticalVersionError(ConflictError):
+    """The last version that is kept has the same grades, and its manifest says the same of them."""
+
+    def __init__(self, number: int) -> None:
+        """Name the version."""
+        super().__init__(
+            "These qrels are identical to version %(number)d, which is kept already. Nothing was stored.", number=number
+        )
+        self.number = number
+
+
+@dataclass(frozen=True)
+class VersionView:
+    """A kept version; `policy` is as it is written in commands, `lines` counts its lines."""
+
+    number: int
+    policy: str
+    lines: int
+    fingerprint: str
+    made_by: str | None
+    made_at: datetime
+
+
+@dataclass(frozen=True)
+class KeptNumber:
+    """The number of a version with the grades that were to be kept, and whether it was added for them."""
+
+    number: int
+    is_new: bool
+
+
+@dataclass(frozen=True)
+class KeptQrels:
+    """The bytes that were kept and their manifest, which also names the version."""
+
+    qrels: bytes
+    manifest: str
+
+
+def keep_qrels(
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
+) -> int:
+    """Keep an export of this collection as its next version, by topic id, document id and grade; return the number.
+
+    A version is of the moment of its export, and what was judged since is not looked at; so that others wait for as
+    short as can be, all has been read and checked by then. Raises `ConflictError` when it has no line, and when it
+    names somebody who was forgotten since; `IdenticalVersionError` when the last version is identical.
+    """
+    if not grades:
+        raise ConflictError("These qrels have no line, so there is nothing to keep.")
+    collection = lock_collection(session, slug)
+    version = _version(collection.id, manifest, made_by_id, made_at)
+    names = {judge_of(version.policy), *(note["judge"] for note in version.manifest["topic_notes"])}
+    _refuse_forgotten(session, names - {None})
+    newest = (
+        select(QrelsVersion).where(QrelsVersion.collection_id == collection.id).order_by(QrelsVersion.number.desc())
+    )
+    last = session.scalar(newest.limit(1))
+    if last is not None and _state_in(last.manifest) == _state_in(version.manifest):
+        raise IdenticalVersionError(last.number)
+    version.number = 1 if last is None else last.number + 1
+    session.add(version)
+    session.flush()
+    insert_rows(session, GRADES, COLUMNS, ((version.id, *grade) for grade in grades), at_once=len(grades))
+    return version.number
+
+
+def keep_for_release(
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
+) -> KeptNumber:
+    """Keep an export to release scores by, unless a version is kept that gives the same scores: then name that one.
+
+    Raises `ConflictError` when it has no line, and whatever `keep_qrels` raises.
+    """
+    if not grades:
+        raise ConflictError(
+            "Nothing is judged yet, so there are no qrels to keep for the released scores. Release them later, or by "
+            "the grades of the moment (live)."
+        )
+    collection = lock_collection(session, slug)
+    wanted = _version(collection.id, manifest, made_by_id, made_at)
+    for version in versions_with(session, collection.id, wanted.fingerprint):
+        if version.scored_by == wanted.scored_by:
+            return KeptNumber(version.number, is_new=False)
+    number = keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+    return KeptNumber(number, is_new=True)
+
+
+def _version(collection_id: int, manifest: str, made_by_id: int | None, made_at: datetime) -> QrelsVersion:
+    """A version as the manifest describes it, without a number so far."""
+    about = json.loads(manifest)
+    return QrelsVersion(
+        collection_id=collection_id,
+        policy=about["consensus_policy"] or ONE_JUDGE + about["judge"],
+        manifest=about,
+        fingerprint=about["sha256"],
+        made_by_id=made_by_id,
+        made_at=made_at,
+    )
+
+
+def keep_or_reuse(
+    session: Session,
+    slug: str,
+    grades: Sequence[tuple[int, int, int]],
+    manifest: str,
+    *,
+    made_by_id: int | None,
+    made_at: datetime,
+) -> int:
+    """Do as `keep_qrels`, but return the number of the last version when that is identical; for other work's record."""
+    try:
+        return keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
+    except IdenticalVersionError as identical:
+        return identical.number
+
+
+def _state_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in manifest.items() if name not in OF_THE_MAKING}
+
+
+def _refuse_forgotten(session: Session, names: AbstractSet[str | None]) -> None:
+    """Raise `ConflictError` when nobody has one of these names; whoever is to be forgotten is so afterwards.
+
+    That takes the name out of what is kept by then.
+    """
+    known = select(User.name).where(User.name.in_(names)).order_by(User.id).with_for_update(read=True)
+    if names - set(session.scalars(known)):
+        raise ConflictError("These qrels name somebody who was forgotten since they were made: export them again.")
+
+
+def list_versions(session: Session, slug: str) -> list[VersionView]:
+    """Every kept version, newest first."""
+    lines = (
+        select(func.count()).where(QrelsGrade.qrels_version_id == QrelsVersion.id).correlate(QrelsVersion)
+    ).scalar_subquery()
+    rows = session.execute(
+        select(QrelsVersion, lines, User.name)
+        .outerjoin(User, User.id == QrelsVersion.made_by_id)
+        .where(QrelsVersion.collection_id == find_collection(session, slug).id)
+        .order_by(QrelsVersion.number.desc())
+    )
+    return [
+        VersionView(version.number, version.policy, count, version.fingerprint, name, version.made_at)
+        for version, count, name in rows
+    ]
+
+
+def export_version(session: Session, slug: str, number: int) -> KeptQrels:
+    """The file of a kept version, byte for byte, and its manifest.
+
+    Raises `NotFoundError` when there is no such version, and `ConflictError` when its bytes cannot be had again,
+    because something was changed that it names.
+    """
+    collection = find_collection(session, slug)
+    version = kept_version(session, collection.id, str(number))
+    lines = session.execute(
+        select(Topic.number, Document.docno, QrelsGrade.grade)
+        .join(Topic, Topic.id == QrelsGrade.topic_id)
+        .join(Document, Document.id == QrelsGrade.document_id)
+        .where(QrelsGrade.qrels_version_id == version.id)
+    )
+    qrels = format_qrels(lines)
+    if hashlib.sha256(qrels).hexdigest() != version.fingerprint:
+        raise ConflictError(
+            "Version %(number)d of the qrels no longer has the bytes that were kept; it is not handed out.",
+            number=number,
+        )
+    manifest = {**version.manifest, "version": number}
+    return KeptQrels(qrels, json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")

@@ -1,0 +1,300 @@
+"""Submissions: until when participants send runs, under which terms, and which scores they see from when on."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.moments import has_time, read_moment, write_moment
+from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
+from annotator.storage.collections.audit_actions import NO_MOMENT
+from annotator.storage.collections.collection import (
+    find_collection,
+    find_open_collection,
+    lock_collection,
+    lock_open_collection,
+)
+from annotator.storage.qrels.kept_grades import LIVE as LIVE
+from annotator.storage.qrels.qrels_versions import kept_version, version_number
+
+LONGEST_TERMS = 100_000
+GREATEST_MOST_DOCUMENTS = 100_000
+
+NO_DEADLINE = "none"
+NOW = "now"
+NEW_VERSION = "new"  # of the qrels: the grades of the moment, kept when scores are released
+LONGEST_DEADLINE = 100
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The moment before which participants send and correct runs, and how it was written; `at` is None for none."""
+
+    at: datetime | None
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class SubmissionChange:
+    """What to change; None leaves a thing as it is, and empty terms ask nothing of anybody."""
+
+    deadline: Deadline | None = None
+    terms: str | None = None
+    most_documents: int | None = None
+
+    def details(self) -> dict[str, object]:
+        """What the log keeps of it: no deadline is one word, that there is no change is none."""
+        deadline = None if self.deadline is None else self.deadline.at or NO_MOMENT
+        return {"deadline": deadline, "terms": self.terms, "most_documents": self.most_documents}
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The terms of a task as one person sees them; the fingerprint tells later which words they read."""
+
+    text: str
+    fingerprint: str
+    accepted_at: datetime | None
+
+
+@dataclass(frozen=True)
+class SenderState:
+    """What keeps a participant from sending runs at this moment."""
+
+    deadline_passed: bool
+    must_accept_terms: bool
+
+    @property
+    def may_send(self) -> bool:
+        """Whether nothing keeps them from it."""
+        return not self.deadline_passed and not self.must_accept_terms
+
+
+def read_deadline(text: str) -> Deadline:
+    """The deadline that somebody wrote, a moment as `read_moment` reads it with a time of day.
+
+    Nothing, or `none`, is no deadline. `InvalidValueError` says what is wrong with anything else.
+    """
+    written = text.strip()
+    if written in {"", NO_DEADLINE}:
+        return Deadline(None)
+    at = read_moment(written)
+    if not has_time(written):
+        raise InvalidValueError(
+            "“%(text)s” is a day: give the deadline a time, such as “%(text)s 23:59 AoE”, for a day could mean its "
+            "beginning or its end.",
+            text=written,
+        )
+    if len(written) > LONGEST_DEADLINE:
+        raise InvalidValueError("A deadline is written in at most %(most)d characters.", most=LONGEST_DEADLINE)
+    return Deadline(at, written)
+
+
+def write_deadline(at: datetime | None, written: str = "") -> str:
+    """A deadline as `read_deadline` reads it: as it was written, else in UTC; nothing when there is none."""
+    return "" if at is None else written or write_moment(at)
+
+
+def deadline_in_words(at: datetime | None, written: str) -> str:
+    """A deadline as it was written and, where that is not the same, in UTC; nothing when there is none."""
+    if at is None:
+        return ""
+    in_utc = write_moment(at)
+    return in_utc if written in {"", in_utc} else f"{written} ({in_utc})"
+
+
+def change_submissions(session: Session, slug: str, change: SubmissionChange) -> None:
+    """Change the rules for submissions; whoever accepted other terms has to accept the new ones."""
+    collection = lock_open_collection(session, slug)
+    if change.deadline is not None:
+        collection.submissions_until = change.deadline.at
+        collection.submissions_until_written = change.deadline.written
+    if change.most_documents is not None:
+        if not 1 <= change.most_documents <= GREATEST_MOST_DOCUMENTS:
+            raise InvalidValueError(
+                "The most documents a topic is a number from 1 to %(most)d, not %(given)d.",
+                most=GREATEST_MOST_DOCUMENTS,
+                given=change.most_documents,
+            )
+        collection.most_documents = change.most_documents
+    if change.terms is not None and change.terms.strip() != collection.terms:
+        check_free_text(change.terms, LONGEST_TERMS)
+        collection.terms = change.terms.strip()
+        session.execute(
+            update(Membership).where(Membership.collection_id == collection.id).values(terms_accepted_at=None)
+        )
+
+
+def read_release_moment(text: str) -> datetime | None:
+    """The moment that somebody wrote as for a deadline; None for `now` or nothing, and `InvalidValueError` as there."""
+    written = text.strip()
+    if written in {"", NOW}:
+        return None
+    return read_moment(written)
+
+
+def scores_seen(released_at: datetime | None, shown: ScoresShown, *, at: datetime) -> ScoresShown:
+    """What participants see of the scores at a moment."""
+    return ScoresShown.NOTHING if released_at is None or at < released_at else shown
+
+
+def release_scores(
+    session: Session,
+    slug: str,
+    *,
+    at: datetime,
+    moment: datetime | None = None,
+    shown: ScoresShown | None = None,
+    qrels: str | None = None,
+    early: bool = False,
+) -> None:
+    """Let participants see scores from a moment on: those of runs uploaded before it.
+
+    They see as much as is `shown`, computed from the grades of `qrels`: the number of a kept version, or `live`, the
+    grades of the moment they look. What is not given stays as it was decided before; at first that is the present
+    moment, a team's own scores beside the median and the best of all, and `live`. Raises `ConflictError` while runs
+    are still taken at the moment, unless `early`: who may send runs and see what they score can find out the grades;
+    and what `version_number` and `kept_version` raise for the qrels.
+    """
+    collection = lock_collection(session, slug)
+    if shown is ScoresShown.NOTHING:
+        _take_back(collection)
+        return
+    if moment is not None or collection.scores_released_at is None:
+        wanted = moment or at
+        if not early and collection.state == CollectionState.OPEN:
+            _refuse_early_release(collection, wanted)
+        collection.scores_released_at = wanted
+    if shown is not None:
+        collection.scores_shown = shown
+    if qrels is not None:
+        collection.scores_qrels_version = (
+            None if qrels == LIVE else kept_version(session, collection.id, str(version_number(qrels))).number
+        )
+
+
+def keeps_version(qrels: str | None, shown: ScoresShown | None, released_at: datetime | None) -> bool:
+    """Whether a release keeps the grades of its moment: when that is asked for, and when nothing is released yet."""
+    return shown is not ScoresShown.NOTHING and (qrels == NEW_VERSION or (qrels is None and released_at is None))
+
+
+def take_scores_back(session: Session, slug: str) -> None:
+    """Show participants no scores any more."""
+    _take_back(lock_collection(session, slug))
+
+
+def _take_back(collection: Collection) -> None:
+    collection.scores_released_at = None
+    collection.scores_qrels_version = None
+
+
+def show_terms(session: Session, slug: str, user_id: int) -> Terms:
+    """The terms, and when this person accepted them; never, for whoever does not take part."""
+    collection = find_collection(session, slug)
+    membership = _participation(session, collection.id, user_id)
+    accepted_at = None if membership is None else membership.terms_accepted_at
+    return Terms(collection.terms, _fingerprint(collection.terms), accepted_at)
+
+
+def accept_terms(session: Session, slug: str, user_id: int, *, fingerprint: str, at: datetime) -> None:
+    """Note that a participant accepts the terms they read; accepting twice keeps the first moment.
+
+    Raises `ConflictError` when these are not the terms any more, and `NotFoundError` for whoever does not take part.
+    """
+    collection = lock_collection(session, slug)
+    membership = _participation(session, collection.id, user_id)
+    if membership is None:
+        raise NotFoundError("You belong to no team in this collection.")
+    if fingerprint != _fingerprint(collection.terms):
+        raise ConflictError("The terms have changed since you opened their page. Read them again.")
+    membership.terms_accepted_at = membership.terms_accepted_at or at
+
+
+def sender_state(session: Session, slug: str, user_id: int, *, now: datetime) -> SenderState:
+    """What keeps a participant from sending runs; organisers are bound by none of it."""
+    collection = find_collection(session, slug)
+    return SenderState(_is_late(collection, now), _must_accept(session, collection, user_id))
+
+
+def check_may_send(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse the runs of a participant who is late, has not accepted the terms or has left the team.
+
+    An organiser has no team (None) and is bound by none of it. For the transaction that stores runs: until it ends,
+    nothing of that changes. Raises `ConflictError` from the deadline
+    on and in a closed collection, `NotAllowedError` for terms not accepted and for another team.
+    """
+    _refuse_sender(session, lock_open_collection(session, slug), user_id, team, at)
+
+
+def foresee_sending(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse the same before anything is read, without keeping others waiting."""
+    _refuse_sender(session, find_open_collection(session, slug), user_id, team, at)
+
+
+def check_may_change(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+    """Refuse a participant's changes of runs after the deadline, or of a team they have left, for the transaction.
+
+    Terms are no matter here: who does not want to accept new ones can still withdraw.
+    """
+    _refuse_change(session, lock_open_collection(session, slug), user_id, team, at)
+
+
+def _refuse_early_release(collection: Collection, at: datetime) -> None:
+    if collection.submissions_until is None:
+        raise ConflictError(
+            "Runs are taken at any time, so teams could try out runs until the scores tell them the grades. Set a "
+            "deadline first, close the collection, or say that the scores are released early."
+        )
+    if not _is_late(collection, at):
+        raise ConflictError(
+            "Runs are taken before %(moment)s, so teams could try out runs until the scores tell them the grades. Wait "
+            "for the deadline, close the collection, or say that the scores are released early.",
+            moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
+        )
+
+
+def _refuse_sender(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+    _refuse_change(session, collection, user_id, team, at)
+    if team is not None and _must_accept(session, collection, user_id):
+        raise NotAllowedError("Accept the terms of the task before you send runs.")
+
+
+def _refuse_change(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+    if team is None:
+        return
+    membership = _participation(session, collection.id, user_id)
+    own_team = None if membership is None else session.get(Team, membership.team_id)
+    if own_team is None or own_team.name != team:
+        raise NotAllowedError("You are not in the team %(team)s any more.", team=team)
+    if _is_late(collection, at):
+        raise ConflictError(
+            "The deadline has passed: runs were taken, and could be changed, before %(moment)s.",
+            moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
+        )
+
+
+def _is_late(collection: Collection, at: datetime) -> bool:
+    return collection.submissions_until is not None and at >= collection.submissions_until
+
+
+def _must_accept(session: Session, collection: Collection, user_id: int) -> bool:
+    membership = _participation(session, collection.id, user_id)
+    return bool(collection.terms) and (membership is None or membership.terms_accepted_at is None)
+
+
+def _participation(session: Session, collection_id: int, user_id: int) -> Membership | None:
+    return session.scalar(
+        select(Membership).where(
+            Membership.collection_id == collection_id,
+            Membership.user_id == user_id,
+            Membership.role == Role.PARTICIPANT,
+        )
+    )
+
+
+def _fingerprint(terms: str) -> str:
+    return hashlib.sha256(terms.encode()).hexdigest()

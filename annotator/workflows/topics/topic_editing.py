@@ -1,0 +1,189 @@
+"""One topic or a few by hand: draft them, mend their words, accept, drop and take them up again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, InvalidValueError, Problems
+from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_topic_number
+from annotator.storage import Assignment, PoolItem, Topic, TopicState
+from annotator.storage.collections.collection import (
+    Collection,
+    find_collection,
+    find_topic,
+    lock_open_collection,
+)
+from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.progress import judged_topic_ids
+
+LONGEST_TITLE = 1_000
+LONGEST_TEXT = 20_000
+LONGEST_LANGUAGE = 35  # of a language tag, BCP 47
+LONGEST_REASON = 1_000
+
+
+@dataclass(frozen=True)
+class TopicWords:
+    """What a topic says; only the title must be there."""
+
+    title: str
+    description: str = ""
+    narrative: str = ""
+    language: str | None = None
+
+
+@dataclass(frozen=True)
+class TopicView:
+    """One topic as its page shows it."""
+
+    number: str
+    words: TopicWords
+    state: TopicState
+    reason: str
+    is_judged: bool  # its words stay as they are
+
+
+def show_topic(session: Session, slug: str, number: str) -> TopicView:
+    """One topic; `NotFoundError` when there is none of that number."""
+    topic = find_topic(session, find_collection(session, slug).id, number)
+    return TopicView(
+        number=topic.number,
+        words=_words_of(topic),
+        state=TopicState(topic.state),
+        reason=topic.reason,
+        is_judged=bool(judged_topic_ids(session, [topic.id])),
+    )
+
+
+def add_draft(session: Session, slug: str, number: str, words: TopicWords) -> None:
+    """Draft a topic.
+
+    Raises `InvalidValueError` for a number or words that cannot be, and `ConflictError` for a number that is taken.
+    """
+    collection = lock_open_collection(session, slug)
+    _check_number(number)
+    taken = session.scalar(select(Topic.id).where(Topic.collection_id == collection.id, Topic.number == number))
+    if taken is not None:
+        raise ConflictError("There is a topic “%(number)s” already.", number=number)
+    topic = Topic(collection_id=collection.id, number=number, state=TopicState.DRAFT)
+    _put(_as_stored(words), topic)
+    session.add(topic)
+    session.flush()
+
+
+def change_words(session: Session, slug: str, number: str, words: TopicWords) -> bool:
+    """Give a topic other words; whether any differed.
+
+    Raises `ConflictError` when it was judged by those it has, and `InvalidValueError` for words that cannot be.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    topic = find_topic(session, collection.id, number)
+    new = _as_stored(words)
+    if new == _words_of(topic):
+        return False
+    if judged_topic_ids(session, [topic.id]):
+        raise ConflictError(
+            "Topic “%(number)s” was judged by its present words, so they stay: with others, its judgements would "
+            "answer a question that nobody had asked. Drop it and draft a new one instead.",
+            number=number,
+        )
+    _put(new, topic)
+    return True
+
+
+def accept_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[str]:
+    """Make drafts topics like any other, and name them; one that is accepted already stays so.
+
+    Raises `ConflictError` for a dropped one.
+    """
+    topics = _topics(session, lock_open_collection(session, slug), numbers)
+    for topic in topics:
+        if topic.state == TopicState.DROPPED:
+            raise ConflictError("Topic “%(number)s” was dropped: take it up again instead.", number=topic.number)
+    return _put_into(TopicState.ACCEPTED, topics)
+
+
+def drop_topics(session: Session, slug: str, numbers: Sequence[str], *, reason: str) -> list[str]:
+    """Drop topics for a reason, and name those that were not dropped before; these take the new reason.
+
+    What judges hold of them goes back; a judgement that still comes is stored as late. Raises `InvalidValueError`
+    without a reason.
+    """
+    reason = " ".join(reason.split())
+    if not reason:
+        raise InvalidValueError("Dropping a topic needs a reason: it stays beside the topic, and in the manifest.")
+    check_free_text(reason, LONGEST_REASON)
+    topics = _topics(session, lock_open_collection(session, slug, against_judging=True), numbers)
+    for topic in topics:
+        topic.reason = reason
+    dropped = _put_into(TopicState.DROPPED, topics)
+    items = select(PoolItem.id).where(PoolItem.topic_id.in_([topic.id for topic in topics]))
+    give_back(session, Assignment.pool_item_id.in_(items))
+    return dropped
+
+
+def restore_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[str]:
+    """Take dropped topics up again, as accepted ones with all their judgements, and name them.
+
+    Raises `ConflictError` for a draft, which is to be accepted.
+    """
+    topics = _topics(session, lock_open_collection(session, slug), numbers)
+    for topic in topics:
+        if topic.state == TopicState.DRAFT:
+            raise ConflictError("Topic “%(number)s” is a draft: accept it instead.", number=topic.number)
+    for topic in topics:
+        topic.reason = ""
+    return _put_into(TopicState.ACCEPTED, topics)
+
+
+def _topics(session: Session, collection: Collection, numbers: Sequence[str]) -> list[Topic]:
+    if not numbers:
+        raise InvalidValueError("Choose a topic first.")
+    return [find_topic(session, collection.id, number) for number in dict.fromkeys(numbers)]
+
+
+def _put_into(state: TopicState, topics: Sequence[Topic]) -> list[str]:
+    """Put them into this state and name those that were in another."""
+    moved = [topic for topic in topics if topic.state != state]
+    for topic in moved:
+        topic.state = state
+    return [topic.number for topic in moved]
+
+
+def _words_of(topic: Topic) -> TopicWords:
+    return TopicWords(topic.title, topic.description, topic.narrative, topic.language)
+
+
+def _put(words: TopicWords, topic: Topic) -> None:
+    topic.title = words.title
+    topic.description = words.description
+    topic.narrative = words.narrative
+    topic.language = words.language
+
+
+def _as_stored(words: TopicWords) -> TopicWords:
+    """The words as a file of topics would give them: the title on one line, no blanks round the rest."""
+    stored = TopicWords(
+        title=" ".join(words.title.split()),
+        description=words.description.strip(),
+        narrative=words.narrative.strip(),
+        language=(words.language or "").strip() or None,
+    )
+    if not stored.title:
+        raise InvalidValueError("A topic needs a title.")
+    check_free_text(stored.title, LONGEST_TITLE)
+    check_free_text(stored.description, LONGEST_TEXT)
+    check_free_text(stored.narrative, LONGEST_TEXT)
+    check_free_text(stored.language or "", LONGEST_LANGUAGE)
+    return stored
+
+
+def _check_number(number: str) -> None:
+    """Refuse what could not be the number of a topic in a file either, in the same words."""
+    problems = Problems()
+    if not check_topic_number(problems, "", 1, number):
+        sentence = problems.first[0].sentence
+        raise InvalidValueError(sentence.template, **sentence.values)

@@ -1,0 +1,181 @@
+"""Topics: read files of them, store them, list them, give them out."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, Problems
+from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.files import InputFile
+from annotator.storage import PoolItem, Topic, TopicState
+from annotator.storage.collections.collection import find_collection, lock_open_collection
+from annotator.storage.judging.progress import judged_topic_ids
+
+NUMBERS_TOLD = 20
+# Of a collection. Statements name its topics one by one, and SQLite takes 32,766 values.
+MOST_TOPICS = 20_000
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """A topic with the size of its pool; `reason` says why it was dropped."""
+
+    number: str
+    title: str
+    description: str
+    narrative: str
+    language: str | None
+    pool_items: int
+    state: TopicState
+    reason: str
+
+
+@dataclass(frozen=True)
+class TopicImport:
+    """What an import of topics came to."""
+
+    added: int
+    changed: int
+    unchanged: int
+
+
+def read_topics(files: Sequence[InputFile], *, unpacked_limit: int) -> list[ParsedTopic]:
+    """Parse files of topics; `FileRefusedError` lists everything wrong with any of them."""
+    problems = Problems()
+    topics: dict[str, tuple[str, ParsedTopic]] = {}
+    for file in files:
+        text = unpack_into(problems, file.name, file.content, unpacked_limit)
+        for topic in (parse_topics(file.name, text, problems) if text is not None else None) or []:
+            earlier = topics.setdefault(topic.number, (file.name, topic))
+            if earlier[1] is not topic:
+                problems.add(
+                    file.name,
+                    topic.line,
+                    "Topic %(number)s is already in %(other)s.",
+                    number=topic.number,
+                    other=earlier[0],
+                )
+    problems.refuse_if_any()
+    return [topic for _, topic in topics.values()]
+
+
+def import_topics(
+    session: Session,
+    slug: str,
+    topics: Sequence[ParsedTopic],
+    *,
+    state: TopicState = TopicState.ACCEPTED,
+    most: int = MOST_TOPICS,
+) -> TopicImport:
+    """Store topics, new ones in this state; one whose number is there already takes the new words and stays what it is.
+
+    Raises `ConflictError` when one of these was judged by its present words, and when the collection would have more
+    than `most` topics; nothing is stored then.
+    """
+    collection = lock_open_collection(session, slug, against_judging=True)
+    stored = {
+        topic.number: topic for topic in session.scalars(select(Topic).where(Topic.collection_id == collection.id))
+    }
+    new = [topic for topic in topics if topic.number not in stored]
+    if len(stored) + len(new) > most:
+        raise ConflictError(
+            "The collection would have %(count)d topics, and at most %(most)d are possible here. Send fewer, or have "
+            "the setting ANNOTATOR_TOPIC_LIMIT raised.",
+            count=len(stored) + len(new),
+            most=most,
+        )
+    changed = [topic for topic in topics if topic.number in stored and _differing(stored[topic.number], topic)]
+    _refuse_to_reword_judged(session, [stored[topic.number] for topic in changed])
+    for topic in changed:
+        for name, value in _differing(stored[topic.number], topic).items():
+            setattr(stored[topic.number], name, value)
+    if new:
+        session.execute(
+            insert(Topic), [{"collection_id": collection.id, "state": state, **_words(topic)} for topic in new]
+        )
+    return TopicImport(len(new), len(changed), len(topics) - len(new) - len(changed))
+
+
+def list_topics(session: Session, slug: str) -> list[TopicRow]:
+    """The topics in their natural order, drafts and dropped ones too, each with the number of its pool items."""
+    items = func.count(PoolItem.id)
+    rows = session.execute(
+        select(Topic, items)
+        .outerjoin(PoolItem, PoolItem.topic_id == Topic.id)
+        .where(Topic.collection_id == find_collection(session, slug).id)
+        .group_by(Topic.id)
+    )
+    listed = [
+        TopicRow(
+            number=topic.number,
+            title=topic.title,
+            description=topic.description,
+            narrative=topic.narrative,
+            language=topic.language,
+            pool_items=count,
+            state=TopicState(topic.state),
+            reason=topic.reason,
+        )
+        for topic, count in rows
+    ]
+    return sorted(listed, key=lambda row: natural_order(row.number))
+
+
+def published_topics(session: Session, slug: str) -> list[TopicRow]:
+    """What participants may see: accepted topics, and those that were dropped once they were pooled.
+
+    What was dropped before that may have been a draft, which nobody outside has seen. The reason is the organisers' own
+    and is left out.
+    """
+    return [
+        replace(row, reason="")
+        for row in list_topics(session, slug)
+        if row.state == TopicState.ACCEPTED or (row.state == TopicState.DROPPED and row.pool_items)
+    ]
+
+
+def topics_jsonl(rows: Sequence[TopicRow]) -> str:
+    """The accepted topics among them, a JSON object a line, as an import of topics reads them."""
+    records = (
+        {
+            "number": row.number,
+            "title": row.title,
+            "description": row.description,
+            "narrative": row.narrative,
+            "language": row.language,
+        }
+        for row in rows
+        if row.state == TopicState.ACCEPTED
+    )
+    return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+
+def _words(topic: ParsedTopic) -> dict[str, str | None]:
+    return {
+        "number": topic.number,
+        "title": topic.title,
+        "description": topic.description,
+        "narrative": topic.narrative,
+        "language": topic.language,
+    }
+
+
+def _differing(stored: Topic, topic: ParsedTopic) -> dict[str, str | None]:
+    """The new words that are not those on the row."""
+    return {name: value for name, value in _words(topic).items() if getattr(stored, name) != value}
+
+
+def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
+    judged = judged_topic_ids(session, [topic.id for topic in topics])
+    numbers = sorted((topic.number for topic in topics if topic.id in judged), key=natural_order)
+    if numbers:
+        raise ConflictError(
+            "These topics were judged by their present words, which therefore stay; leave them out of the file, or "
+            "give them the words they have: %(numbers)s.",
+            numbers=", ".join(numbers[:NUMBERS_TOLD]) + (", …" if len(numbers) > NUMBERS_TOLD else ""),
+        )

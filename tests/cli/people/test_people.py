@@ -1,0 +1,90 @@
+"""`annotator users` and `annotator members`."""
+
+from pathlib import Path
+
+import pytest
+from cli.command_line import CommandLine
+
+from annotator.storage import Database
+from annotator.workflows.people.accounts import sign_in
+
+PASSWORD = "correct horse"
+
+
+def signs_in(database: Database, name: str, password: str) -> bool:
+    with database.reading() as session:
+        return sign_in(session, name, password) is not None
+
+
+def test_a_user_is_added_with_a_password_from_standard_input(annotator: CommandLine, sqlite_database: Database) -> None:
+    assert annotator.talk("users", "add", "jo", given=f"{PASSWORD}\n") == "Added the user jo.\n"
+    assert signs_in(sqlite_database, "jo", PASSWORD)
+
+
+def test_a_password_is_the_first_line_of_its_file(annotator: CommandLine, sqlite_database: Database) -> None:
+    Path("password").write_text(f"{PASSWORD}\r\nnot this\n")
+    annotator.done("users", "add", "ola", "--administrator", "--password-file", "password")
+    assert signs_in(sqlite_database, "ola", PASSWORD)
+    [[name, administrator, can_sign_in, _added, _machine]] = annotator.table("users", "list")
+    assert (name, administrator, can_sign_in) == ("ola", "yes", "yes")
+
+
+@pytest.mark.parametrize("password", ["", "short\n", "\ncorrect horse\n"])
+def test_a_password_that_is_too_short_is_refused(annotator: CommandLine, password: str) -> None:
+    assert annotator.refused("users", "add", "jo", given=password) == ["A password has between 8 and 256 characters."]
+    assert annotator.table("users", "list") == []
+
+
+def test_a_password_file_that_is_no_text_is_refused(annotator: CommandLine) -> None:
+    Path("password").write_bytes(b"\xff\xfe\xff")
+    assert annotator.refused("users", "add", "jo", "--password-file", "password") == [
+        "The file “password” is not text in UTF-8."
+    ]
+
+
+def test_a_name_that_is_taken_is_refused(annotator: CommandLine) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    assert annotator.refused("users", "add", "Jo", given=PASSWORD) == ["The name “jo” is taken."]
+
+
+def test_a_new_password_replaces_the_old_one(annotator: CommandLine, sqlite_database: Database) -> None:
+    annotator.done("users", "add", "jo", given=PASSWORD)
+    annotator.done("users", "set", "jo", "--password", given="another horse\n")
+    assert signs_in(sqlite_database, "jo", "another horse")
+    assert not signs_in(sqlite_database, "jo", PASSWORD)
+
+
+def test_nobody_gets_no_new_password(annotator: CommandLine) -> None:
+    assert annotator.refused("users", "set", "gus", "--password", given=PASSWORD) == ["There is no user “gus”."]
+
+
+def test_members_come_and_go(news: CommandLine) -> None:
+    for name in ("jo", "pat"):
+        news.done("users", "add", name, given=PASSWORD)
+    news.done("members", "add", "news", "jo", "--role", "judge")
+    news.done("members", "add", "news", "pat", "--role", "participant", "--team", "words")
+    assert news.table("members", "list", "news") == [["jo", "judge", "-", "-"], ["pat", "participant", "words", "-"]]
+    news.done("members", "remove", "news", "jo", "--role", "judge")
+    assert news.table("members", "list", "news") == [["pat", "participant", "words", "-"]]
+
+
+def test_the_last_organiser_is_neither_removed_nor_forgotten(news: CommandLine) -> None:
+    news.done("users", "add", "ola", given=PASSWORD)
+    news.done("members", "add", "news", "ola", "--role", "organiser")
+    refusal = ["Without “ola” nobody who can sign in would organise “news”: make somebody else an organiser first."]
+    assert news.refused("members", "remove", "news", "ola", "--role", "organiser") == refusal
+    assert news.refused("users", "remove", "ola", "--yes") == refusal
+    assert news.table("members", "list", "news") == [["ola", "organiser", "-", "-"]]
+    news.done("users", "add", "kim", given=PASSWORD)
+    news.done("members", "add", "news", "kim", "--role", "organiser")
+    news.done("members", "remove", "news", "ola", "--role", "organiser")
+
+
+def test_a_role_is_given_once_and_to_somebody(news: CommandLine) -> None:
+    news.done("users", "add", "jo", given=PASSWORD)
+    news.done("members", "add", "news", "jo", "--role", "judge")
+    assert news.refused("members", "add", "news", "jo", "--role", "judge") == ["“jo” has the role judge already."]
+    assert news.refused("members", "add", "news", "gus", "--role", "judge") == ["There is no user “gus”."]
+    assert news.refused("members", "remove", "news", "jo", "--role", "organiser") == [
+        "“jo” does not have the role organiser."
+    ]

@@ -1,0 +1,358 @@
+"""Which page opens for whom: a row for every endpoint, and how its refusals look."""
+
+from dataclasses import dataclass
+
+N = "/collections/news"
+COLUMNS = ("guest", "stranger", "participant", "judge", "organiser", "administrator")
+# With them each role has somebody; a newcomer has an account and takes part in nothing.
+PEOPLE = (*COLUMNS, "adjudicator", "observer", "newcomer")
+
+# Statuses in the order of COLUMNS; the others' follow from these and from what stands at the end of this file.
+# A guest is sent to sign in (303). A stranger, who has every role in another collection and none here, must not learn
+# that this one exists (404). Forms are sent empty: 422 says that the page let them in.
+EVERYBODY = (200, 200, 200, 200, 200, 200)
+ANY_MEMBER = (303, 404, 200, 200, 200, 200)
+ORGANISERS = (303, 404, 403, 403, 200, 200)
+ORGANISERS_DO = (303, 404, 403, 403, 303, 303)
+ORGANISERS_FORM = (303, 404, 403, 403, 422, 422)
+SENDERS = (303, 404, 200, 403, 200, 200)
+SENDERS_FORM = (303, 404, 422, 403, 422, 422)
+SENDERS_IN_VAIN = (303, 404, 409, 403, 409, 409)
+PARTICIPANTS = (303, 404, 200, 403, 403, 403)
+PARTICIPANTS_FORM = (303, 404, 422, 403, 403, 403)
+JUDGES = (303, 404, 403, 200, 403, 403)
+JUDGES_DO = (303, 404, 403, 303, 403, 403)
+JUDGES_FORM = (303, 404, 403, 422, 403, 403)
+# For adjudicators alone, who have no column.
+NONE_OF_THEM = (303, 404, 403, 403, 403, 403)
+NONE_OF_THEM_IN_JSON = (401, *NONE_OF_THEM[1:])
+# Whoever comes without the link that was sent to them finds nothing.
+WITHOUT_LINK = (404, 404, 404, 404, 404, 404)
+ADMINISTRATORS = (303, 403, 403, 403, 403, 200)
+ADMINISTRATORS_FORM = (303, 403, 403, 403, 403, 422)
+
+
+@dataclass(frozen=True)
+class Row:
+    """An endpoint: how it is called, and the status for each of COLUMNS."""
+
+    method: str
+    path: str
+    statuses: tuple[int, ...]
+
+
+# The judge's assignment is the first of the database; the participant's team has the run alpha.
+MATRIX = {
+    "health.alive": Row("GET", "/health", EVERYBODY),
+    "health.ready": Row("GET", "/ready", EVERYBODY),
+    "jobs.show_all": Row("GET", f"{N}/jobs", ANY_MEMBER),
+    "jobs.ask": Row("POST", f"{N}/jobs", (303, 404, 422, 422, 422, 422)),
+    # The participant asked for it; organisers see it, and only the participant what came of it, which is nothing yet.
+    "jobs.show": Row("GET", f"{N}/jobs/1", (303, 404, 200, 404, 200, 200)),
+    "jobs.progress": Row("GET", f"{N}/jobs/1.json", (303, 404, 200, 404, 200, 200)),
+    "jobs.answer": Row("GET", f"{N}/jobs/1/answer", (303, 404, 404, 404, 404, 404)),
+    "jobs.cancel": Row("POST", f"{N}/jobs/1/cancel", (303, 404, 303, 404, 409, 409)),
+    "static": Row("GET", "/static/site/style.css", EVERYBODY),
+    "accounts.sign_in": Row("GET", "/sign-in", (200, 303, 303, 303, 303, 303)),
+    "accounts.try_to_sign_in": Row("POST", "/sign-in", (422, 422, 422, 422, 422, 422)),
+    "accounts.sign_out": Row("POST", "/sign-out", (303, 303, 303, 303, 303, 303)),
+    "accounts.show": Row("GET", "/account", (303, 200, 200, 200, 200, 200)),
+    "accounts.change_password": Row("POST", "/account", (303, 422, 422, 422, 422, 422)),
+    "accounts.sign_out_everywhere": Row("POST", "/account/sign-out-everywhere", (303, 303, 303, 303, 303, 303)),
+    "tokens.show": Row("GET", "/account/tokens", (303, 200, 200, 200, 200, 200)),
+    "tokens.make": Row("POST", "/account/tokens", (303, 422, 422, 422, 422, 422)),
+    "tokens.revoke": Row("POST", "/account/tokens/revoke", (303, 422, 422, 422, 422, 422)),
+    "joining.show": Row("GET", "/join", WITHOUT_LINK),
+    "joining.make_account": Row("POST", "/join/account", WITHOUT_LINK),
+    "joining.accept": Row("POST", "/join/accept", (303, *WITHOUT_LINK[1:])),
+    "joining.choose_password": Row("POST", "/join/password", WITHOUT_LINK),
+    "invitations.show_all": Row("GET", "/people/invitations", ADMINISTRATORS),
+    "invitations.invite_to_account": Row("POST", "/people/invitations", ADMINISTRATORS_FORM),
+    "invitations.withdraw_any": Row("POST", "/people/invitations/withdraw", ADMINISTRATORS_FORM),
+    "audit.show_site": Row("GET", "/audit", ADMINISTRATORS),
+    "audit.site_csv": Row("GET", "/audit.csv", ADMINISTRATORS),
+    "people.show": Row("GET", "/people", ADMINISTRATORS),
+    "people.add": Row("POST", "/people", ADMINISTRATORS_FORM),
+    "people.reset_password": Row("POST", "/people/password", ADMINISTRATORS_FORM),
+    "people.password_link": Row("POST", "/people/password-link", ADMINISTRATORS_FORM),
+    "people.sign_out": Row("POST", "/people/sign-out", ADMINISTRATORS_FORM),
+    "people.mark_machine": Row("POST", "/people/machine", ADMINISTRATORS_FORM),
+    "language.choose": Row("POST", "/language", (303, 303, 303, 303, 303, 303)),
+    "collection.home": Row("GET", "/", (303, 303, 303, 303, 303, 303)),
+    "collection.list_all": Row("GET", "/collections", (303, 200, 200, 200, 200, 200)),
+    "collection.add": Row("POST", "/collections", ADMINISTRATORS_FORM),
+    "measures.show": Row("GET", "/measures", (303, 200, 200, 200, 200, 200)),
+    "collection.show": Row("GET", N, ANY_MEMBER),
+    "collection.settings": Row("GET", f"{N}/settings", ORGANISERS),
+    "collection.change": Row("POST", f"{N}/settings", ORGANISERS_FORM),
+    "collection.close": Row("POST", f"{N}/close", ORGANISERS_DO),
+    "collection.reopen": Row("POST", f"{N}/reopen", ORGANISERS_DO),
+    "queue_settings.show": Row("GET", f"{N}/settings/queue", ORGANISERS),
+    "queue_settings.change": Row("POST", f"{N}/settings/queue", ORGANISERS_FORM),
+    "assigning.show": Row("GET", f"{N}/assigning", ORGANISERS),
+    "assigning.preview": Row("GET", f"{N}/assigning/balance", ORGANISERS),
+    "assigning.assign": Row("POST", f"{N}/assigning", ORGANISERS_FORM),
+    "test_questions.show": Row("GET", f"{N}/test-questions", ORGANISERS),
+    "test_questions.add": Row("POST", f"{N}/test-questions", ORGANISERS_FORM),
+    "test_questions.import_file": Row("POST", f"{N}/test-questions/file", ORGANISERS_FORM),
+    "test_questions.remove": Row("POST", f"{N}/test-questions/remove", ORGANISERS_FORM),
+    "members.show": Row("GET", f"{N}/members", ORGANISERS),
+    "members.add": Row("POST", f"{N}/members", ORGANISERS_FORM),
+    "members.remove": Row("POST", f"{N}/members/remove", ORGANISERS_FORM),
+    "members.password_link": Row("POST", f"{N}/members/password-link", ORGANISERS_FORM),
+    "invitations.show": Row("GET", f"{N}/invitations", ORGANISERS),
+    "invitations.invite": Row("POST", f"{N}/invitations", ORGANISERS_FORM),
+    "invitations.invite_many": Row("POST", f"{N}/invitations/many", ORGANISERS_FORM),
+    "invitations.withdraw": Row("POST", f"{N}/invitations/withdraw", ORGANISERS_FORM),
+    "judge_hours.show": Row("GET", f"{N}/judges/hours", ORGANISERS),
+    "judge_hours.as_csv": Row("GET", f"{N}/judges/hours.csv", ORGANISERS),
+    "audit.show": Row("GET", f"{N}/audit", ORGANISERS),
+    "audit.as_csv": Row("GET", f"{N}/audit.csv", ORGANISERS),
+    "guidelines.show": Row("GET", f"{N}/guidelines", ANY_MEMBER),
+    "guidelines.accept": Row("POST", f"{N}/guidelines", JUDGES_FORM),
+    "guidelines.edit": Row("GET", f"{N}/guidelines/edit", ORGANISERS),
+    "guidelines.store": Row("POST", f"{N}/guidelines/edit", ORGANISERS_FORM),
+    "topics.show": Row("GET", f"{N}/topics", SENDERS),
+    "topics.add": Row("POST", f"{N}/topics", ORGANISERS_FORM),
+    "topics.as_jsonl": Row("GET", f"{N}/topics.jsonl", SENDERS),
+    "topics.draft": Row("POST", f"{N}/topic", ORGANISERS_FORM),
+    "topics.accept": Row("POST", f"{N}/topic/accept", ORGANISERS_FORM),
+    "topics.drop": Row("POST", f"{N}/topic/drop", ORGANISERS_FORM),
+    "topics.restore": Row("POST", f"{N}/topic/restore", ORGANISERS_FORM),
+    "topic.show": Row("GET", f"{N}/topics/1", ORGANISERS),
+    "topic.change": Row("POST", f"{N}/topics/1", ORGANISERS_FORM),
+    "topic.look": Row("POST", f"{N}/topic/look", ORGANISERS_FORM),
+    "topic_flags.show": Row("GET", f"{N}/topic-flags", ORGANISERS),
+    "documents.show": Row("GET", f"{N}/documents", ORGANISERS),
+    "documents.add": Row("POST", f"{N}/documents", ORGANISERS_FORM),
+    "changed_documents.show": Row("GET", f"{N}/documents/changed", ORGANISERS),
+    "changed_documents.decide": Row("POST", f"{N}/documents/changed", ORGANISERS_DO),
+    "changed_documents.as_csv": Row("GET", f"{N}/documents/changed.csv", ORGANISERS),
+    "documents.missing": Row("GET", f"{N}/documents/missing", ORGANISERS),
+    "documents.missing_file": Row("GET", f"{N}/documents/missing.txt", ORGANISERS),
+    "search.show": Row("GET", f"{N}/search", ORGANISERS),
+    "search.document": Row("GET", f"{N}/search/document?docno=text", ORGANISERS),
+    "search.add": Row("POST", f"{N}/search/add", ORGANISERS_FORM),
+    # Judges may not search here, as in any collection whose organiser has not let them.
+    "search.judge": Row("POST", f"{N}/search/judge", (303, 404, 403, 403, 403, 403)),
+    "runs.show": Row("GET", f"{N}/runs", SENDERS),
+    "runs.upload": Row("POST", f"{N}/runs", SENDERS_FORM),
+    "runs.check": Row("POST", f"{N}/runs/check", SENDERS_FORM),
+    "run.show": Row("GET", f"{N}/runs/run?tag=alpha", SENDERS),
+    "run.change": Row("POST", f"{N}/runs/run?tag=alpha", SENDERS_FORM),
+    "run.withdraw": Row("POST", f"{N}/runs/withdraw?tag=alpha", SENDERS),
+    "run.restore": Row("POST", f"{N}/runs/restore?tag=alpha", SENDERS_IN_VAIN),  # for it is not withdrawn
+    "run_costs.show": Row("GET", f"{N}/runs/costs?tag=alpha", SENDERS),
+    # A form in which nothing is stated is a good one.
+    "run_costs.state": Row("POST", f"{N}/runs/costs?tag=alpha", (303, 404, 303, 403, 303, 303)),
+    "run.receipt": Row("GET", f"{N}/runs/receipt?tag=alpha", SENDERS),
+    "run.original": Row("GET", f"{N}/runs/file?tag=alpha", SENDERS),
+    "deletions.show": Row("GET", f"{N}/deletions", ORGANISERS),
+    "deletions.delete": Row("POST", f"{N}/deletions", ORGANISERS_FORM),
+    "deletions.restore": Row("POST", f"{N}/deletions/1/restore", ORGANISERS_FORM),
+    "deletions.restore_collection": Row("POST", "/deleted-collections/news/restore", (303, 404, 404, 404, 404, 404)),
+    "rounds.show": Row("GET", f"{N}/rounds", ORGANISERS),
+    # Who comes second finds it closed, or open, already.
+    "rounds.close": Row("POST", f"{N}/rounds/close", ORGANISERS),
+    "rounds.open_next": Row("POST", f"{N}/rounds/open", (303, 404, 403, 403, 303, 409)),
+    "rounds.as_csv": Row("GET", f"{N}/rounds.csv", ORGANISERS),
+    "submissions.show": Row("GET", f"{N}/submissions", ORGANISERS),
+    "submissions.change": Row("POST", f"{N}/submissions", ORGANISERS_FORM),
+    # Runs are still taken: who releases scores then has to say so.
+    "submissions.release": Row("POST", f"{N}/submissions/release", (303, 404, 403, 403, 409, 409)),
+    "submissions.take_back": Row("POST", f"{N}/submissions/take-back", ORGANISERS_DO),
+    "submissions.terms": Row("GET", f"{N}/terms", SENDERS),
+    "submissions.accept": Row("POST", f"{N}/terms", PARTICIPANTS_FORM),
+    "submissions.scores": Row("GET", f"{N}/scores", PARTICIPANTS),
+    # The scores are not released.
+    "submissions.scores_csv": Row("GET", f"{N}/scores.csv", (303, 404, 403, 403, 403, 403)),
+    "pools.show": Row("GET", f"{N}/pool", ORGANISERS),
+    "pools.build": Row("POST", f"{N}/pool", ORGANISERS_FORM),
+    "pools.export": Row("GET", f"{N}/pool.txt", ORGANISERS),
+    "pool_plan.show": Row("GET", f"{N}/pool/plan", ORGANISERS),
+    "near_duplicates.show": Row("GET", f"{N}/pool/near-duplicates?topic=1", ORGANISERS),
+    "judgements.show": Row("GET", f"{N}/judgements", ORGANISERS),
+    "judgements.add": Row("POST", f"{N}/judgements", ORGANISERS_FORM),
+    "judgements.as_csv": Row("GET", f"{N}/judgements.csv", ORGANISERS),
+    "judgements.as_jsonl": Row("GET", f"{N}/judgements.jsonl", ORGANISERS),
+    "agreement.show": Row("GET", f"{N}/agreement", ORGANISERS),
+    "agreement.as_csv": Row("GET", f"{N}/agreement.csv", ORGANISERS),
+    # Nobody of these names judges here.
+    "agreement.pair": Row("GET", f"{N}/agreement/pair?first=a&second=b", (303, 404, 403, 403, 404, 404)),
+    "agreement.documents": Row("GET", f"{N}/agreement/documents?first=a&second=b", (303, 404, 403, 403, 404, 404)),
+    "adjudication.show": Row("GET", f"{N}/adjudication", ORGANISERS),
+    "disagreements.show": Row("GET", f"{N}/disagreements", ORGANISERS),
+    "disagreements.as_csv": Row("GET", f"{N}/disagreements.csv", ORGANISERS),
+    "disagreements.as_json": Row("GET", f"{N}/disagreements.json", ORGANISERS),
+    "judge_quality.show": Row("GET", f"{N}/judges", ORGANISERS),
+    "judge_quality.as_csv": Row("GET", f"{N}/judges.csv", ORGANISERS),
+    # Nobody has judged anything here.
+    "judge_quality.one": Row("GET", f"{N}/judges/judge?name=jo", (303, 404, 403, 403, 404, 404)),
+    "judge_effect.show": Row("GET", f"{N}/agreement/effect", ORGANISERS),
+    "machine_judges.show": Row("GET", f"{N}/agreement/machines", ORGANISERS),
+    "qrels.show": Row("GET", f"{N}/qrels", ORGANISERS),
+    "qrels.file": Row("GET", f"{N}/qrels/file", ORGANISERS),
+    "qrels.manifest": Row("GET", f"{N}/qrels/manifest", ORGANISERS),
+    # There is no sample here.
+    "qrels.sampled": Row("GET", f"{N}/qrels/prels", (303, 404, 403, 403, 404, 404)),
+    "qrels.sampled_manifest": Row("GET", f"{N}/qrels/prels/manifest", (303, 404, 403, 403, 404, 404)),
+    "qrels.for_infap": Row("GET", f"{N}/qrels/infap", (303, 404, 403, 403, 404, 404)),
+    # The administrator, who comes second, would keep the same once more.
+    "qrels_versions.keep": Row("POST", f"{N}/qrels/keep", (303, 404, 403, 403, 303, 409)),
+    # No version is kept.
+    "qrels_versions.file": Row("GET", f"{N}/qrels/versions/1/file", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.manifest": Row("GET", f"{N}/qrels/versions/1/manifest", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.diff": Row("GET", f"{N}/qrels/diff?before=1", (303, 404, 403, 403, 404, 404)),
+    "qrels_versions.as_csv": Row("GET", f"{N}/qrels/diff.csv?before=1", (303, 404, 403, 403, 404, 404)),
+    "leaderboard.show": Row("GET", f"{N}/leaderboard", ORGANISERS),
+    "leaderboard.as_csv": Row("GET", f"{N}/leaderboard.csv", ORGANISERS),
+    "costs.show": Row("GET", f"{N}/costs", ORGANISERS),
+    "costs.as_csv": Row("GET", f"{N}/costs.csv", ORGANISERS),
+    "costs.columns": Row("GET", f"{N}/costs/columns", ORGANISERS),
+    "costs.add_column": Row("POST", f"{N}/costs/columns", ORGANISERS_FORM),
+    "costs.remove_column": Row("POST", f"{N}/costs/columns/remove", ORGANISERS_FORM),
+    "significance.show": Row("GET", f"{N}/significance", ORGANISERS),
+    "significance.as_csv": Row("GET", f"{N}/significance.csv?m=P@1&by=runs", ORGANISERS),
+    "correlation.show": Row("GET", f"{N}/correlation", ORGANISERS),
+    "correlation.as_csv": Row("GET", f"{N}/correlation.csv", ORGANISERS),
+    "quality.show": Row("GET", f"{N}/quality", ORGANISERS),
+    "quality.as_csv": Row("GET", f"{N}/quality.csv", ORGANISERS),
+    "report.show": Row("GET", f"{N}/report", ORGANISERS),
+    "report.file": Row("GET", f"{N}/report.html", ORGANISERS),
+    "pool_holes.show": Row("GET", f"{N}/pool/holes", ORGANISERS),
+    "pool_holes.add": Row("POST", f"{N}/pool/holes", ORGANISERS_FORM),
+    "pool_holes.as_csv": Row("GET", f"{N}/pool/holes.csv", ORGANISERS),
+    "leave_out.show": Row("GET", f"{N}/quality/leave-out", ORGANISERS),
+    "leave_out.as_csv": Row("GET", f"{N}/quality/leave-out.csv", ORGANISERS),
+    "inspecting.run": Row("GET", f"{N}/leaderboard/run?tag=alpha", ORGANISERS),
+    "inspecting.run_csv": Row("GET", f"{N}/leaderboard/run.csv?tag=alpha&table=topics", ORGANISERS),
+    "inspecting.topics": Row("GET", f"{N}/leaderboard/topics", ORGANISERS),
+    "inspecting.topics_csv": Row("GET", f"{N}/leaderboard/topics.csv", ORGANISERS),
+    "inspecting.topic": Row("GET", f"{N}/leaderboard/topic?number=2", ORGANISERS),
+    "inspecting.topic_csv": Row("GET", f"{N}/leaderboard/topic.csv?number=2&table=runs", ORGANISERS),
+    # There is one run here.
+    "inspecting.pair": Row("GET", f"{N}/leaderboard/pair?first=alpha&second=beta", (303, 404, 403, 403, 404, 404)),
+    "inspecting.pair_csv": Row(
+        "GET", f"{N}/leaderboard/pair.csv?first=alpha&second=beta", (303, 404, 403, 403, 404, 404)
+    ),
+    "click_logs.show": Row("GET", f"{N}/clicks", ORGANISERS),
+    "click_logs.add": Row("POST", f"{N}/clicks", ORGANISERS_FORM),
+    "click_logs.one": Row("GET", f"{N}/clicks/log?name=March", ORGANISERS),
+    "click_logs.as_csv": Row("GET", f"{N}/clicks/log.csv?name=March&table=checks", ORGANISERS),
+    "click_logs.link": Row("POST", f"{N}/clicks/log?name=March", ORGANISERS_FORM),
+    # Who comes second finds it gone.
+    "click_logs.remove": Row("POST", f"{N}/clicks/remove?name=March", (303, 404, 403, 403, 303, 404)),
+    "together.show": Row("GET", f"{N}/together", ORGANISERS),
+    "together.as_csv": Row("GET", f"{N}/together.csv?table=pairs", ORGANISERS),
+    # There is nothing to add.
+    "together.pool": Row("POST", f"{N}/together", ORGANISERS_FORM),
+    "judging.topics": Row("GET", f"{N}/judge", JUDGES),
+    "judging.next_document": Row("GET", f"{N}/judge/topics/1", JUDGES),
+    "judging.show": Row("GET", f"{N}/judge/assignments/1", JUDGES),
+    "judging.record": Row("POST", f"{N}/judge/assignments/1", JUDGES_FORM),
+    # Scripts are told in JSON that nobody is signed in.
+    "judging_protocol.acts": Row("POST", f"{N}/judge/topics/1/acts", (401, 404, 403, 422, 403, 403)),
+    "judging_protocol.session_now": Row("GET", f"{N}/judge/session", (401, 404, 403, 200, 403, 403)),
+    "judging_protocol.document": Row("GET", f"{N}/judge/assignments/1.json", (401, 404, 403, 200, 403, 403)),
+    "judging_protocol.document_part": Row("GET", f"{N}/judge/assignments/1/parts/1", (401, 404, 403, 404, 403, 403)),
+    "adjudicating.topics": Row("GET", f"{N}/adjudicate", NONE_OF_THEM),
+    "adjudicating.next_document": Row("GET", f"{N}/adjudicate/topics/2", NONE_OF_THEM),
+    "adjudicating.show": Row("GET", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
+    "adjudicating.record": Row("POST", f"{N}/adjudicate/assignments/5", NONE_OF_THEM),
+    "adjudicating_protocol.acts": Row("POST", f"{N}/adjudicate/topics/2/acts", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.session_now": Row("GET", f"{N}/adjudicate/session", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.document": Row("GET", f"{N}/adjudicate/assignments/5.json", NONE_OF_THEM_IN_JSON),
+    "adjudicating_protocol.document_part": Row("GET", f"{N}/adjudicate/assignments/5/parts/1", NONE_OF_THEM_IN_JSON),
+    "judged.show": Row("GET", f"{N}/judge/judged", JUDGES),
+    "judged.put_off": Row("GET", f"{N}/judge/put-off", JUDGES),
+    "judged.take_up": Row("POST", f"{N}/judge/put-off/1", JUDGES_DO),
+    "judge_desk.show": Row("GET", f"{N}/judge/notes/1", JUDGES),
+    "judge_desk.change": Row("POST", f"{N}/judge/notes/1", JUDGES_DO),
+    "judge_desk.save_note": Row("POST", f"{N}/judge/topics/1/note", JUDGES_FORM),
+    "judge_desk.save_marks": Row("POST", f"{N}/judge/topics/1/marks", JUDGES_FORM),
+    "judge_desk.notes": Row("GET", f"{N}/notes", ORGANISERS),
+    # These two are for scripts: without the wish for a page, a guest is told so.
+    "questions.own": Row("GET", f"{N}/judge/questions", (401, *JUDGES[1:])),
+    "questions.ask": Row("GET", f"{N}/judge/questions/new", JUDGES),
+    "questions.send": Row("POST", f"{N}/judge/questions", JUDGES_FORM),
+    "questions.read": Row("POST", f"{N}/judge/questions/read", JUDGES_FORM),
+    "questions.show": Row("GET", f"{N}/questions", ORGANISERS),
+    "questions.answer": Row("POST", f"{N}/questions", ORGANISERS_FORM),
+    "training.show": Row("GET", f"{N}/training", JUDGES),
+    # There is no training here.
+    "training.task": Row("GET", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
+    "training.answer": Row("POST", f"{N}/training/1", (303, 404, 403, 404, 403, 403)),
+    "training.feedback": Row("GET", f"{N}/training/1/1", (303, 404, 403, 404, 403, 403)),
+    "training.set_up": Row("GET", f"{N}/training/set-up", ORGANISERS),
+    "training.add": Row("POST", f"{N}/training/set-up", ORGANISERS_FORM),
+    "training.change": Row("POST", f"{N}/training/pass-mark", ORGANISERS_DO),
+    "training.clear": Row("POST", f"{N}/training/clear", ORGANISERS_DO),
+}
+
+# What an adjudicator opens beside the pages for every member: the status they get. All else in a collection is refused.
+FOR_ADJUDICATORS = {
+    "adjudicating.topics": 200,
+    "adjudicating.next_document": 200,
+    "adjudicating.show": 200,
+    "adjudicating.record": 422,
+    "adjudicating_protocol.acts": 422,
+    "adjudicating_protocol.session_now": 200,
+    "adjudicating_protocol.document": 200,
+    "adjudicating_protocol.document_part": 404,
+    "judged.show": 200,
+    "judged.put_off": 200,
+    "judge_desk.show": 200,
+    "judge_desk.change": 303,
+    "judge_desk.save_note": 422,
+    "judge_desk.save_marks": 422,
+    "questions.own": 200,
+    "questions.ask": 200,
+    "questions.send": 422,
+    "questions.read": 422,
+}
+
+# Every member has jobs; this one is none of theirs.
+FOR_EVERY_MEMBER = {"jobs.ask": 422, "jobs.show": 404, "jobs.progress": 404, "jobs.answer": 404, "jobs.cancel": 404}
+
+# What an observer opens beside the pages for every member.
+FOR_OBSERVERS = {
+    "agreement.show": 200,
+    "agreement.as_csv": 403,  # of pairs, which names judges; of topics it opens
+    "correlation.show": 200,
+    "costs.show": 200,
+    "costs.as_csv": 200,
+    "correlation.as_csv": 200,
+    "inspecting.pair": 404,  # there is one run here
+    "inspecting.pair_csv": 404,
+    "inspecting.run": 200,
+    "inspecting.run_csv": 200,
+    "inspecting.topic": 200,
+    "inspecting.topic_csv": 200,
+    "inspecting.topics": 200,
+    "inspecting.topics_csv": 200,
+    "leaderboard.show": 200,
+    "leaderboard.as_csv": 200,
+    "leave_out.show": 200,
+    "leave_out.as_csv": 200,
+    "qrels.file": 200,
+    "quality.show": 200,
+    "quality.as_csv": 200,
+    "report.show": 200,
+    "report.file": 200,
+    "significance.show": 200,
+    "significance.as_csv": 200,
+}
+
+
+def statuses_of(endpoint: str) -> dict[str, int]:
+    """The status that each of PEOPLE gets."""
+    row = MATRIX[endpoint]
+    statuses = dict(zip(COLUMNS, row.statuses, strict=True))
+    others = statuses["stranger"]
+    if row.path.startswith(N):
+        others = FOR_EVERY_MEMBER.get(endpoint, 200 if row.statuses == ANY_MEMBER else 403)
+    return statuses | {
+        "adjudicator": FOR_ADJUDICATORS.get(endpoint, others),
+        "observer": FOR_OBSERVERS.get(endpoint, others),
+        "newcomer": statuses["stranger"],
+    }

@@ -1,0 +1,110 @@
+"""Two who change one account, or one job, at the same moment: the later one ends what the earlier one began."""
+
+import pytest
+from build import NOW, PASSWORD, SLUG, news, user
+from meeting import one_after_the_other
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotAllowedError, NotFoundError
+from annotator.passwords import hash_password
+from annotator.storage import Database, User
+from annotator.storage.site.jobs import JobState
+from annotator.workflows.people import accounts, invitations, tokens
+from annotator.workflows.site import jobs
+
+
+def test_an_administrators_new_password_ends_the_session_of_who_changed_it_just_before(
+    postgres_database: Database,
+) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        jo = user(session, "jo")
+    one_after_the_other(
+        database,
+        lambda session: accounts.change_password(session, jo, PASSWORD, "hash-of-a-thief", at=NOW),
+        lambda session: accounts.set_password(session, "jo", "hash-of-the-administrator", at=NOW),
+    )
+    with database.reading() as session:
+        assert session.get_one(User, jo).password_hash == "hash-of-the-administrator"
+        assert accounts.load_person(session, jo, 1) is None
+        assert accounts.load_person(session, jo, 2) is not None
+
+
+def test_who_changes_a_password_while_an_administrator_does_is_asked_for_the_new_one(
+    postgres_database: Database,
+) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        jo = user(session, "jo")
+    with pytest.raises(NotAllowedError, match="present password"):
+        one_after_the_other(
+            database,
+            lambda session: accounts.set_password(session, "jo", hash_password("of the administrator"), at=NOW),
+            lambda session: accounts.change_password(session, jo, PASSWORD, "hash-of-a-thief", at=NOW),
+        )
+
+
+def test_a_link_that_is_used_while_an_administrator_gives_a_password_leaves_no_session(
+    postgres_database: Database,
+) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        jo = user(session, "jo")
+        secret = invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW)
+    one_after_the_other(
+        database,
+        lambda session: invitations.accept_password(session, secret, "hash-by-the-link", at=NOW),
+        lambda session: accounts.set_password(session, "jo", "hash-of-the-administrator", at=NOW),
+    )
+    with database.reading() as session:
+        assert accounts.load_person(session, jo, 1) is None
+
+
+def test_of_two_links_to_a_password_made_at_once_one_is_open(postgres_database: Database) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        user(session, "jo")
+    secrets: list[str] = []
+
+    def invite(session: Session) -> None:
+        secrets.append(invitations.invite_to_password(session, None, "jo", made_by_id=None, at=NOW))
+
+    one_after_the_other(database, invite, invite)
+    with database.reading() as session:
+        assert invitations.open_invitation(session, secrets[1], now=NOW).account == "jo"
+        with pytest.raises(NotFoundError, match="not valid"):
+            invitations.open_invitation(session, secrets[0], now=NOW)
+
+
+def test_two_tokens_made_at_once_are_not_one_too_many(postgres_database: Database) -> None:
+    database = postgres_database
+    wanted = tokens.TokenRequest("t", [tokens.Scope.READ])
+    with database.transaction() as session:
+        user(session, "jo")
+        for _ in range(tokens.MOST_TOKENS - 1):
+            tokens.make_token(session, "jo", wanted, at=NOW)
+    with pytest.raises(ConflictError, match="at most"):
+        one_after_the_other(
+            database,
+            lambda session: tokens.make_token(session, "jo", wanted, at=NOW),
+            lambda session: tokens.make_token(session, "jo", wanted, at=NOW),
+        )
+
+
+def test_a_job_that_is_stored_at_this_moment_is_not_called_off(postgres_database: Database) -> None:
+    database = postgres_database
+    with database.transaction() as session:
+        news(session)
+        jo = user(session, "jo")
+        job = jobs.ask_job(session, SLUG, kind="documents.import", parameters={}, by_id=jo, at=NOW)
+    with database.transaction() as session:
+        taken = jobs.take_job(session, now=NOW)
+        assert taken is not None
+    with pytest.raises(ConflictError, match="finished already"):
+        one_after_the_other(
+            database,
+            lambda session: jobs.confirm_job(session, taken, now=NOW),
+            lambda session: jobs.cancel_job(session, SLUG, job, at=NOW),
+        )
+    with database.reading() as session:
+        assert jobs.show_job(session, SLUG, job).state is JobState.DONE
