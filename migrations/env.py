@@ -8,7 +8,7 @@ from alembic.autogenerate.api import AutogenContext
 
 from annotator.settings import Settings
 from annotator.storage import Base, Database
-from annotator.storage.site.columns import UtcDateTime
+from annotator.storage.tables.columns import UtcDateTime
 
 
 def render_item(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:

@@ -1,63 +1,54 @@
 """Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
 
-from annotator.clicks.storage.click_logs import ClickLog, ClickVariant
-from annotator.storage.collections.audit import AuditEvent
-from annotator.storage.collections.collection import (
-    ACCEPTED,
-    DROPPED,
+from annotator.storage.site.database import Database
+from annotator.storage.tables.clicks import ClickLog, ClickVariant
+from annotator.storage.tables.collections import (
+    AuditEvent,
     Collection,
     CollectionState,
+    DeletedKind,
+    DeletedPart,
+    Deletion,
     Grade,
     GuidelineVersion,
     JudgingMode,
     QuickLook,
+    Round,
     ScoresShown,
-    Topic,
-    TopicState,
 )
-from annotator.storage.collections.deletions import DeletedKind, DeletedPart, Deletion
-from annotator.storage.collections.rounds import Round
-from annotator.storage.documents.documents import Document
-from annotator.storage.documents.search import DocumentWords
-from annotator.storage.judging.judge_desk import (
+from annotator.storage.tables.columns import Base
+from annotator.storage.tables.documents import Document, DocumentWords
+from annotator.storage.tables.jobs import Job, JobPart, JobState
+from annotator.storage.tables.judging import (
+    Assignment,
+    AssignmentState,
+    CannotJudge,
     Evidence,
+    Judgement,
+    LabelFile,
     Preparation,
+    Purpose,
     QualifyingAnswer,
     QualifyingItem,
     Question,
     TopicMark,
     TopicNote,
 )
-from annotator.storage.judging.judging import (
-    Assignment,
-    AssignmentState,
-    CannotJudge,
-    Judgement,
-    Purpose,
+from annotator.storage.tables.people import (
+    ApiToken,
+    Attempts,
+    EndedSession,
+    Invitation,
+    Membership,
+    Role,
+    Team,
+    User,
+    UserKind,
 )
-from annotator.storage.judging.labels import LabelFile
-from annotator.storage.people.accounts import Membership, Role, Team, User, UserKind
-from annotator.storage.people.attempts import Attempts
-from annotator.storage.people.ended_sessions import EndedSession
-from annotator.storage.people.invitations import Invitation
-from annotator.storage.people.tokens import ApiToken
-from annotator.storage.pools.pools import (
-    Contribution,
-    Pool,
-    PoolItem,
-    PoolRun,
-    SelectionEvent,
-    Showing,
-    Stratum,
-)
-from annotator.storage.qrels.qrels_versions import QrelsGrade, QrelsVersion
-from annotator.storage.runs.run_facts import FactColumn, RunFact
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run, RunFile, RunType
-from annotator.storage.site.columns import Base
-from annotator.storage.site.database import Database
-from annotator.storage.site.job_parts import JobPart
-from annotator.storage.site.jobs import Job, JobState
-from annotator.storage.topics.revisions import TopicRevision
+from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent, Showing, Stratum
+from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
+from annotator.storage.tables.runs import IN_FORCE, FactColumn, RankedList, Run, RunFact, RunFile, RunType
+from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic, TopicRevision, TopicState
 
 __all__ = [
     "ACCEPTED",

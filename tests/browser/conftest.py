@@ -17,7 +17,7 @@ from sqlalchemy import delete, text
 
 from annotator.settings import Settings, sqlite_url
 from annotator.storage import Base, Database
-from annotator.storage.collections.audit import SQLITE_GUARDS
+from annotator.storage.tables.collections import SQLITE_GUARDS
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Quiet, without the sandbox that root may not have, and without a word to its maker.

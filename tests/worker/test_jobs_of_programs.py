@@ -13,7 +13,7 @@ from worker.at_work import GOOD, runs_called, state, work
 
 from annotator.api.site import jobs_asked
 from annotator.storage import Database, Job, JobState, Role, Run, User
-from annotator.storage.collections.audit import AuditEvent
+from annotator.storage.tables.collections import AuditEvent
 from annotator.workflows.people import members, tokens
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.site import jobs

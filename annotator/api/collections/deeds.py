@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotator.api.site.access import caller
-from annotator.storage.collections.audit import Actor, Door, Transaction, record_in
+from annotator.storage.collections.audit import Actor, Transaction, record_in
+from annotator.storage.tables.collections import Door
 from annotator.web.site.context import database, now
 
 

@@ -16,7 +16,7 @@ from annotator.cli.site.input_files import read_text
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.storage import JudgingMode, Role
 from annotator.storage.collections.audit import Transaction
-from annotator.storage.collections.collection import DEFAULT_POLICIES
+from annotator.storage.tables.collections import DEFAULT_POLICIES
 from annotator.workflows.collections import collection, queue_settings
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange

@@ -6,7 +6,8 @@ from getpass import getuser
 from typing import Any
 
 from annotator.cli.site.installation import Installation
-from annotator.storage.collections.audit import Actor, Door, Transaction, record_in
+from annotator.storage.collections.audit import Actor, Transaction, record_in
+from annotator.storage.tables.collections import Door
 
 
 def note(

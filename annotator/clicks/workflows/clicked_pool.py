@@ -14,7 +14,8 @@ from annotator.storage import ACCEPTED, Contribution
 from annotator.storage.collections.collection import lock_open_collection, topic_ids
 from annotator.storage.documents.documents import document_ids
 from annotator.storage.pools.pool_growth import add_pool_items
-from annotator.storage.pools.pools import Besides, latest_pool, next_pool, next_seed, pool_item_ids
+from annotator.storage.pools.pools import latest_pool, next_pool, next_seed, pool_item_ids
+from annotator.storage.tables.pools import Besides
 
 # A topic's number and a docno.
 Clicked = tuple[str, str]

@@ -12,13 +12,14 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Topic
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import HAS_OWN_TIME
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import DECIDING, Judgement
-from annotator.storage.people.accounts import User, UserKind
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.judging.judging import DECIDING
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import User, UserKind
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 # Of how many collections the columns are kept in a process.
 MOST_KEPT = 8

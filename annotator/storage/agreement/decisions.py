@@ -6,12 +6,12 @@ from typing import NamedTuple, cast
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import CURRENT, DECIDES, OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import Assignment, Judgement
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.judging import Assignment, Judgement
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 # Where there is one: the statement leaves out what is none.
 GRADE = cast("ColumnElement[int]", Judgement.grade)

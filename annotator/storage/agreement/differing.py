@@ -11,14 +11,14 @@ from typing import NamedTuple
 from sqlalchemy import ColumnExpressionArgument, and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.documents.documents import Document
 from annotator.storage.judging.conditions import OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judge_desk import Evidence
-from annotator.storage.judging.judging import DECIDING, Assignment, Judgement
-from annotator.storage.people.accounts import User
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.judging.judging import DECIDING
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import Assignment, Evidence, Judgement
+from annotator.storage.tables.people import User
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 _BY_ADJUDICATOR = Judgement.assignment_id.in_(DECIDING)
 # From the few assignments of adjudicators to their judgements, which an index finds by item and judge.

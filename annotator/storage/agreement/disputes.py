@@ -13,13 +13,15 @@ from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exis
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.agreement.decisions import GRADE, Decided, decided_grades
-from annotator.storage.collections.collection import ACCEPTED, Collection, Topic
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import HELD, Assignment, AssignmentState, Judgement, Purpose, lend
-from annotator.storage.people.accounts import User
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.judging.judging import lend
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.people import User
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 # What a carried judgement repeats.
 Repeated = aliased(Judgement)

@@ -7,13 +7,13 @@ from typing import NamedTuple, cast
 from sqlalchemy import Table, func, select, text
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.documents.documents import Document, chunks
+from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import HAS_OWN_TIME
-from annotator.storage.judging.judging import Assignment, Judgement
-from annotator.storage.people.accounts import User
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import Assignment, Judgement
+from annotator.storage.tables.people import MACHINES, User
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 # The tables themselves cost a fraction of what the mapped classes do, and all judgements are read.
 JUDGEMENTS = cast("Table", Judgement.__table__).c

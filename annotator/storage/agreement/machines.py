@@ -9,14 +9,15 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.documents.documents import Document
 from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.judging.labels import OUTSIDE_SCALE
-from annotator.storage.people.accounts import User, UserKind, find_or_add_user
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.people.accounts import find_or_add_user
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.people import User, UserKind
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 # What these are for takes none of the places that an item has for its judges.
 TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)

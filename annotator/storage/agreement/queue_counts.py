@@ -7,12 +7,13 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.agreement.disputes import OwnDisputes, own_disputes
-from annotator.storage.collections.collection import Collection, Topic, TopicState
 from annotator.storage.judging.conditions import JUDGES
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judge_queue import waiting_items
-from annotator.storage.judging.judging import Assignment, AssignmentState, Purpose
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic, TopicState
 
 
 def judged_and_waiting(

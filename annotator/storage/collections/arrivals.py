@@ -10,10 +10,11 @@ from sqlalchemy import and_, delete, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.clearing import remove_rows
-from annotator.storage.collections.collection import IMPORTED, Collection
-from annotator.storage.people.accounts import User
+from annotator.storage.collections.collection import IMPORTED
 from annotator.storage.site.database import Database
 from annotator.storage.site.upkeep import Progress, UpkeepError
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.people import User
 
 STEPS_BETWEEN_LOOKS = 100
 # The number itself means nothing: it is the same in every process that imports.

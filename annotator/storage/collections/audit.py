@@ -3,68 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, TypeAlias, cast
 
-from sqlalchemy import Connection, ForeignKey, Index, Table, event
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import Connection, Table, event
+from sqlalchemy.orm import Session
 
 from annotator.storage.collections.audit_actions import plain_details
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.site.columns import Base
+from annotator.storage.tables.collections import POSTGRES_GUARDS, SQLITE_GUARDS, AuditEvent, Door
 
 # What a door to the house holds while something is done, and only hands on.
 Transaction: TypeAlias = Session
-
-# The migrations make the same by their own words. All that may ever change of a line is the name of a person who was
-# forgotten.
-SQLITE_GUARDS = (
-    """
-    CREATE TRIGGER audit_event_stays BEFORE DELETE ON audit_event BEGIN
-        SELECT RAISE(ABORT, 'the log of deeds is only ever added to');
-    END
-    """,
-    """
-    CREATE TRIGGER audit_event_unchanged BEFORE UPDATE ON audit_event WHEN NOT (
-        new.id IS old.id AND new.at IS old.at AND new.user_id IS old.user_id AND new.door IS old.door
-        AND new.collection_id IS old.collection_id AND new.action IS old.action AND new.details IS old.details
-        AND (new.name IS old.name OR new.name GLOB 'forgotten-*')
-        AND (new.subject IS old.subject OR new.subject GLOB 'forgotten-*')
-    ) BEGIN
-        SELECT RAISE(ABORT, 'the log of deeds is only ever added to');
-    END
-    """,
-)
-POSTGRES_GUARDS = (
-    """
-    CREATE FUNCTION audit_event_refuses() RETURNS trigger LANGUAGE plpgsql AS $$
-    BEGIN
-        RAISE EXCEPTION 'the log of deeds is only ever added to';
-    END
-    $$
-    """,
-    """
-    CREATE TRIGGER audit_event_stays BEFORE DELETE OR TRUNCATE ON audit_event
-    FOR EACH STATEMENT EXECUTE FUNCTION audit_event_refuses()
-    """,
-    """
-    CREATE TRIGGER audit_event_unchanged BEFORE UPDATE ON audit_event FOR EACH ROW WHEN (NOT (
-        new.id = old.id AND new.at = old.at AND new.user_id IS NOT DISTINCT FROM old.user_id AND new.door = old.door
-        AND new.collection_id IS NOT DISTINCT FROM old.collection_id AND new.action = old.action
-        AND new.details::text = old.details::text
-        AND (new.name = old.name OR starts_with(new.name, 'forgotten-'))
-        AND (new.subject = old.subject OR starts_with(new.subject, 'forgotten-'))
-    )) EXECUTE FUNCTION audit_event_refuses()
-    """,
-)
-
-
-class Door(StrEnum):
-    """By which way somebody came in."""
-
-    PAGE = "page"
-    COMMAND = "command"
-    API = "api"
 
 
 @dataclass(frozen=True)
@@ -74,25 +23,6 @@ class Actor:
     door: Door
     name: str
     user_id: int | None = None
-
-
-class AuditEvent(Base):
-    __tablename__ = "audit_event"
-    __table_args__ = (Index("ix_audit_event_collection_id_id", "collection_id", "id"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    at: Mapped[datetime]
-    # None by command, and when an account is gone; the name stays as it was then.
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    name: Mapped[str]
-    door: Mapped[str]
-    # None for what concerns the whole site.
-    collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"))
-    # A noun and a verb, such as “pool.build”.
-    action: Mapped[str]
-    # Of what: a tag, a name, a version; "" where the collection itself is meant.
-    subject: Mapped[str]
-    details: Mapped[dict[str, Any]]
 
 
 def guard_log(_table: Table, connection: Connection, **_options: object) -> None:

@@ -12,12 +12,13 @@ from typing import Any, cast
 from sqlalchemy import JSON, Column, Date, LargeBinary, Table
 
 from annotator.errors import InvalidValueError
-from annotator.storage.collections.collection import CollectionState, JudgingMode, ScoresShown, TopicState
-from annotator.storage.judging.judging import AssignmentState, CannotJudge, Purpose
-from annotator.storage.people.accounts import Role, UserKind
-from annotator.storage.pools.pools import Showing
-from annotator.storage.runs.runs import RunType
-from annotator.storage.site.columns import UtcDateTime
+from annotator.storage.tables.collections import CollectionState, JudgingMode, ScoresShown
+from annotator.storage.tables.columns import UtcDateTime
+from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
+from annotator.storage.tables.people import Role, UserKind
+from annotator.storage.tables.pools import Showing
+from annotator.storage.tables.runs import RunType
+from annotator.storage.tables.topics import TopicState
 
 Row = dict[str, Any]
 

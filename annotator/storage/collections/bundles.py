@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError
 from annotator.storage.collections.bundle_values import Row
 from annotator.storage.documents.documents import chunks
-from annotator.storage.site.columns import Base
+from annotator.storage.tables.columns import Base
 
 ROWS_AT_ONCE = 1_000
 # Of tables whose rows may be large.

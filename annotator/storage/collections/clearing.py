@@ -10,13 +10,12 @@ from sqlalchemy import ColumnElement, Delete, Select, Table, Update, and_, delet
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.bundles import FEW_AT_ONCE, OF_SITE, TABLES, belongs
-from annotator.storage.collections.collection import Collection
-from annotator.storage.collections.deletions import DeletedPart, Deletion
-from annotator.storage.documents.documents import DOCUMENTS, chunks
-from annotator.storage.documents.search import WORDS
+from annotator.storage.documents.documents import chunks
 from annotator.storage.site.batches import FIRST_WEIGHT, ROW, write_in_batches
-from annotator.storage.site.columns import Base
 from annotator.storage.site.database import Database
+from annotator.storage.tables.collections import Collection, DeletedPart, Deletion
+from annotator.storage.tables.columns import Base
+from annotator.storage.tables.documents import DOCUMENTS, WORDS
 
 KEYS_AT_ONCE = 20_000
 # Parts hold up to a thousand rows each.

@@ -10,11 +10,11 @@ from sqlalchemy import Column, Table, bindparam, func, insert, or_, select, text
 from sqlalchemy.dialects.postgresql import REGCLASS
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.search import WORDS
-from annotator.storage.site.columns import Base
 from annotator.storage.site.database import Database
 from annotator.storage.site.schema import newest_version, prepare_schema, version_of
 from annotator.storage.site.upkeep import Progress, UpkeepError
+from annotator.storage.tables.columns import Base
+from annotator.storage.tables.documents import WORDS
 
 ROWS_AT_ONCE = 1_000
 # Of tables whose rows may be large: a run is up to hundreds of megabytes, a document some.

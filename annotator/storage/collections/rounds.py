@@ -5,16 +5,17 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from sqlalchemy import ForeignKey, UniqueConstraint, func, or_, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import func, or_, select
+from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage.collections.collection import Topic
-from annotator.storage.documents.documents import Document
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.qrels.qrels_versions import QrelsGrade, QrelsVersion, kept_version
-from annotator.storage.runs.runs import Run
-from annotator.storage.site.columns import Base
+from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.tables.collections import Round
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
+from annotator.storage.tables.runs import Run
+from annotator.storage.tables.topics import Topic
 
 
 class RoundFacts(NamedTuple):
@@ -26,23 +27,6 @@ class RoundFacts(NamedTuple):
     kept: tuple[int, ...]  # versions of the qrels that the rounds before were closed with
     mark: tuple[int, datetime | None] | None  # changes when what counts as judged before may have changed
     read: Callable[[], dict[int, dict[int, str]]]  # what was judged before
-
-
-class Round(Base):
-    """One round of a collection; when it is closed, the settled grades of that moment are kept as its record."""
-
-    __tablename__ = "round"
-    __table_args__ = (UniqueConstraint("collection_id", "number"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # From 1 in each collection.
-    number: Mapped[int]
-    name: Mapped[str]
-    opened_at: Mapped[datetime]
-    closed_at: Mapped[datetime | None]
-    # Set when it is closed.
-    qrels_version_id: Mapped[int | None] = mapped_column(ForeignKey("qrels_version.id"))
 
 
 def rounds_of(session: Session, collection_id: int) -> list[Round]:

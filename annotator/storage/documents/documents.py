@@ -3,20 +3,15 @@
 import json
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import Any, TypeVar
-from typing import cast as cast_type
 
 from sqlalchemy import (
     ARRAY,
-    ForeignKey,
     Integer,
     Row,
     Select,
     String,
     Subquery,
-    Table,
-    UniqueConstraint,
     cast,
     false,
     func,
@@ -25,36 +20,15 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
-from annotator.storage.site.columns import Base, ByteOrdered
 from annotator.storage.site.rows import fetch_rows, ids_as_rows
+from annotator.storage.tables.documents import DOCUMENTS, Document
 
 Value = TypeVar("Value")
 
 CHUNK = 500  # bound values a statement; old SQLite builds allow 999
 ROWS_AT_ONCE = 10_000
-
-
-class Document(Base):
-    __tablename__ = "document"
-    # This index alone answers docno → id, so that a look-up of a corpus never reads its texts.
-    __table_args__ = (UniqueConstraint("collection_id", "docno"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    docno: Mapped[str] = mapped_column(ByteOrdered)
-    title: Mapped[str] = mapped_column(default="")
-    body: Mapped[str | None]
-    url: Mapped[str | None]
-    language: Mapped[str | None]
-    text_hash: Mapped[str | None]
-    # When another text took the place of the one it had; None also when an organiser let the judgements stand.
-    text_changed_at: Mapped[datetime | None]
-
-
-# Many rows go in through the table itself: the mapped class costs ten times as much a row.
-DOCUMENTS = cast_type("Table", Document.__table__)
 
 
 def document_ids(session: Session, collection_id: int, docnos: SizedIterable[str]) -> dict[str, int]:

@@ -5,10 +5,11 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Select, case, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Topic
-from annotator.storage.documents.documents import Document, chunks
-from annotator.storage.judging.judge_desk import QualifyingItem
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.documents.documents import chunks
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import QualifyingItem
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 # A topic's number and a docno.
 Pair = tuple[str, str]

@@ -3,13 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import cast
 
 from sqlalchemy import (
     Column,
     ColumnElement,
-    Connection,
-    ForeignKey,
     FromClause,
     Integer,
     MetaData,
@@ -26,66 +23,13 @@ from sqlalchemy import (
     select,
 )
 from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
-from annotator.storage.documents.documents import ROWS_AT_ONCE, Document, chunks
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.site.columns import Base
+from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
 from annotator.storage.site.rows import insert_rows
-
-# The migrations make the same by their own words. Everything here that `DocumentWords` does not describe bears the
-# name `document_words_index`, or is the column `document_words.vector`; migrations/env.py leaves it out of account.
-SQLITE_INDEX = (
-    # The words stand in the table, not in the index a second time. `ascii` parts at blanks and leaves our words alone.
-    """
-    CREATE VIRTUAL TABLE document_words_index
-    USING fts5(words, content='document_words', content_rowid='document_id', tokenize='ascii')
-    """,
-    # There is none for new rows: each would be a segment of its own in the index, at four times the cost.
-    """
-    CREATE TRIGGER document_words_index_deleted AFTER DELETE ON document_words BEGIN
-        INSERT INTO document_words_index(document_words_index, rowid, words)
-        VALUES ('delete', old.document_id, old.words);
-    END
-    """,
-)
-POSTGRES_INDEX = (
-    # Our words as they are: the parser behind to_tsvector would take some of them apart, each locale in its own way.
-    """
-    CREATE FUNCTION document_words_vector(words text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-        SELECT string_agg('''' || word || ''':' || places, ' ')::tsvector
-        FROM (
-            SELECT word, string_agg(place::text, ',') AS places
-            FROM unnest(string_to_array(words, ' ')) WITH ORDINALITY AS each(word, place)
-            GROUP BY word
-        ) AS lexemes
-    $$
-    """,
-    """
-    ALTER TABLE document_words
-    ADD COLUMN vector tsvector GENERATED ALWAYS AS (document_words_vector(words)) STORED
-    """,
-    "CREATE INDEX document_words_index ON document_words USING gin (vector)",
-)
-
-
-class DocumentWords(Base):
-    """The words of a document that has text, with blanks between them, in the form in which queries ask for them."""
-
-    __tablename__ = "document_words"
-
-    document_id: Mapped[int] = mapped_column(ForeignKey("document.id"), primary_key=True)
-    words: Mapped[str]
-
-
-WORDS = cast("Table", DocumentWords.__table__)
-
-
-def _make_index(_table: Table, connection: Connection, **_options: object) -> None:
-    for statement in SQLITE_INDEX if connection.dialect.name == "sqlite" else POSTGRES_INDEX:
-        connection.exec_driver_sql(statement)
-
+from annotator.storage.tables.documents import WORDS, Document, DocumentWords, _make_index
+from annotator.storage.tables.pools import PoolItem
 
 event.listen(WORDS, "after_create", _make_index)
 

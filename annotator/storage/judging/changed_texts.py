@@ -7,10 +7,11 @@ from typing import NamedTuple
 from sqlalchemy import Select, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.documents.documents import Document, chunks
+from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.duplicates import SHOWN, forget_loaded
-from annotator.storage.judging.judging import (
+from annotator.storage.judging.judging import give_back
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import (
     BESIDES,
     HELD,
     LEASE,
@@ -19,11 +20,10 @@ from annotator.storage.judging.judging import (
     CannotJudge,
     Judgement,
     Purpose,
-    give_back,
 )
-from annotator.storage.people.accounts import User
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.people import MACHINES, User
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import raise_revisions
 
 _WITHOUT_TEXT = (

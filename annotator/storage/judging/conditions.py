@@ -5,8 +5,8 @@ Word for word: SQLAlchemy would compare with a value, and the indexes would not 
 
 from sqlalchemy import text
 
-from annotator.storage.judging.judging import Judgement
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import MACHINES
 
 # In somebody's hands, or done; a second showing is none of the two.
 HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")

@@ -6,10 +6,10 @@ from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.collections.collection import Topic
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement, Purpose
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 
 def items_of(condition: ColumnElement[bool]) -> Select[int]:

@@ -11,13 +11,15 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
-from annotator.storage.collections.collection import Collection, Topic
-from annotator.storage.documents.documents import Document
 from annotator.storage.judging.judge_queue import due_again, next_free
-from annotator.storage.judging.judging import HELD, Assignment, AssignmentState, Purpose, lend
-from annotator.storage.people.accounts import Membership, Role, User
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.judging.judging import lend
 from annotator.storage.site.database import has_one_writer
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Purpose
+from annotator.storage.tables.people import Membership, Role, User
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 # Of so many documents one may be shown again.
 ONE_IN = 4

@@ -25,11 +25,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.collections.collection import Topic
-from annotator.storage.documents.documents import Document, chunks
+from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import HAS_IT
-from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement, Purpose
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_of_judges, raise_revisions
 
 # Judgements of somebody who was shown the document.

@@ -29,18 +29,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Collection, JudgingMode, Topic
 from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, SHOWN_AGAIN
-from annotator.storage.judging.judging import (
-    HELD,
-    Assignment,
-    AssignmentState,
-    Judgement,
-    Purpose,
-    give_back,
-)
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.judging.judging import give_back
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.collections import Collection, JudgingMode
+from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 # After how long a judge may see a document again.
 FORGOTTEN_AFTER = timedelta(hours=24)

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Collection, Topic
-from annotator.storage.judging.judging import Judgement
 from annotator.storage.pools.needs import mean_wanted
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 SECONDS_UNMEASURED = 30.0
 LEAST_MEASURED = 50

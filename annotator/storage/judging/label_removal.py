@@ -7,14 +7,13 @@ from typing import cast
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.collections.collection import Topic
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import OF_A_FILE
-from annotator.storage.judging.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
-from annotator.storage.judging.labels import LabelFile
-from annotator.storage.people.accounts import User, UserKind
-from annotator.storage.pools.pools import PoolItem
 from annotator.storage.site.removal import Removal
+from annotator.storage.tables.judging import BESIDES, Assignment, AssignmentState, Judgement, LabelFile, Purpose
+from annotator.storage.tables.people import User, UserKind
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 JUDGEMENTS, ASSIGNMENTS, FILES = (cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile))
 # Machines take no place, nor do second showings, decisions and what is carried over.

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, cast
 
-from sqlalchemy import ForeignKey, Table, UniqueConstraint, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import Table, select, update
+from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Topic
 from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
 from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judging.judge_queue import assignments_of
-from annotator.storage.judging.judging import (
+from annotator.storage.site.rows import driver_value, fetch_rows, ids_as_rows, insert_rows
+from annotator.storage.tables.judging import (
     ASSIGNMENTS,
     HELD,
     Assignment,
@@ -22,9 +22,8 @@ from annotator.storage.judging.judging import (
     Judgement,
     Purpose,
 )
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.site.columns import Base
-from annotator.storage.site.rows import driver_value, fetch_rows, ids_as_rows, insert_rows
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_revisions
 
 # What a machine says that is no grade is kept in the note of a judgement without one.
@@ -36,20 +35,6 @@ LABEL_COLUMNS = (
     *("client_id", "assignment_id", "pool_item_id", "judge_id", "grade", "cannot_judge", "note"),
     *("judged_at", "received_at", "tab", "late", "current", "replaces_id"),
 )
-
-
-class LabelFile(Base):
-    """A file of labels that was taken in, so that the same one again never undoes what its judge changed since."""
-
-    __tablename__ = "label_file"
-    __table_args__ = (UniqueConstraint("collection_id", "judge_id", "checksum"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    judge_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
-    name: Mapped[str]
-    checksum: Mapped[str]
-    imported_at: Mapped[datetime]
 
 
 class NewLabel(NamedTuple):

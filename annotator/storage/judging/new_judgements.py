@@ -11,10 +11,10 @@ from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import chunks
-from annotator.storage.judging.judging import Judgement
-from annotator.storage.pools.pools import PoolItem
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.pools import PoolItem
 
 # Of more, to read whole topics takes no longer.
 MOST_NEW = 5_000

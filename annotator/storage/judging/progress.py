@@ -6,11 +6,12 @@ from typing import Any
 from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.collections.collection import Topic
 from annotator.storage.documents.documents import chunks
-from annotator.storage.judging.judging import DECIDING, Judgement
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.judging.judging import DECIDING
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import MACHINES
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 
 def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:

@@ -9,13 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import (
-    CollectionState,
-    Topic,
-    find_collection,
-    refuse_closed_judging,
-)
-from annotator.storage.judging.judging import BESIDES, IS_PERSON, AssignmentState, Decision, Purpose
+from annotator.storage.collections.collection import find_collection, refuse_closed_judging
+from annotator.storage.judging.judging import IS_PERSON, Decision
 from annotator.storage.judging.saying_statements import (
     A_GRADE,
     A_VERSION,
@@ -40,6 +35,9 @@ from annotator.storage.judging.saying_statements import (
 )
 from annotator.storage.judging.selection import hold_back_choices
 from annotator.storage.site.database import has_one_writer
+from annotator.storage.tables.collections import CollectionState
+from annotator.storage.tables.judging import BESIDES, AssignmentState, Purpose
+from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_revision
 
 

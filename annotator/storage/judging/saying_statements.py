@@ -16,11 +16,11 @@ from sqlalchemy import (
     update,
 )
 
-from annotator.storage.collections.collection import Collection, Grade, GuidelineVersion, Topic
 from annotator.storage.judging.conditions import CURRENT, HAS_IT, SHOWN_AGAIN
-from annotator.storage.judging.judge_desk import Evidence
-from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.collections import Collection, Grade, GuidelineVersion
+from annotator.storage.tables.judging import Assignment, AssignmentState, Evidence, Judgement
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 # The tables themselves cost a fraction of what the mapped classes do.
 COLLECTIONS = cast("Table", Collection.__table__).c

@@ -9,18 +9,19 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, exists, func, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Collection, CollectionState, Topic
 from annotator.storage.judging.judge_queue import free_items
-from annotator.storage.judging.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.pools.pool_growth import (
     NewContribution,
     NewItem,
     insert_contributions,
     insert_items,
 )
-from annotator.storage.pools.pools import Pool, PoolItem, PoolRun, SelectionEvent
-from annotator.storage.qrels.opinions import MACHINES
-from annotator.storage.runs.runs import IN_FORCE, Run
+from annotator.storage.tables.collections import Collection, CollectionState
+from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.people import MACHINES
+from annotator.storage.tables.pools import Pool, PoolItem, PoolRun, SelectionEvent
+from annotator.storage.tables.runs import IN_FORCE, Run
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 class JudgementRow(NamedTuple):

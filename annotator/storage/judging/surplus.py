@@ -3,10 +3,12 @@
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Collection, Topic
-from annotator.storage.judging.judging import Assignment, AssignmentState, Purpose, give_back
+from annotator.storage.judging.judging import give_back
 from annotator.storage.pools.needs import base_wanted
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 
 def give_back_surplus(session: Session, collection: Collection) -> int:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.judging.judging import Judgement
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import MACHINES
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 class TopicCount(NamedTuple):

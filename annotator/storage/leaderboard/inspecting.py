@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.storage.documents.documents import chunks
-from annotator.storage.people.accounts import Team, User
-from annotator.storage.pools.pools import Contribution, PoolItem
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run, find_run
+from annotator.storage.runs.runs import find_run
+from annotator.storage.tables.people import Team, User
+from annotator.storage.tables.pools import Contribution, PoolItem
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 
 
 @dataclass(frozen=True)

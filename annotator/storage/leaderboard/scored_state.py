@@ -9,16 +9,17 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Collection, Grade, Topic
-from annotator.storage.documents.documents import Document, chunks, docnos_of
+from annotator.storage.documents.documents import chunks, docnos_of
 from annotator.storage.judging.new_judgements import latest_judgement
-from annotator.storage.people.accounts import Team
-from annotator.storage.pools.pools import Pool, PoolItem, PoolRun
 from annotator.storage.pools.samples import DrawnSample, drawn_sample
-from annotator.storage.qrels.opinions import MACHINES
 from annotator.storage.qrels.qrels_versions import kept_version
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.collections import Collection, Grade
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.people import MACHINES, Team
+from annotator.storage.tables.pools import Pool, PoolItem, PoolRun
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
+from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import Revision, revisions
 
 # More documents than that are asked for together.

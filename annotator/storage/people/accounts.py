@@ -2,59 +2,13 @@
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import date, datetime
-from enum import StrEnum
+from datetime import datetime
 
-from sqlalchemy import ForeignKey, UniqueConstraint, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage.site.columns import Base
-
-GREATEST_NAME_LENGTH = 64
-# Of somebody who wanted to be forgotten, here or where a file comes from; nobody chooses a name that begins so.
-FORGOTTEN = "forgotten-"
-
-
-class Role(StrEnum):
-    """What a member may do in one collection; a person may hold several roles."""
-
-    ORGANISER = "organiser"
-    JUDGE = "judge"
-    # Decides where judges differ.
-    ADJUDICATOR = "adjudicator"
-    PARTICIPANT = "participant"
-    # Reads results alone: no files of runs, and no names of judges.
-    OBSERVER = "observer"
-
-
-class UserKind(StrEnum):
-    """Whether labels come from a person or from a machine, such as a language model."""
-
-    PERSON = "person"
-    MACHINE = "machine"
-
-
-class User(Base):
-    __tablename__ = "user"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    name: Mapped[str] = mapped_column(unique=True)
-    # The name as two people could not tell it apart: “Élan” and “élan” are one.
-    name_key: Mapped[str] = mapped_column(unique=True)
-    # None: this account cannot sign in, such as a judge made by an import of labels.
-    password_hash: Mapped[str | None]
-    administrator: Mapped[bool]
-    # Raised when the password changes, so that older sessions end.
-    sign_in_generation: Mapped[int] = mapped_column(default=0)
-    kind: Mapped[str] = mapped_column(default=UserKind.PERSON)
-    # Of a machine: what it is, what it was told, and when it gave its labels.
-    model: Mapped[str] = mapped_column(default="")
-    prompt: Mapped[str] = mapped_column(default="")
-    labelled_on: Mapped[date | None]
-    added_at: Mapped[datetime]
-    # While the archive that brings it comes in: nobody finds it, and its name is taken.
-    being_imported: Mapped[bool] = mapped_column(default=False)
+from annotator.storage.tables.people import FORGOTTEN, GREATEST_NAME_LENGTH, Membership, Role, Team, User, UserKind
 
 
 @dataclass(frozen=True)
@@ -65,31 +19,6 @@ class Person:
     name: str
     administrator: bool
     generation: int
-
-
-class Team(Base):
-    __tablename__ = "team"
-    __table_args__ = (UniqueConstraint("collection_id", "name"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    name: Mapped[str]
-
-
-class Membership(Base):
-    __tablename__ = "membership"
-    __table_args__ = (UniqueConstraint("user_id", "collection_id", "role"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("user.id"))
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
-    role: Mapped[str]
-    team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
-    # When a participant accepted the task's terms; without it they send nothing.
-    terms_accepted_at: Mapped[datetime | None]
-    # The number of the guidelines that a judge has accepted; when they change, they are accepted anew.
-    guidelines_accepted: Mapped[int | None]
-    added_at: Mapped[datetime]
 
 
 def person_of(user: User) -> Person:

@@ -5,20 +5,9 @@ from typing import cast
 
 from sqlalchemy import Table, bindparam, case, delete
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
-from annotator.storage.site.columns import Base
-
-
-class Attempts(Base):
-    __tablename__ = "attempts"
-
-    # A SHA-256 of what is counted: neither names nor addresses are kept.
-    key: Mapped[str] = mapped_column(primary_key=True)
-    count: Mapped[int]
-    # When it is counted from nothing again.
-    ends_at: Mapped[datetime]
-
+from annotator.storage.tables.people import Attempts
 
 _COUNTED = cast("Table", Attempts.__table__)
 _ADDED: dict[str, object] = {"key": bindparam("key"), "count": bindparam("amount"), "ends_at": bindparam("ends_at")}

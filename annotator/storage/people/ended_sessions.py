@@ -5,19 +5,9 @@ from typing import cast
 
 from sqlalchemy import Table, delete
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
-from annotator.storage.site.columns import Base
-
-
-class EndedSession(Base):
-    __tablename__ = "ended_session"
-
-    # What names the session; without the signature of the cookie it opens nothing.
-    key: Mapped[str] = mapped_column(primary_key=True)
-    # When the session would have ended by itself, so that the row can go.
-    until: Mapped[datetime]
-
+from annotator.storage.tables.people import EndedSession
 
 _ENDED = cast("Table", EndedSession.__table__)
 END = {

@@ -2,33 +2,10 @@
 
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, select, update
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
-from annotator.storage.people.accounts import User
-from annotator.storage.site.columns import Base
-
-
-class Invitation(Base):
-    __tablename__ = "invitation"
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    # The SHA-256 of the link's secret, which is shown once and never stored.
-    fingerprint: Mapped[str] = mapped_column(unique=True)
-    # Whom it is for, as the organiser noted it; no account has this name yet.
-    note: Mapped[str]
-    # None: the link is of an administrator and gives no role.
-    collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"), index=True)
-    role: Mapped[str | None]
-    team: Mapped[str | None]
-    # Of a link to a new password: whose. None: whoever opens the link makes an account or signs in with theirs.
-    user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    made_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    made_at: Mapped[datetime]
-    expires_at: Mapped[datetime]
-    used_at: Mapped[datetime | None]
-    used_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    withdrawn_at: Mapped[datetime | None]
+from annotator.storage.tables.people import Invitation, User
 
 
 def joined_by_link(session: Session, collection_id: int, user: User) -> bool:

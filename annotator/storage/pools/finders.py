@@ -5,11 +5,11 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Topic
-from annotator.storage.people.accounts import Team
-from annotator.storage.pools.pools import Contribution, PoolItem
-from annotator.storage.runs.runs import IN_FORCE, Run
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.people import Team
+from annotator.storage.tables.pools import Contribution, PoolItem
+from annotator.storage.tables.runs import IN_FORCE, Run
+from annotator.storage.tables.topics import Topic
 
 
 class Finder(NamedTuple):

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import Collection, JudgingMode
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
-from annotator.storage.pools.pools import PoolItem
+from annotator.storage.tables.collections import Collection, JudgingMode
+from annotator.storage.tables.pools import PoolItem
 
 
 def base_wanted(collection: Collection) -> int:

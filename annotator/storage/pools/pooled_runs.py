@@ -10,10 +10,12 @@ from sqlalchemy import BindParameter, bindparam, func, null, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage.collections.collection import ACCEPTED, topic_ids
-from annotator.storage.collections.rounds import Round, find_round, judged_before, rounds_of
-from annotator.storage.people.accounts import Team
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run
+from annotator.storage.collections.collection import topic_ids
+from annotator.storage.collections.rounds import find_round, judged_before, rounds_of
+from annotator.storage.tables.collections import Round
+from annotator.storage.tables.people import Team
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
+from annotator.storage.tables.topics import ACCEPTED
 
 # Of a few runs, several topics are read by one statement: there may be thousands of topics.
 LISTS_AT_ONCE = 256

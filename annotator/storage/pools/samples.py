@@ -7,9 +7,9 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
 from annotator.storage.documents.documents import chunks
-from annotator.storage.pools.pools import Pool, Stratum
+from annotator.storage.tables.pools import Pool, Stratum
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 GREATEST_VERSION = 1 << 30  # every database holds it
 DOCUMENT_BYTES = 4  # of each document of a stratum

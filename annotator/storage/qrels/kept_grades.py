@@ -6,8 +6,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.qrels.qrels_versions import QrelsGrade, kept_version
+from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.tables.qrels import QrelsGrade
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 LIVE = "live"
 UNJUDGED = -1  # what qrels say of a document that was pooled and not judged

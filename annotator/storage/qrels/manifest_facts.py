@@ -8,11 +8,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, DROPPED, Collection, Topic
 from annotator.storage.judging.judge_desk import topic_notes
-from annotator.storage.judging.judging import Judgement
-from annotator.storage.people.accounts import User, UserKind
-from annotator.storage.pools.pools import PoolItem, all_pools
+from annotator.storage.pools.pools import all_pools
+from annotator.storage.tables.collections import Collection
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import User, UserKind
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic
 
 # Of a pool's parameters what people wrote, and their names: the judge of imported labels, the name of a file or a click
 # log, the words of a search. The checksum tells which file it was.

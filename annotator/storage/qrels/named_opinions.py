@@ -7,12 +7,12 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.documents.documents import Document
-from annotator.storage.judging.judging import Assignment, Judgement, Purpose
-from annotator.storage.people.accounts import User, UserKind
-from annotator.storage.pools.pools import Pool, PoolItem
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.documents import Document
+from annotator.storage.tables.judging import Assignment, Judgement, Purpose
+from annotator.storage.tables.people import User, UserKind
+from annotator.storage.tables.pools import Pool, PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 class NamedOpinion(NamedTuple):

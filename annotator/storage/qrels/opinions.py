@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Select, Table, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic, TopicState
 from annotator.storage.documents.documents import chunks
-from annotator.storage.judging.judging import DECIDING, Assignment, Judgement, Purpose
-from annotator.storage.people.accounts import User, UserKind
-from annotator.storage.pools.pools import Pool, PoolItem
+from annotator.storage.judging.judging import DECIDING
 from annotator.storage.site.rows import fetch_rows
+from annotator.storage.tables.judging import Assignment, Judgement, Purpose
+from annotator.storage.tables.people import MACHINES, User, UserKind
+from annotator.storage.tables.pools import Pool, PoolItem
+from annotator.storage.tables.topics import ACCEPTED, Topic, TopicState
 
 # From the tables themselves: a mapped class costs twice the time a row.
 _JUDGEMENT = cast("Table", Judgement.__table__)
@@ -31,8 +32,6 @@ _COLUMNS = (
     *(_said.id, _said.pool_item_id, _of_item.topic_id, _of_item.document_id),
     *(_said.judge_id, _said.grade, _said.assignment_id, _said.carried_from_id, _said.replaces_id),
 )
-# The accounts of machine judges.
-MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
 
 
 # Judgement, pool item, topic, document, judge, grade, assignment, the judgement it repeats, and the one it replaces.

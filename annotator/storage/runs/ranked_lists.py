@@ -7,7 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import chunks
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 
 
 @dataclass(frozen=True)

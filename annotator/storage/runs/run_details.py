@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.collections.rounds import round_of_new_runs
 from annotator.storage.people.accounts import find_or_add_team
-from annotator.storage.runs.runs import Run, RunType
+from annotator.storage.tables.runs import Run, RunType
 
 
 @dataclass(frozen=True)

@@ -4,48 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ForeignKey, UniqueConstraint, delete, insert, select
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy import delete, insert, select
+from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import chunks
-from annotator.storage.people.accounts import Team
-from annotator.storage.runs.runs import IN_FORCE, Run
-from annotator.storage.site.columns import Base, ByteOrdered
-
-
-class FactColumn(Base):
-    """A fact that organisers ask for beside those that the program knows."""
-
-    __tablename__ = "fact_column"
-    __table_args__ = (UniqueConstraint("collection_id", "key"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # As commands and files write it.
-    key: Mapped[str]
-    # As pages show it.
-    name: Mapped[str]
-    kind: Mapped[str]
-    # Of a number; empty for words and for what is counted in nothing.
-    unit: Mapped[str]
-    # Whether less or more of a number is better; empty for words.
-    better: Mapped[str]
-    added_at: Mapped[datetime]
-
-
-class RunFact(Base):
-    """One thing that is stated of a run: a number in the unit of its fact, or words."""
-
-    __tablename__ = "run_fact"
-
-    run_id: Mapped[int] = mapped_column(ForeignKey("run.id"), primary_key=True)
-    # The key of a fact that the program knows or of a column of the collection.
-    fact: Mapped[str] = mapped_column(ByteOrdered, primary_key=True)
-    # At which size of collection, or for which type of query; empty for what is stated once.
-    detail: Mapped[str] = mapped_column(ByteOrdered, primary_key=True)
-    number: Mapped[float | None]
-    words: Mapped[str] = mapped_column(default="")
-    stated_at: Mapped[datetime]
+from annotator.storage.tables.people import Team
+from annotator.storage.tables.runs import IN_FORCE, FactColumn, Run, RunFact
 
 
 @dataclass(frozen=True)

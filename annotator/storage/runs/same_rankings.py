@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import chunks
-from annotator.storage.runs.runs import IN_FORCE, RankedList, Run
+from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 
 
 class _Sketch(NamedTuple):

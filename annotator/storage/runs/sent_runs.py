@@ -8,10 +8,10 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.storage.collections.rounds import Round
-from annotator.storage.people.accounts import Team, User
-from annotator.storage.pools.pools import PoolRun
-from annotator.storage.runs.runs import RankedList, Run, RunFile, RunState, RunType
+from annotator.storage.tables.collections import Round
+from annotator.storage.tables.people import Team, User
+from annotator.storage.tables.pools import PoolRun
+from annotator.storage.tables.runs import RankedList, Run, RunFile, RunState, RunType
 
 GZIP_SIZE_BYTES = 4
 

@@ -4,34 +4,18 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, ForeignKey, and_, delete, insert, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, and_, delete, insert, or_, select, tuple_, update
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError
 from annotator.storage.site.batches import write_in_batches
-from annotator.storage.site.columns import Base
 from annotator.storage.site.database import Database
-from annotator.storage.site.jobs import (
-    ANSWERS_KEPT,
-    FINISHED,
-    MOST_FAILURES,
-    Job,
-    JobState,
-    is_arriving,
-)
+from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving
+from annotator.storage.tables.jobs import FINISHED, Job, JobPart, JobState
 
 PART_BYTES = 1 << 20
 PARTS_AT_ONCE = 500
-
-
-class JobPart(Base):
-    __tablename__ = "job_part"
-
-    job_id: Mapped[int] = mapped_column(ForeignKey("job.id", ondelete="CASCADE"), primary_key=True)
-    # From 0, in the order of the file.
-    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    content: Mapped[bytes]
 
 
 def store_job(database: Database, ask: Callable[[Session], int], parts: Iterable[bytes]) -> int:

@@ -1,13 +1,11 @@
 """Long jobs that a process of their own does, one after the other, while the pages show how far it is."""
 
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import Any
 
-from sqlalchemy import ColumnElement, ForeignKey, Index, LargeBinary, and_, func, or_, select
-from sqlalchemy.orm import Mapped, Session, aliased, mapped_column
+from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.site.columns import Base
+from annotator.storage.tables.jobs import UNFINISHED, Job, JobState
 
 # A worker says that it is alive much more often than that.
 SILENCE = timedelta(seconds=30)
@@ -20,50 +18,6 @@ MOST_FAILURES = 3
 # jobs of its kind that the same person sent to the same collection.
 SHORT = "short"
 IN_ORDER = "in order"
-
-
-class JobState(StrEnum):
-    """How far a job is."""
-
-    # Its file is not stored whole: workers and pages pass over it.
-    ARRIVING = "arriving"
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-UNFINISHED = (JobState.WAITING, JobState.RUNNING)
-FINISHED = (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
-
-
-class Job(Base):
-    __tablename__ = "job"
-    __table_args__ = (Index("ix_job_state_id", "state", "id"),)
-
-    id: Mapped[int] = mapped_column(primary_key=True)
-    kind: Mapped[str]
-    collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"), index=True)
-    asked_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
-    asked_at: Mapped[datetime]
-    parameters: Mapped[dict[str, Any]]
-    state: Mapped[str]
-    # Of how many steps how many are done; 0 of 0 while nobody knows.
-    steps_done: Mapped[int] = mapped_column(default=0)
-    steps: Mapped[int] = mapped_column(default=0)
-    started_at: Mapped[datetime | None]
-    # A worker at work says so again and again; a job whose worker fell silent is begun anew.
-    alive_at: Mapped[datetime | None]
-    # How often it was begun, by which a worker that lost it is told from the one that has it.
-    attempts: Mapped[int] = mapped_column(default=0)
-    # How many workers were lost or failed at it.
-    failures: Mapped[int] = mapped_column(default=0)
-    finished_at: Mapped[datetime | None]
-    # What came of it, or the problems for which it was refused: sentences with their values.
-    result: Mapped[dict[str, Any]]
-    # A file to fetch, with its name and type in the result.
-    output: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:

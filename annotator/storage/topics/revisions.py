@@ -7,28 +7,13 @@ number is another. What else the settled grades depend on (policy, accepted topi
 from collections.abc import Collection as SizedIterable
 from typing import NamedTuple, cast
 
-from sqlalchemy import Connection, ForeignKey, Table, bindparam, case, func, select
+from sqlalchemy import Connection, Table, bindparam, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
 
-from annotator.storage.collections.collection import ACCEPTED, Topic
-from annotator.storage.pools.pools import PoolItem
-from annotator.storage.site.columns import Base
 from annotator.storage.site.rows import fetch_rows, ids_as_rows
-
-# Of files of labels, and of what is put back or no longer carried.
-EVERYBODY = 0
-
-
-class TopicRevision(Base):
-    """A judge's part of a topic's revision: with one number for all, judges of a topic would wait for each other."""
-
-    __tablename__ = "topic_revision"
-
-    topic_id: Mapped[int] = mapped_column(ForeignKey("topic.id"), primary_key=True)
-    judge_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    revision: Mapped[int]
-
+from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import ACCEPTED, EVERYBODY, Topic, TopicRevision
 
 _PARTS = cast("Table", TopicRevision.__table__)
 _PART = {"topic_id": bindparam("topic_id"), "judge_id": bindparam("judge_id"), "revision": 1}

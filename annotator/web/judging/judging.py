@@ -13,8 +13,8 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import CannotJudge, Role
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judge_desk import Preparation
 from annotator.storage.judging.judging import Decision
+from annotator.storage.tables.judging import Preparation
 from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
-from annotator.storage.runs.runs import RunState
+from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.leaderboard.costs import Kind, Per
 from annotator.workflows.people.invitations import InvitationState

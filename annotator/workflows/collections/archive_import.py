@@ -37,12 +37,12 @@ from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
 from annotator.storage.documents.unindexed import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user
-from annotator.storage.pools.pools import Besides
-from annotator.storage.runs.runs import RUN_FILES
 from annotator.storage.site.batches import weight_of, write_in_batches
 from annotator.storage.site.passing_faults import stored_before_others
 from annotator.storage.site.schema import newest_version
 from annotator.storage.site.upkeep import Progress
+from annotator.storage.tables.pools import Besides
+from annotator.storage.tables.runs import RUN_FILES
 
 # Ranked lists and samples hold numbers of documents.
 WITH_DOCUMENTS = {"ranked_list", "stratum"}

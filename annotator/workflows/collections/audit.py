@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from annotator.spreadsheets import csv_text
 from annotator.storage import AuditEvent, Collection
-from annotator.storage.collections.audit import Door
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.tables.collections import Door
 
 DEEDS_A_PAGE = 100
 # Others are answered between two pieces.

@@ -35,8 +35,6 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.collections.collection import (
-    DEFAULT_POLICIES,
-    SHOWN,
     find_collection,
     lock_collection,
     lock_open_collection,
@@ -48,6 +46,7 @@ from annotator.storage.judging.surplus import give_back_surplus
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.needs import settle_needs
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
+from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200

@@ -23,7 +23,7 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.collections.collection import find_topic, lock_collection, lock_open_collection
-from annotator.storage.documents.documents import DOCUMENTS, chunks, document_ids
+from annotator.storage.documents.documents import chunks, document_ids
 from annotator.storage.documents.search import forget_documents
 from annotator.storage.judging.deletable import (
     count_in_hand,
@@ -36,9 +36,11 @@ from annotator.storage.judging.deletable import (
 from annotator.storage.judging.duplicates import carry_over_all
 from annotator.storage.judging.label_removal import ImportedLabels, imported_labels, release_labels
 from annotator.storage.pools.needs import settle_needs
-from annotator.storage.pools.pools import Besides, latest_pool
+from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS
 from annotator.storage.site.removal import Removal
+from annotator.storage.tables.documents import DOCUMENTS
+from annotator.storage.tables.pools import Besides
 from annotator.storage.topics.revisions import raise_topics
 
 # A judgement may still arrive for so long after its document went back: whoever had no network sends it later.

@@ -13,9 +13,11 @@ from annotator.storage.collections.collection import (
     refuse_unusable_slug,
     scale_of,
 )
-from annotator.storage.documents.documents import DOCUMENTS, ROWS_AT_ONCE
+from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
-from annotator.storage.runs.run_facts import FactColumn, columns_of
+from annotator.storage.runs.run_facts import columns_of
+from annotator.storage.tables.documents import DOCUMENTS
+from annotator.storage.tables.runs import FactColumn
 
 # What is as it was; state, deadline, release and pass mark begin anew.
 KEPT = (

@@ -17,11 +17,12 @@ from annotator.evaluation.search.search_text import indexed_words
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Document, PoolItem, Topic
 from annotator.storage.collections.collection import find_collection, lock_collection, lock_open_collection
-from annotator.storage.documents.documents import DOCUMENTS, ROWS_AT_ONCE, document_ids
+from annotator.storage.documents.documents import ROWS_AT_ONCE, document_ids
 from annotator.storage.documents.search import forget_documents, index_documents
 from annotator.storage.judging.changed_texts import note_new_texts, reopen_for_text
 from annotator.storage.pools.needs import settle_documents
 from annotator.storage.site.rows import insert_rows
+from annotator.storage.tables.documents import DOCUMENTS
 
 TEXT_COLUMNS = ("title", "body", "url", "language", "text_hash")
 FIELDS = ("docno", "title", "body", "url", "language")

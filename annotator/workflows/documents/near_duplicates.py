@@ -13,7 +13,7 @@ from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, Us
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.people import MACHINES
 
 USUALLY_AT_LEAST = 0.8
 LEAST_SIMILARITY = 0.5

@@ -45,7 +45,8 @@ from annotator.storage.judging.duplicates import standing_item
 from annotator.storage.judging.judging import give_back, lend
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pool_growth import NewItem, insert_items
-from annotator.storage.pools.pools import Besides, latest_pool, next_pool, next_seed
+from annotator.storage.pools.pools import latest_pool, next_pool, next_seed
+from annotator.storage.tables.pools import Besides
 
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
 # what anybody finds within a working day of the version's beginning goes into one, as long as it is the newest. Who

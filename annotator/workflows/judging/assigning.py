@@ -13,7 +13,7 @@ from annotator.storage import ACCEPTED, Assignment, Judgement, JudgingMode, Memb
 from annotator.storage.collections.collection import find_collection, lock_open_collection
 from annotator.storage.judging.conditions import HAS_IT, JUDGES
 from annotator.storage.judging.judge_queue import OPEN, reassign
-from annotator.storage.judging.judging import HELD
+from annotator.storage.tables.judging import HELD
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ from annotator.storage.judging.labels import (
 )
 from annotator.storage.people.accounts import refuse_person_elsewhere
 from annotator.storage.pools.pool_growth import add_pool_items, insert_imported
-from annotator.storage.pools.pools import Besides, next_pool, next_seed, pool_item_ids
+from annotator.storage.pools.pools import next_pool, next_seed, pool_item_ids
+from annotator.storage.tables.pools import Besides
 
 
 @dataclass(frozen=True)

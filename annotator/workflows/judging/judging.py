@@ -25,13 +25,14 @@ from annotator.storage.judging.drawing import (
     take_up_again,
     wait_for_other_tabs,
 )
-from annotator.storage.judging.judge_desk import Preparation, may_judge
+from annotator.storage.judging.judge_desk import may_judge
 from annotator.storage.judging.judge_queue import waiting_items
-from annotator.storage.judging.judging import LEASE as LEASE
 from annotator.storage.judging.judging import Decision, give_back, give_back_expired, renew
 from annotator.storage.judging.said import ShownDocument as ShownDocument
 from annotator.storage.judging.said import said_before, shown
 from annotator.storage.judging.saying import open_for_judging
+from annotator.storage.tables.judging import LEASE as LEASE
+from annotator.storage.tables.judging import Preparation
 
 # As many documents are in the browser as are drawn at once.
 DRAWN_AT_ONCE = 8

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.storage import ACCEPTED, Assignment, Document, Judgement, PoolItem, Purpose, Topic, User
 from annotator.storage.collections.collection import find_collection, scale_of
-from annotator.storage.qrels.opinions import MACHINES
+from annotator.storage.tables.people import MACHINES
 
 
 @dataclass(frozen=True)

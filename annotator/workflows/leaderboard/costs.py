@@ -25,7 +25,6 @@ from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage.collections.collection import find_collection, lock_open_collection
 from annotator.storage.runs.run_facts import (
-    FactColumn,
     StatedFact,
     columns_of,
     delete_column,
@@ -35,6 +34,7 @@ from annotator.storage.runs.run_facts import (
     runs_with_facts,
 )
 from annotator.storage.runs.runs import find_run
+from annotator.storage.tables.runs import FactColumn
 
 MOST_COLUMNS = 20
 TOLD = 5  # runs that are named in a sentence

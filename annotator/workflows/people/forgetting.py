@@ -25,13 +25,8 @@ from annotator.storage import (
 )
 from annotator.storage.collections.audit_actions import Subject, actions_of
 from annotator.storage.judging.judging import give_back
-from annotator.storage.people.accounts import (
-    FORGOTTEN,
-    end_sessions,
-    find_user,
-    locked_user,
-    refuse_without_organiser,
-)
+from annotator.storage.people.accounts import end_sessions, find_user, locked_user, refuse_without_organiser
+from annotator.storage.tables.people import FORGOTTEN
 
 
 def forget_user(session: Session, name: str) -> str:

@@ -22,7 +22,7 @@ from annotator.storage import (
     Topic,
     User,
 )
-from annotator.storage.collections.collection import SHOWN, find_collection, lock_collection
+from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.judging.judging import give_back
 from annotator.storage.people.accounts import (
     find_membership,
@@ -30,6 +30,7 @@ from annotator.storage.people.accounts import (
     give_role,
     refuse_without_organiser,
 )
+from annotator.storage.tables.collections import SHOWN
 
 
 @dataclass(frozen=True)

@@ -22,11 +22,12 @@ from annotator.storage import (
     Topic,
     User,
 )
-from annotator.storage.collections.collection import ACCEPTED, find_collection, topic_ids
+from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.judging.selection import choices_of_strategy
 from annotator.storage.pools.pools import all_pools
-from annotator.storage.runs.runs import RunState
+from annotator.storage.tables.runs import RunState
+from annotator.storage.tables.topics import ACCEPTED
 
 LAST_REASONS = 10
 

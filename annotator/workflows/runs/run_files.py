@@ -9,7 +9,7 @@ from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.run_intake import ReadRun as ReadRun  # for commands, which import workflows
 from annotator.evaluation.runs.run_intake import RunIntake, RunRules
 from annotator.files import InputFile
-from annotator.storage.collections.collection import USUAL_MOST_DOCUMENTS as USUAL_MOST_DOCUMENTS
+from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS as USUAL_MOST_DOCUMENTS
 
 
 @dataclass(frozen=True)

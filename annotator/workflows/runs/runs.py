@@ -28,9 +28,10 @@ from annotator.storage.documents.documents import add_documents, has_texts, stor
 from annotator.storage.runs.run_details import RunDetails as RunDetails  # likewise
 from annotator.storage.runs.run_details import apply_details
 from annotator.storage.runs.run_facts import carry_facts
-from annotator.storage.runs.runs import RunState, add_files, add_ranked_lists, find_run
+from annotator.storage.runs.runs import add_files, add_ranked_lists, find_run
 from annotator.storage.runs.sent_runs import Receipt as Receipt  # likewise
 from annotator.storage.runs.sent_runs import SentRun, sent_runs
+from annotator.storage.tables.runs import RunState
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99

@@ -8,7 +8,8 @@ from csv_cells import unquoted
 from visiting import Visit, words
 
 from annotator.storage import Database
-from annotator.storage.collections.audit import Actor, Door, record_in
+from annotator.storage.collections.audit import Actor, record_in
+from annotator.storage.tables.collections import Door
 from annotator.web.site.context import now
 
 

@@ -18,7 +18,8 @@ from annotator.assets import PACKAGE
 from annotator.files import InputFile
 from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.collections import audit
-from annotator.storage.collections.audit import Actor, Door
+from annotator.storage.collections.audit import Actor
+from annotator.storage.tables.collections import Door
 from annotator.workflows.documents import documents
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions

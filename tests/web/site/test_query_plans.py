@@ -12,7 +12,7 @@ from visiting import Visitor, with_database
 from visiting import shared_application as application
 
 from annotator.storage import Database
-from annotator.storage.site.columns import Base
+from annotator.storage.tables.columns import Base
 
 # As many rows as a site has people, teams, collections or their settings; every other table grows with the work.
 SMALL = {"alembic_version", "collection", "grade", "membership", "team", "user"}

@@ -35,10 +35,11 @@ from annotator.storage import (
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judge_queue import due_again
-from annotator.storage.judging.judging import LEASE, Decision, lend
+from annotator.storage.judging.judging import Decision, lend
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.pools.needs import settle_needs
 from annotator.storage.qrels.opinions import opinions
+from annotator.storage.tables.judging import LEASE
 from annotator.workflows.agreement import agreement, machine_judges
 from annotator.workflows.agreement.adjudication import (
     DisputedTopic,

@@ -23,8 +23,8 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.people.accounts import find_or_add_user, find_user
 from annotator.storage.site import batches as short_transactions
-from annotator.storage.site.columns import Base
 from annotator.storage.site.upkeep import UpkeepError
+from annotator.storage.tables.columns import Base
 from annotator.worker.working import Worker
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.archive_import import import_archive, open_archive

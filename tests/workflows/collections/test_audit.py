@@ -12,7 +12,8 @@ from sqlalchemy.exc import DBAPIError
 
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import AuditEvent, Database, JudgingMode
-from annotator.storage.collections.audit import Actor, Door, record_in
+from annotator.storage.collections.audit import Actor, record_in
+from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.audit import (
     Deed,
     DeedsWanted,

@@ -13,8 +13,8 @@ from annotator.errors import NotFoundError
 from annotator.storage import Collection, Database, Document, Judgement
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
 from annotator.storage.collections.checking import examine
-from annotator.storage.collections.deletions import DeletedPart
 from annotator.storage.site import batches as short_transactions
+from annotator.storage.tables.collections import DeletedPart
 from annotator.workflows.collections.restoring import (
     begin_removal,
     finish_removals,

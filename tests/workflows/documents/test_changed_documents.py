@@ -14,8 +14,9 @@ from annotator.errors import NotFoundError
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.collections.checking import examine_collection
-from annotator.storage.judging.judging import Assignment, CannotJudge, Decision
+from annotator.storage.judging.judging import Decision
 from annotator.storage.people.accounts import find_user
+from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds
 from annotator.workflows.documents import changed_documents, documents
 from annotator.workflows.judging import judging, put_off

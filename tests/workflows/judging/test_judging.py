@@ -22,8 +22,8 @@ from annotator.storage import (
     PoolItem,
 )
 from annotator.storage.judging.drawing import shown_among
-from annotator.storage.judging.judge_desk import Preparation
 from annotator.storage.judging.judging import Decision
+from annotator.storage.tables.judging import Preparation
 from annotator.workflows.collections import collection, guidelines
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue

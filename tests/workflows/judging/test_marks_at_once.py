@@ -11,7 +11,8 @@ from annotator.storage import Database, PoolItem, User
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.changed_texts import reopen_for_text
-from annotator.storage.judging.judging import CannotJudge, Decision
+from annotator.storage.judging.judging import Decision
+from annotator.storage.tables.judging import CannotJudge
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.judging import judging, recording
 

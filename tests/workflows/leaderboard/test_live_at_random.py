@@ -17,11 +17,11 @@ from undone import undone
 
 from annotator.errors import AnnotatorError
 from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role, Topic
-from annotator.storage.collections.deletions import DeletedKind
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judging import Decision
 from annotator.storage.pools.needs import settle_needs
+from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.recording import Act

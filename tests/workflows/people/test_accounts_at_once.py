@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotAllowedError, NotFoundError
 from annotator.passwords import hash_password
 from annotator.storage import Database, User
-from annotator.storage.site.jobs import JobState
+from annotator.storage.tables.jobs import JobState
 from annotator.workflows.people import accounts, invitations, tokens
 from annotator.workflows.site import jobs
 

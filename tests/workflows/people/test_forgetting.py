@@ -24,8 +24,9 @@ from annotator.storage import (
     User,
     UserKind,
 )
-from annotator.storage.collections.audit import Actor, Door, record_in
+from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.people.accounts import find_user
+from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.archive_export import Archiving, write_archive
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.judging.judging import next_task

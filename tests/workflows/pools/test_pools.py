@@ -13,7 +13,7 @@ from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Contribution, Database, PoolItem, Run
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judging import Decision
-from annotator.storage.runs.runs import RunState
+from annotator.storage.tables.runs import RunState
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.pools import pools
 from annotator.workflows.pools.pool_building import TopicGrowth

@@ -14,7 +14,7 @@ from annotator.evaluation.runs.rankings import decode_documents, decode_scores
 from annotator.files import InputFile
 from annotator.storage import Collection, Contribution, Document, RankedList, Role, Run, RunType, Topic, TopicState
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.runs.runs import RunState
+from annotator.storage.tables.runs import RunState
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.runs import runs, sent_files
 from annotator.workflows.runs.run_files import check_run_files
