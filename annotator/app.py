@@ -21,8 +21,8 @@ from annotator.web.site import (
     context,
     error_pages,
     formatting,
-    garbled,
     language,
+    nul_bytes,
     sessions,
 )
 from annotator.web.site.sessions import cookie_name
@@ -51,7 +51,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
         addresses,
         access,
         sessions,
-        garbled,
+        nul_bytes,
         error_pages,
         formatting,
         headers,

@@ -24,7 +24,7 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.storage import Assignment, Collection, Database, Document, Judgement, Pool, PoolItem, Topic
-from annotator.storage.agreement.agreement_labels import GradesMemory
+from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.people.accounts import new_user
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.agreement import agreement

@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Topic
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.judging import Decision
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement.agreement import agreement_report
 from annotator.workflows.judging.judging import next_task, topics_to_judge
 from annotator.workflows.judging.recording import Act, record_acts

@@ -17,9 +17,9 @@ from annotator.api.leaderboard import costs, scores
 from annotator.api.pools import pool
 from annotator.api.qrels import qrels
 from annotator.api.runs import runs
-from annotator.api.site import jobs, page
-from annotator.api.site.document import completed
+from annotator.api.site import jobs, pagination
 from annotator.api.site.door import PREFIX
+from annotator.api.site.openapi_document import completed
 from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
 from annotator.api.topics import topics
 from annotator.clicks.api import clicks, together
@@ -90,7 +90,7 @@ def install(app: Flask, csrf: CSRFProtect) -> None:
         csrf.exempt(resource)
         api.register_blueprint(resource)
     app.register_error_handler(HTTPException, _answer_http)
-    app.register_blueprint(page.blueprint)
+    app.register_blueprint(pagination.blueprint)
 
 
 def _answer_http(error: HTTPException) -> ResponseReturnValue:

@@ -56,7 +56,7 @@ NOUNS: Mapping[str, Noun] = {
     "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show how far it is judged."),
     "assignments": Noun("annotator.cli.judging.assignments", "Which judge owns which topic: by hand, or balanced."),
     "test-questions": Noun(
-        "annotator.cli.judging.test_questions", "Documents of known grade, mixed in, and the answers."
+        "annotator.cli.judging.gold_questions", "Documents of known grade, mixed in, and the answers."
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun(

@@ -22,14 +22,14 @@ from annotator.web.collections import (
 )
 from annotator.web.documents import changed_documents, documents, near_duplicates, search
 from annotator.web.judging import (
-    assigning,
+    gold_questions,
     judge_desk,
-    judged,
+    judge_history,
     judgements,
     judging,
     judging_protocol,
     questions,
-    test_questions,
+    topic_owners,
     training,
 )
 from annotator.web.leaderboard import (
@@ -39,14 +39,14 @@ from annotator.web.leaderboard import (
     leaderboard,
     leave_out,
     measures,
-    quality,
     report,
+    reusability,
     run,
     run_costs,
     significance,
     submissions,
 )
-from annotator.web.people import accounts, invitations, joining, members, people, tokens
+from annotator.web.people import accept_invitation, accounts, invitations, members, people, tokens
 from annotator.web.pools import pool_holes, pool_plan, pools
 from annotator.web.qrels import qrels, qrels_versions
 from annotator.web.runs import runs
@@ -58,13 +58,13 @@ BLUEPRINTS = (
     health.blueprint,
     accounts.blueprint,
     tokens.blueprint,
-    joining.blueprint,
+    accept_invitation.blueprint,
     people.blueprint,
     language.blueprint,
     collection.blueprint,
     queue_settings.blueprint,
-    assigning.blueprint,
-    test_questions.blueprint,
+    topic_owners.blueprint,
+    gold_questions.blueprint,
     members.blueprint,
     audit.blueprint,
     deletions.blueprint,
@@ -100,14 +100,14 @@ BLUEPRINTS = (
     significance.blueprint,
     report.blueprint,
     correlation.blueprint,
-    quality.blueprint,
+    reusability.blueprint,
     pool_holes.blueprint,
     leave_out.blueprint,
     inspecting.blueprint,
     click_logs.blueprint,
     together.blueprint,
     measures.blueprint,
-    judged.blueprint,
+    judge_history.blueprint,
     judging.blueprint,
     judging_protocol.blueprint,
     adjudicating.blueprint,

@@ -21,8 +21,8 @@ from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.storage.site.job_parts import file_of_job
 from annotator.web.site.access import enter
+from annotator.web.site.background import MARK, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE
-from annotator.web.site.later import MARK, TOKEN_FIELD, WORK, Work
 from annotator.workflows.people.accounts import Person, load_person
 from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 

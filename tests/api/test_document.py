@@ -14,8 +14,8 @@ from calling import API, Answer, Caller
 from flask import Flask
 
 from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
-from annotator.api.site.document import LEFT_TO_WORKER, examples
 from annotator.api.site.door import FORM_WITH_FILES
+from annotator.api.site.openapi_document import LEFT_TO_WORKER, examples
 from annotator.storage import Database
 from annotator.web.site.context import SETTINGS
 from annotator.workflows.collections import guidelines

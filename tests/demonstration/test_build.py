@@ -18,7 +18,7 @@ from annotator.storage.site.migrating import migration_config
 from annotator.storage.site.schema import newest_version, version_of
 from annotator.workflows.agreement import agreement
 from annotator.workflows.collections import collection, guidelines
-from annotator.workflows.judging import judged, judging, recording
+from annotator.workflows.judging import judge_history, judging, recording
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.people import accounts, members
 
@@ -112,7 +112,7 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
     again = prepare_demonstration(directory, now=NOW + timedelta(days=1))
     assert not again.is_new
     with database.reading() as session:
-        [row] = judged.list_judged(session, SLUG, jo.id, judged.Wanted()).rows
+        [row] = judge_history.list_judged(session, SLUG, jo.id, judge_history.Wanted()).rows
     database.close()
     assert row.decision.grade == 1
 

@@ -10,15 +10,15 @@ from visiting import Visitor, application, shared_application, with_database
 from worker.at_work import Visit
 
 from annotator.storage import Database, Role
-from annotator.web.site import later
+from annotator.web.site import background
 from annotator.worker import answering
 
 
 @pytest.fixture
 def news(database: Database, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Database:
     """A pooled collection where every file and every report is left to the worker."""
-    monkeypatch.setattr(later, "HEAVIEST_AT_ONCE", 0)
-    monkeypatch.setattr(later, "MOST_LISTS_AT_ONCE", 0)
+    monkeypatch.setattr(background, "HEAVIEST_AT_ONCE", 0)
+    monkeypatch.setattr(background, "MOST_LISTS_AT_ONCE", 0)
     kept.fill(database, fill)
     return database
 

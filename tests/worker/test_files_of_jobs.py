@@ -14,7 +14,7 @@ from annotator.errors import ConflictError
 from annotator.storage import Database, Job, JobPart, JobState, User
 from annotator.storage.site.job_parts import file_of_job, store_job
 from annotator.storage.site.jobs import LONGEST_ARRIVAL
-from annotator.web.site import later
+from annotator.web.site import background
 from annotator.workflows.site import jobs
 
 A_MINUTE = timedelta(minutes=1)
@@ -67,7 +67,7 @@ def test_nobody_sees_a_job_before_its_file_is_whole(visit: Visit, news: Database
 def test_a_large_file_is_stored_in_parts_and_answered_whole(
     visit: Visit, news: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(later, "PART_BYTES", 10)
+    monkeypatch.setattr(background, "PART_BYTES", 10)
     job_of(visit("ola").post(f"{N}/runs", files=file("gamma.run", GOOD)))
     assert count_parts(news) == -(-len(GOOD) // 10)
     work(news)

@@ -11,7 +11,7 @@ from visiting import Visitor, file, hidden, words
 from worker.at_work import GOOD, N, Visit, job_of, runs_called, state, work
 
 from annotator.storage import Database, Job, JobPart, JobState, Role, Run, User
-from annotator.web.site import later
+from annotator.web.site import background
 from annotator.web.site.jobs import KINDS
 from annotator.workflows.people import members
 from annotator.workflows.topics import topics
@@ -54,12 +54,12 @@ def test_what_is_wrong_with_a_file_is_told_as_on_the_page_of_the_form(visit: Vis
     page = job_of(ola.post(f"{N}/{path}", files=file("bad.file", bad)))
     work(news)
     answer = ola.get(ola.get(page).location)
-    later.HEAVIEST_AT_ONCE = 1 << 20
+    background.HEAVIEST_AT_ONCE = 1 << 20
     at_once = ola.post(f"{N}/{path}", files=file("bad.file", bad))
     assert (answer.status_code, words(answer)) == (at_once.status_code, words(at_once))
     assert "bad.file:1" in words(answer)
     with news.reading() as session:
-        mark = session.scalars(select(Job.result)).one()[later.MARK]
+        mark = session.scalars(select(Job.result)).one()[background.MARK]
         kept = session.scalars(select(Job.output)).one()
     assert (mark.encode() in (kept or b""), mark in answer.text) == (True, False)
     assert state(news) == [JobState.FAILED]
@@ -153,13 +153,13 @@ def test_a_long_page_is_offered_made_by_the_worker_and_read_at_its_own_address(v
     shown = ola.get(page).location
     assert shown == f"{asked}&job={page.rpartition('/')[2]}"
     found = ola.get(shown)
-    later.MOST_LISTS_AT_ONCE = 1000
+    background.MOST_LISTS_AT_ONCE = 1000
     assert words(found) == words(ola.get(asked))
     with news.reading() as session:
-        marks = [result[later.MARK] for result in session.scalars(select(Job.result))]
+        marks = [result[background.MARK] for result in session.scalars(select(Job.result))]
     assert not any(mark in found.text for mark in marks)
     assert len(set(marks)) == len(marks) == 3
-    later.MOST_LISTS_AT_ONCE = 0
+    background.MOST_LISTS_AT_ONCE = 0
     assert "As it was computed last" in words(ola.get(asked))
 
 
@@ -180,5 +180,5 @@ def test_only_long_pages_of_the_collection_can_be_asked_for(visit: Visit, page: 
 
 
 def test_every_long_page_has_a_name_as_a_job(app: Flask) -> None:
-    assert set(KINDS) >= later.LONG_PAGES
+    assert set(KINDS) >= background.LONG_PAGES
     assert set(app.view_functions) >= set(KINDS)

@@ -19,7 +19,7 @@ from visiting import Visitor, application, file
 from annotator.settings import Settings
 from annotator.storage import Database, Document, Job, JobState, Role
 from annotator.storage.site.jobs import SILENCE
-from annotator.web.site import later
+from annotator.web.site import background
 
 DOCUMENTS = 4_000
 ANNOTATOR = [sys.executable, "-m", "annotator"]
@@ -29,7 +29,7 @@ SECONDS = 60
 @pytest.fixture
 def asked(sqlite_database: Database, monkeypatch: pytest.MonkeyPatch) -> Database:
     """A database where a large import of documents waits for a worker."""
-    monkeypatch.setattr(later, "HEAVIEST_AT_ONCE", 0)
+    monkeypatch.setattr(background, "HEAVIEST_AT_ONCE", 0)
     with sqlite_database.transaction() as session:
         news(session)
         member(session, "ola", Role.ORGANISER)

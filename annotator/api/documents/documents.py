@@ -2,15 +2,15 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.collections.deeds import note
+from annotator.api.collections.audit_note import note
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.jobs_asked import MOST_AT_ONCE
 from annotator.api.site.values import Text
 from annotator.files import InputFile
 from annotator.storage import Role
+from annotator.web.site.background import told_of, work
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.later import told_of, work
 from annotator.workflows.documents import documents, indexing, search
 from annotator.workflows.people.tokens import Scope
 

@@ -9,16 +9,16 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from annotator.api.collections.deeds import note_export
+from annotator.api.collections.audit_note import note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
 from annotator.storage import CannotJudge, Role
+from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
-from annotator.storage.judging.saying import Passage
-from annotator.web.site.choosing import choices_to_come, choose_if_few
+from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, JSON_LINES
 from annotator.web.site.error_pages import status_of

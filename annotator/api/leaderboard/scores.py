@@ -14,7 +14,7 @@ from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role, ScoresShown
 from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
-from annotator.web.people.observing import policy_shown, released_grades
+from annotator.web.people.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text

@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from flask import Response
 from marshmallow import Schema, fields
 
-from annotator.api.collections.deeds import note, note_export
+from annotator.api.collections.audit_note import note, note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.door import resource as resource_of
@@ -15,9 +15,9 @@ from annotator.files import InputFile
 from annotator.storage import Role, RunType
 from annotator.storage.runs import sent_runs
 from annotator.web.people.senders import own_team
+from annotator.web.site.background import arrived_at, told_of
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
-from annotator.web.site.later import arrived_at, told_of
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.runs import runs, sent_files, submissions
 from annotator.workflows.runs.runs import CheckedFiles, RunDetails, Sender

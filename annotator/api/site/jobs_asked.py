@@ -16,8 +16,8 @@ from annotator.api.site.values import Moment
 from annotator.files import unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage import JobState
+from annotator.web.site.background import ask_call, work
 from annotator.web.site.context import database, now
-from annotator.web.site.later import ask_call, work
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
 

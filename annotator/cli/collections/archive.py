@@ -9,7 +9,7 @@ from secrets import token_hex
 import click
 
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.audit_note import note, note_export
 from annotator.cli.site.input_files import opened_for_seeking
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.interrupting import ended_like_ctrl_c

@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import archive, deletions, score_release
-from annotator.cli.collections.collection_quality import quality
 from annotator.cli.collections.consensus_options import consensus_help, describes_consensus
 from annotator.cli.collections.queue_options import describes_queue
+from annotator.cli.collections.reusability import quality
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.formats import format_option, show_rows, show_values
 from annotator.cli.site.input_files import read_text
 from annotator.cli.site.installation import Installation, on_installation

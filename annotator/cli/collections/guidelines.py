@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.input_files import read_text
 from annotator.cli.site.installation import Installation, on_installation

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.deeds import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.workflows.collections import rounds

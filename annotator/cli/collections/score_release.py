@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.storage import ScoresShown
 from annotator.storage.collections.audit import Transaction

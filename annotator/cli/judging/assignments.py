@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.dry_run import dry_run_option
 from annotator.cli.site.formats import Table, format_option, show_tables
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.tables import show_table
 from annotator.storage import JudgingMode
-from annotator.workflows.judging import assigning
-from annotator.workflows.judging.assigning import AssigningPlan
+from annotator.workflows.judging import topic_owners
+from annotator.workflows.judging.topic_owners import AssigningPlan
 
 
 @click.group
@@ -37,7 +37,7 @@ def set_(
     if nobody == (judge is not None):
         raise click.UsageError("Give --judge or --none.")
     with installation.database.reading() as session:
-        plan = assigning.plan_by_hand(session, slug, numbers, judge)
+        plan = topic_owners.plan_by_hand(session, slug, numbers, judge)
     _carry_out(installation, slug, plan, dry_run=dry_run)
 
 
@@ -50,7 +50,7 @@ def set_(
 def balance(installation: Installation, slug: str, judges: Sequence[str], *, anew: bool, dry_run: bool) -> None:
     """Deal out topics without an owner, so that all judges have about as much left."""
     with installation.database.reading() as session:
-        plan = assigning.plan_balance(session, slug, judges, anew=anew)
+        plan = topic_owners.plan_balance(session, slug, judges, anew=anew)
     _carry_out(installation, slug, plan, dry_run=dry_run)
 
 
@@ -60,8 +60,8 @@ def _carry_out(installation: Installation, slug: str, plan: AssigningPlan, *, dr
         click.echo(f"Topics that would change hands: {len(plan.moves)}. Nothing was stored.", err=True)
         return
     with installation.database.transaction() as session:
-        done = assigning.assign_topics(session, slug, plan.owners)
-        for judge, topics in assigning.by_owner(plan.owners).items():
+        done = topic_owners.assign_topics(session, slug, plan.owners)
+        for judge, topics in topic_owners.by_owner(plan.owners).items():
             note(session, "topics.assign", slug, subject=judge or "", details={"topics": topics})
     click.echo(f"Topics that changed hands: {done.topics}; documents given back: {done.given_back}.", err=True)
 
@@ -73,7 +73,7 @@ def _carry_out(installation: Installation, slug: str, plan: AssigningPlan, *, dr
 def list_(installation: Installation, slug: str, format_: str) -> None:
     """List the topics with their owners, and the judges with what remains for each."""
     with installation.database.reading() as session:
-        present = assigning.show_assigning(session, slug)
+        present = topic_owners.show_assigning(session, slug)
     show_tables(
         format_,
         Table(

@@ -7,7 +7,7 @@ import click
 from annotator.cli.collections import deletions
 from annotator.cli.people.machine_options import machine_facts, machine_options
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note, note_export
+from annotator.cli.site.audit_note import note, note_export
 from annotator.cli.site.dry_run import dry_run_option, show_outcome
 from annotator.cli.site.input_files import read_file
 from annotator.cli.site.installation import Installation, on_installation

@@ -3,7 +3,7 @@
 import click
 
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.input_files import read_file
 from annotator.cli.site.installation import Installation, on_installation

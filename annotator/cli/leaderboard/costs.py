@@ -12,8 +12,8 @@ from annotator.cli.leaderboard.cost_tables import (
     show_cost_reports,
     within_option,
 )
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.by_measure import by_measures
-from annotator.cli.site.deeds import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.errors import ConflictError

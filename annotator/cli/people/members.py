@@ -6,8 +6,8 @@ import click
 
 from annotator.cli.people.link_address import at_address, link_to
 from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.deeds import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.input_files import read_file
 from annotator.cli.site.installation import Installation, on_installation

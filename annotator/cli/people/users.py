@@ -8,7 +8,7 @@ import click
 from annotator.cli.people.link_address import at_address, link_to
 from annotator.cli.people.machine_options import machine_facts, machine_options
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.input_files import read_text
 from annotator.cli.site.installation import Installation, on_installation
@@ -16,7 +16,7 @@ from annotator.passwords import hash_password
 from annotator.storage.collections.audit import Transaction
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.judging import judging
-from annotator.workflows.people import accounts, forgetting, invitations
+from annotator.workflows.people import accounts, erasure, invitations
 
 password_file = click.option(
     "--password-file",
@@ -99,7 +99,7 @@ def remove(installation: Installation, name: str) -> None:
     kept qrels. What they wrote into notes and questions stays: read it, `judgements export` has the notes.
     """
     with installation.database.transaction() as session:
-        other = forgetting.forget_user(session, name)
+        other = erasure.forget_user(session, name)
         note(session, "users.forget", subject=other)
     click.echo(f"Forgotten. The judgements stay as those of {other}.", err=True)
 

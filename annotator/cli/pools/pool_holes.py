@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.pools.pool_growth import confirm_growth
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.confirming import yes_at_terminal
-from annotator.cli.site.deeds import note
 from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.tables import show_csv, show_json, show_table

@@ -9,8 +9,8 @@ import click
 
 from annotator.cli.qrels.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
 from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.audit_note import note, note_export
 from annotator.cli.site.by_measure import by_measures, say_by_measure, show_json_by_measure
-from annotator.cli.site.deeds import note, note_export
 from annotator.cli.site.formats import format_option, show_rows
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.output_files import STANDARD_OUTPUT, write_or_print, write_together

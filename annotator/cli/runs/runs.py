@@ -8,8 +8,8 @@ import click
 from annotator.cli.runs.run_checks import show_checked_runs, show_copies, show_warnings, tag_option
 from annotator.cli.runs.run_comparison import compare
 from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.audit_note import note, note_export
 from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.deeds import note, note_export
 from annotator.cli.site.dry_run import dry_run_option, show_outcome
 from annotator.cli.site.formats import format_option, show_rows, show_values
 from annotator.cli.site.input_files import read_files

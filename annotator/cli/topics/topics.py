@@ -7,8 +7,8 @@ import click
 
 from annotator.cli.collections import deletions
 from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.by_measure import by_measures, say_by_measure
-from annotator.cli.site.deeds import note
 from annotator.cli.site.dry_run import dry_run_option, show_outcome
 from annotator.cli.site.formats import Table, format_option, show_rows, show_tables
 from annotator.cli.site.input_files import read_files

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from annotator.api.collections.deeds import note
+from annotator.api.collections.audit_note import note
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation
 from annotator.api.site.door import resource as resource_of
@@ -24,8 +24,8 @@ from annotator.clicks.workflows.click_logs import (
 )
 from annotator.errors import InvalidValueError
 from annotator.storage import Role
+from annotator.web.site.background import arrived_at, told_percent
 from annotator.web.site.context import database, settings
-from annotator.web.site.later import arrived_at, told_percent
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of(

@@ -3,14 +3,14 @@
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from annotator.api.collections.deeds import note, note_export
+from annotator.api.collections.audit_note import note, note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
-from annotator.clicks.workflows import together_text
+from annotator.clicks.workflows import clicks_and_judgements_text
 from annotator.clicks.workflows.clicked_pool import pool_clicked
-from annotator.clicks.workflows.together import USUAL_MEASURE, Part, TogetherRequest, together_report
+from annotator.clicks.workflows.clicks_and_judgements import USUAL_MEASURE, Part, TogetherRequest, together_report
 from annotator.errors import InvalidValueError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
@@ -99,7 +99,7 @@ def show_together(call: Call) -> Response:
     with database().reading() as session:
         report = together_report(session, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
     if call.query["format"] == "json":
-        return as_json(together_text.as_json(report))
+        return as_json(clicks_and_judgements_text.as_json(report))
     headings, rows = report.file(Part(call.query["table"]))
     note_export("together.export", call.slug, details={"table": call.query["table"]})
     return text(csv_text([headings, *rows]), CSV)

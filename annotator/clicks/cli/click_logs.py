@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 import click
 
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.by_measure import by_measures
-from annotator.cli.site.deeds import note
 from annotator.cli.site.formats import format_option
 from annotator.cli.site.input_files import read_file
 from annotator.cli.site.installation import Installation, on_installation
@@ -22,10 +22,10 @@ from annotator.clicks.cli.together_tables import (
     say_pooled,
     show_reports,
 )
-from annotator.clicks.workflows import click_logs, together_text
+from annotator.clicks.workflows import click_logs, clicks_and_judgements_text
 from annotator.clicks.workflows.click_logs import ComparisonWanted, Expected, LogKind, LogRequest
 from annotator.clicks.workflows.clicked_pool import pool_clicked
-from annotator.clicks.workflows.together import USUAL_MEASURE, TogetherRequest, together_report
+from annotator.clicks.workflows.clicks_and_judgements import USUAL_MEASURE, TogetherRequest, together_report
 
 
 @click.command("add")
@@ -156,7 +156,7 @@ def show_together(
     """
     with installation.database.reading() as session:
         found = [together_report(session, slug, TogetherRequest(measure, log)) for measure in measures]
-    reports = {report.measure: together_text.as_json(report) for report in found}
+    reports = {report.measure: clicks_and_judgements_text.as_json(report) for report in found}
     clicked = show_reports(format_, reports, by)
     if add_to_pool:
         _add_to_pool(installation, slug, log_of(reports), clicked)

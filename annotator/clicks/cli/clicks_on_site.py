@@ -25,7 +25,7 @@ from annotator.clicks.cli.together_tables import (
     show_reports,
 )
 from annotator.clicks.workflows.click_logs import LogKind, findings_from_json
-from annotator.clicks.workflows.together import USUAL_MEASURE
+from annotator.clicks.workflows.clicks_and_judgements import USUAL_MEASURE
 
 
 @click.group

@@ -6,9 +6,9 @@ import click
 
 from annotator.cli.site.by_measure import say_by_measure, show_by_measure
 from annotator.cli.site.tables import show_table
-from annotator.clicks.workflows import together_text
-from annotator.clicks.workflows.together import Part
-from annotator.clicks.workflows.together_text import Report
+from annotator.clicks.workflows import clicks_and_judgements_text
+from annotator.clicks.workflows.clicks_and_judgements import Part
+from annotator.clicks.workflows.clicks_and_judgements_text import Report
 
 # Of the tables together, those that a terminal shows unless one is asked for.
 SHOWN_UNASKED = (Part.VARIANTS, Part.PAIRS, Part.QUERIES)
@@ -28,12 +28,14 @@ def show_reports(format_: str, reports: Mapping[str, Report], by: str | None) ->
         format_,
         reports,
         as_json=lambda report: report,
-        as_csv=lambda report: together_text.file(report, Part(by or Part.PAIRS)),
+        as_csv=lambda report: clicks_and_judgements_text.file(report, Part(by or Part.PAIRS)),
         tables=lambda report: _show_tables(report, parts),
     )
     say_by_measure({measure: report["notices"] for measure, report in reports.items()})
     # Which queries differ most depends on the measure.
-    clicked = list(dict.fromkeys(pair for report in reports.values() for pair in together_text.not_pooled(report)))
+    clicked = list(
+        dict.fromkeys(pair for report in reports.values() for pair in clicks_and_judgements_text.not_pooled(report))
+    )
     click.echo(f"Documents of these queries that are not in the pool: {len(clicked)}.", err=True)
     return clicked
 
@@ -52,5 +54,5 @@ def _show_tables(report: Report, parts: Sequence[Part]) -> None:
     for place, part in enumerate(parts):
         if place:
             click.echo()
-        headings, rows = together_text.table(report, part)
+        headings, rows = clicks_and_judgements_text.table(report, part)
         show_table([heading.upper() for heading in headings], rows)

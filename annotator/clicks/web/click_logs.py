@@ -18,12 +18,12 @@ from annotator.errors import InvalidValueError, NotFoundError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note, note_export
+from annotator.web.site.background import arrived_at, long_form, told_percent
 from annotator.web.site.context import database, settings, the_person
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext
-from annotator.web.site.later import arrived_at, long_form, told_percent
 from annotator.web.site.uploads import whole_files
 
 blueprint = Blueprint("click_logs", __name__)

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from annotator.clicks.web.click_words import STANDINGS, VERDICTS
 from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
-from annotator.clicks.workflows.together import (
+from annotator.clicks.workflows.clicks_and_judgements import (
     USUAL_MEASURE,
     Part,
     TogetherReport,
@@ -18,13 +18,13 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import asked_word, part_of_report
+from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext
+from annotator.web.site.query_string import asked_word, part_of_report
 
 blueprint = Blueprint("together", __name__)
 

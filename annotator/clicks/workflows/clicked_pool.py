@@ -13,7 +13,7 @@ from annotator.evaluation.pooling.ordering import judging_order
 from annotator.storage import ACCEPTED, Contribution
 from annotator.storage.collections.collection import lock_open_collection, topic_ids
 from annotator.storage.documents.documents import document_ids
-from annotator.storage.pools.pool_growth import add_pool_items
+from annotator.storage.pools.pool_items import add_pool_items
 from annotator.storage.pools.pools import latest_pool, next_pool, next_seed, pool_item_ids
 from annotator.storage.tables.pools import Besides
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, Swap, best_first, neighbours, places
-from annotator.evaluation.leaderboard.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.rank_correlation import similarities
 

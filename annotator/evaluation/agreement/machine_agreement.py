@@ -18,7 +18,7 @@ from annotator.evaluation.agreement import (
     same_grade,
 )
 from annotator.evaluation.agreement.judge_effect import Grades
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED
 from annotator.evaluation.metrics.figures import Figure
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.evaluation.leaderboard.regraded_runs import ranked_values
+from annotator.evaluation.leaderboard.rescoring import ranked_values
 from annotator.evaluation.metrics.interpolated import PrecisionRecallPoints, eleven_points, precision_recall_points
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Better

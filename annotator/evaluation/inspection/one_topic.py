@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.evaluation.leaderboard.regraded_runs import places, ranked_values
+from annotator.evaluation.leaderboard.rescoring import places, ranked_values
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Values

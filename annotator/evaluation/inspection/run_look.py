@@ -18,9 +18,9 @@ from annotator.evaluation.inspection.one_run import (
 from annotator.evaluation.inspection.one_topic import rank_runs
 from annotator.evaluation.inspection.score_distribution import ScoreDistribution, score_distribution
 from annotator.evaluation.inspection.scored_runs import ScoredRuns
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED
 from annotator.evaluation.metrics.interpolated import LEVELS, mean_eleven_points
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
 

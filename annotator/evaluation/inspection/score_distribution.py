@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED
 from annotator.evaluation.metrics.setting import Values
 
 BINS = 20

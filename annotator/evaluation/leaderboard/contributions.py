@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.leaderboard.collection_figures import Missing, share_of
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns
 from annotator.evaluation.metrics.figures import Figure
 
 NOBODY, SEVERAL = -1, -2

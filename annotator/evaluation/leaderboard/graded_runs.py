@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.leaderboard.contributions import Contributions
-from annotator.evaluation.leaderboard.regraded_runs import (
+from annotator.evaluation.leaderboard.rescoring import (
     NOT_GRADED,
     RegradedRuns,
     SampledEntries,
     Scoring,
     pairs_of_samples,
 )
-from annotator.evaluation.leaderboard.regraded_runs import Pair as Pair
+from annotator.evaluation.leaderboard.rescoring import Pair as Pair
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples
 from annotator.evaluation.qrels.settling import Rules, Voice, settle_voices

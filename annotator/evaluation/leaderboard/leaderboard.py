@@ -11,7 +11,7 @@ import numpy as np
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.leaderboard_marks import against_baseline, common_letters
-from annotator.evaluation.leaderboard.regraded_runs import places, values_to_rank
+from annotator.evaluation.leaderboard.rescoring import places, values_to_rank
 from annotator.evaluation.metrics.figures import Figure, Interval
 from annotator.evaluation.metrics.means import means as arithmetic_means
 from annotator.evaluation.metrics.measures import Better, Measure

@@ -8,7 +8,7 @@ import numpy as np
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.matching.lenient import Notice
 from annotator.evaluation.metrics.inputs import QrelsInput, RunsInput, matched, qrels_table
-from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measures

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.leaderboard.contributions import Grades
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
 

@@ -10,7 +10,7 @@ from annotator.errors import Sentence
 from annotator.evaluation.agreement.judge_effect import places
 from annotator.evaluation.leaderboard.collection_figures import Missing, share_of, tau_figure
 from annotator.evaluation.leaderboard.contributions import Contributions, Grades
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values

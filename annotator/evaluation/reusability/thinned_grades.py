@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.leaderboard.regraded_runs import NO_DOCNOS, NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import NO_DOCNOS, NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError
 from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.labels import OUTSIDE_SCALE
+from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE
 from annotator.storage.people.accounts import find_or_add_user
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose

@@ -6,10 +6,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.agreement.disputes import OwnDisputes, own_disputes
+from annotator.storage.agreement.adjudication_queue import OwnDisputes, own_disputes
 from annotator.storage.judging.conditions import JUDGES
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judge_queue import waiting_items
+from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem

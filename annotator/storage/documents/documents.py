@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.rows import fetch_rows, ids_as_rows
+from annotator.storage.site.bulk_insert import fetch_rows, ids_as_rows
 from annotator.storage.tables.documents import DOCUMENTS, Document
 
 Value = TypeVar("Value")

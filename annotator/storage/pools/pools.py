@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.storage.collections.deletions import deleted_subjects
-from annotator.storage.site.rows import fetch_rows
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.collections import DeletedKind
 from annotator.storage.tables.pools import (
     Pool,

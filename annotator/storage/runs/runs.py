@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.storage.site.rows import insert_rows
+from annotator.storage.site.bulk_insert import insert_rows
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.runs import RANKED_LISTS, RUN_FILES, Run
 

@@ -17,7 +17,7 @@ from annotator.errors import BusyError, ConflictError, InvalidValueError
 from annotator.installed import how_to_install
 from annotator.storage.site.database_file import create_private
 from annotator.storage.site.database_urls import refused_url
-from annotator.storage.site.passing_faults import PRIMARY_CODE, came_second, gave_way, refuse_for_now
+from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, refuse_for_now
 
 BUSY_TIMEOUT_MS = 15_000
 # How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.passing_faults import PRIMARY_CODE
+from annotator.storage.site.transient_errors import PRIMARY_CODE
 
 # About a millisecond.
 OPERATIONS_BETWEEN_LOOKS = 10_000

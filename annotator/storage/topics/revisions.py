@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Table, bindparam, case, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.rows import fetch_rows, ids_as_rows
+from annotator.storage.site.bulk_insert import fetch_rows, ids_as_rows
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, EVERYBODY, Topic, TopicRevision
 

@@ -20,7 +20,7 @@ from annotator.web.judging.judging_protocol import (
 )
 from annotator.web.site.context import database, now
 from annotator.web.site.json_answers import sent_json
-from annotator.web.site.sentences import say
+from annotator.web.site.translate import say
 from annotator.workflows.judging import judging, judging_counts
 from annotator.workflows.judging.judge_access import JudgeHere
 from annotator.workflows.judging.judging_turn import take_turn

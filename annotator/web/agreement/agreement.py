@@ -13,14 +13,14 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Database, Role
-from annotator.web.people.observing import READERS
+from annotator.web.people.observer_policy import READERS
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import part_of_report
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.given_numbers import number_given
+from annotator.web.site.int_arguments import number_given
 from annotator.web.site.language import lazy_gettext
+from annotator.web.site.query_string import part_of_report
 from annotator.workflows.agreement import agreement, agreement_documents
 from annotator.workflows.agreement.agreement import (
     BANDS_ARE_CONVENTIONS,

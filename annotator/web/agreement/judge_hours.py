@@ -10,8 +10,8 @@ from annotator.errors import InvalidValueError
 from annotator.moments import read_day
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note_export
 from annotator.web.site.context import database
-from annotator.web.site.deeds import note_export
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
 from annotator.workflows.agreement.judge_hours import HoursWanted, Period, hours_csv, judge_hours

@@ -19,10 +19,10 @@ from annotator.web.collections.policy_choices import (
 from annotator.web.people.senders import sender_state
 from annotator.web.site import context
 from annotator.web.site.access import administrator_page, collection_page, signed_in_page
-from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.adaptive import choices_to_come
+from annotator.web.site.audit_note import note
 from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection, guidelines, restoring

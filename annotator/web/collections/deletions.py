@@ -9,8 +9,8 @@ from wtforms.validators import AnyOf
 
 from annotator.storage import DeletedKind, Role
 from annotator.web.site.access import collection_page, signed_in_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import restoring

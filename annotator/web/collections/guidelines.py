@@ -7,8 +7,8 @@ from wtforms.validators import InputRequired, NumberRange
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import guidelines

@@ -2,9 +2,9 @@
 
 from wtforms import SelectChoice
 
+from annotator.web.site.labels import POLICIES
 from annotator.web.site.language import gettext
-from annotator.web.site.sentences import say
-from annotator.web.site.words import POLICIES
+from annotator.web.site.translate import say
 from annotator.workflows.agreement.adjudication import ADJUDICATED_ELSE
 from annotator.workflows.collections.collection import consensus_policies
 

@@ -5,8 +5,8 @@ from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext

@@ -7,12 +7,12 @@ from wtforms import StringField
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
+from annotator.web.site.background import long_form, work
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import PLAIN, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.later import long_form, work
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents

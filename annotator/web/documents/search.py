@@ -9,8 +9,8 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
 from annotator.storage import Role, TopicState
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
 from annotator.workflows.documents import indexing, search, search_adding

@@ -12,11 +12,11 @@ from wtforms.validators import InputRequired
 from annotator.storage import Role
 from annotator.web.people.machine_form import MachineFields
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note, note_export
+from annotator.web.site.background import long_form
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import CSV, JSON_LINES, download
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.later import long_form
 from annotator.web.site.uploads import input_files
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judgement_export, judgement_import

@@ -18,12 +18,12 @@ from annotator.storage.tables.judging import Preparation
 from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
 from annotator.web.serving.compression import compressed
 from annotator.web.site.access import collection_page
+from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.addresses import local_path
-from annotator.web.site.choosing import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.words import CANNOT_JUDGE
 from annotator.workflows.judging import judging, judging_page, questions, recording
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 

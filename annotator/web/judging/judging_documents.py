@@ -7,8 +7,8 @@ from flask_wtf.csrf import generate_csrf
 from markupsafe import Markup
 
 from annotator.storage.judging.drawing import Queue
+from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
-from annotator.storage.judging.saying import Passage
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.workflows.judging.judging import JudgingTask, ShownDocument

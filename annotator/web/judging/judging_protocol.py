@@ -18,12 +18,12 @@ from annotator.web.judging.judging_acts import Sent, read_sent
 from annotator.web.judging.judging_documents import document_json, parts_of
 from annotator.web.serving.compression import compressed
 from annotator.web.site import error_pages
-from annotator.web.site.choosing import choices_to_come, choose_if_few
+from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
 from annotator.web.site.json_answers import SIGNED_OUT, refusal, sent_json
 from annotator.web.site.language import gettext
-from annotator.web.site.sentences import say
 from annotator.web.site.sessions import signed_in_as
+from annotator.web.site.translate import say
 from annotator.workflows.judging import judge_access, judging, judging_counts
 from annotator.workflows.judging.judge_access import JudgeHere
 from annotator.workflows.judging.judging import ShownDocument

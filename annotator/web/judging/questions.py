@@ -11,8 +11,8 @@ from annotator.errors import InvalidValueError, NotFoundError
 from annotator.storage import Role
 from annotator.web.site import json_answers
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.judging import questions

@@ -8,8 +8,8 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.number_fields import WholeNumberField

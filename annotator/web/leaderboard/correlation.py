@@ -7,12 +7,12 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
 from annotator.storage.qrels.kept_grades import LIVE
-from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.people.observer_policy import READERS, policy_shown
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import asked_word
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.query_string import asked_word
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.measure_correlation import (
     USUAL_MEASURES,

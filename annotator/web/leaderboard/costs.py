@@ -10,12 +10,12 @@ from annotator.storage import Role
 from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
 from annotator.web.runs.cost_forms import ColumnForm, ColumnRemovalForm
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import asked_word
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.language import gettext
+from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard import costs, costs_text
 from annotator.workflows.leaderboard.costs import CostReport, Fact, Question
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, Leaderboard

@@ -16,7 +16,7 @@ from annotator.web.leaderboard.inspecting_tables import (
     TOPICS_TABLES,
     table_csv,
 )
-from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.people.observer_policy import READERS, policy_shown
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place

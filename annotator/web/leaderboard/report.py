@@ -7,12 +7,12 @@ from annotator.installed import installed_version
 from annotator.reporting import report_html
 from annotator.web.leaderboard.leaderboard import NAMES
 from annotator.web.leaderboard.live_scores import live_scores
-from annotator.web.people.observing import READERS
+from annotator.web.people.observer_policy import READERS
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import asked_word
+from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import download
-from annotator.web.site.later import long_page
+from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, split_names
 from annotator.workflows.leaderboard.overview_report import LIVE, OverviewRequest, overview_report
 from annotator.workflows.qrels.qrels_versions import list_versions

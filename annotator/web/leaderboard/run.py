@@ -10,9 +10,9 @@ from annotator.storage import Role
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.run_details import DetailsForm
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.confirming import confirmation, is_confirmed
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import BYTES, download
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.leaderboard import costs

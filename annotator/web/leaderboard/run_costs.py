@@ -7,8 +7,8 @@ from annotator.storage import Role
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form, filled_form
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.language import gettext
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.leaderboard.costs import RunCosts

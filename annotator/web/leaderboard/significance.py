@@ -9,14 +9,14 @@ from annotator.errors import AnnotatorError
 from annotator.spreadsheets import csv_text
 from annotator.storage.qrels.kept_grades import LIVE
 from annotator.web.collections.round_wanted import RoundWanted
-from annotator.web.people.observing import READERS, policy_shown
+from annotator.web.people.observer_policy import READERS, policy_shown
 from annotator.web.site.access import collection_page
-from annotator.web.site.asked import asked_word, part_of_report
+from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.given_numbers import number_given
-from annotator.web.site.later import long_page
+from annotator.web.site.int_arguments import number_given
+from annotator.web.site.query_string import asked_word, part_of_report
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.significance_report import (
     PERMUTATIONS,

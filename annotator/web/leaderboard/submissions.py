@@ -14,11 +14,11 @@ from annotator.storage.qrels.qrels_versions import ReleasedVersion
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.leaderboard.board_cells import cells
 from annotator.web.leaderboard.own_scores import OwnScores, own_scores
-from annotator.web.people.observing import released_grades
+from annotator.web.people.observer_policy import released_grades
 from annotator.web.runs.release_form import ReleaseForm, grades_choices
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext

@@ -10,8 +10,8 @@ from annotator.passwords import KNOWN_PASSWORD, hash_password
 from annotator.web.people.throttle import against_guessing
 from annotator.web.site.access import enter, leave, signed_in_page
 from annotator.web.site.addresses import local_path
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now, settings, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key

@@ -9,8 +9,8 @@ from wtforms.validators import InputRequired, NumberRange
 from annotator.storage import Role
 from annotator.web.people.members import link_to, role_choices
 from annotator.web.site.access import administrator_page, collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext

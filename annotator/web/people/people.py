@@ -10,8 +10,8 @@ from annotator.storage.collections.audit import Transaction
 from annotator.web.people.machine_form import MarkForm
 from annotator.web.people.members import link_to
 from annotator.web.site.access import administrator_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges

@@ -7,11 +7,11 @@ from wtforms.validators import InputRequired, NumberRange, Optional, ValidationE
 from wtforms.widgets import CheckboxInput, ListWidget
 
 from annotator.web.site.access import signed_in_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
+from annotator.web.site.labels import SCOPES
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.words import SCOPES
 from annotator.workflows.collections import collection
 from annotator.workflows.people import tokens
 from annotator.workflows.people.tokens import MOST_DAYS, Scope, TokenRequest

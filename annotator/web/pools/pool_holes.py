@@ -10,9 +10,9 @@ from annotator.storage import Role
 from annotator.web.collections.judging_hours import growth_confirmation
 from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext

@@ -8,10 +8,10 @@ from annotator.web.collections.judging_hours import growth_confirmation
 from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
-from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.adaptive import choices_to_come
+from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import PLAIN, download
 from annotator.web.site.language import gettext
 from annotator.workflows.pools import pool_building, pools

@@ -6,11 +6,11 @@ from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role
-from annotator.web.people.observing import READERS
+from annotator.web.people.observer_policy import READERS
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note_export
 from annotator.web.site.context import database, now
-from annotator.web.site.deeds import note_export
 from annotator.web.site.downloads import JSON, PLAIN, download
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.qrels import prels, qrels, qrels_versions

@@ -7,8 +7,8 @@ from annotator.errors import AnnotatorError
 from annotator.storage import Role
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note, note_export
 from annotator.web.site.downloads import CSV, JSON, PLAIN, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext

@@ -7,9 +7,9 @@ from wtforms.validators import InputRequired
 
 from annotator.errors import InvalidValueError
 from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.labels import COST_ENDS, COST_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.sentences import say
-from annotator.web.site.words import COST_ENDS, COST_KINDS
+from annotator.web.site.translate import say
 from annotator.workflows.leaderboard.costs import (
     ColumnRequest,
     Fact,

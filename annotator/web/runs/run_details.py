@@ -6,8 +6,8 @@ from wtforms.validators import InputRequired
 from annotator.storage import RunType
 from annotator.web.people.senders import own_team
 from annotator.web.site.forms import Form
+from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.words import RUN_TYPES
 from annotator.workflows.runs.runs import RunDetails
 
 

@@ -13,10 +13,10 @@ from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.runs.run_details import DetailsForm
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
+from annotator.web.site.background import arrived_at, long_form
 from annotator.web.site.context import database, settings, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.later import arrived_at, long_form
 from annotator.web.site.uploads import input_files
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.people import members

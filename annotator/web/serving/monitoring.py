@@ -5,7 +5,7 @@ import time
 from flask import Flask, Response, g, request
 from prometheus_client import Counter, Histogram
 
-from annotator.web.site.later import work
+from annotator.web.site.background import work
 
 REQUESTS = Counter("annotator_requests", "Requests answered.", ["endpoint", "method", "status"])
 SECONDS = Histogram(

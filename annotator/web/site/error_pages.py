@@ -16,7 +16,7 @@ from annotator.errors import (
 )
 from annotator.web.site.addresses import came_from
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.sentences import say
+from annotator.web.site.translate import say
 
 SIGNING_IN = "accounts.try_to_sign_in"
 

@@ -7,9 +7,9 @@ from flask import Flask
 from markupsafe import Markup
 
 from annotator.moments import write_moment
-from annotator.web.site import safe_html, words
+from annotator.web.site import labels, safe_html
 from annotator.web.site.language import format_number, gettext
-from annotator.web.site.sentences import say
+from annotator.web.site.translate import say
 
 
 def install(app: Flask) -> None:
@@ -26,7 +26,7 @@ def install(app: Flask) -> None:
         document_beginning=safe_html.document_beginning,
         guidelines_html=safe_html.guidelines_html,
     )
-    app.jinja_env.globals.update(words=words)
+    app.jinja_env.globals.update(words=labels)
 
 
 def moment(at: datetime) -> Markup:

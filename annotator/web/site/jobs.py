@@ -8,10 +8,10 @@ from flask.typing import ResponseReturnValue
 
 from annotator.storage import JobState
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
+from annotator.web.site.background import ask_for_page, kept_answer
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.later import ask_for_page, kept_answer
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
 

@@ -12,7 +12,7 @@ from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.web.site import error_pages
 from annotator.web.site.context import current_person
 from annotator.web.site.language import gettext
-from annotator.web.site.sentences import say
+from annotator.web.site.translate import say
 
 SIGNED_OUT = 401
 FIRST_ERROR = 400

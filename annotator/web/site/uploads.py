@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from werkzeug.datastructures import FileStorage
 
 from annotator.files import InputFile
-from annotator.web.site.later import told_of
+from annotator.web.site.background import told_of
 
 
 def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:

@@ -10,8 +10,8 @@ from wtforms.validators import InputRequired
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
 from annotator.storage import Role, TopicState
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext

@@ -11,7 +11,7 @@ from annotator.storage import Role
 from annotator.web.leaderboard.leaderboard import OFFERED_MEASURES
 from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.site.access import collection_page
-from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
 from annotator.web.site.error_pages import status_of
 from annotator.workflows.leaderboard import leaderboard

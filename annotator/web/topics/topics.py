@@ -10,14 +10,14 @@ from wtforms.validators import InputRequired
 
 from annotator.storage import Role, TopicState
 from annotator.web.site.access import collection_page
+from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.addresses import came_from
-from annotator.web.site.choosing import choices_to_come
+from annotator.web.site.audit_note import note
+from annotator.web.site.background import long_form
 from annotator.web.site.context import database, settings, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.downloads import JSON_LINES, download
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.later import long_form
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.topics import topic_editing, topic_flags, topic_trying, topics
 from annotator.workflows.topics.topic_editing import TopicWords

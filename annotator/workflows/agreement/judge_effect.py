@@ -20,7 +20,7 @@ from annotator.evaluation.agreement.judge_effect import (
 from annotator.evaluation.agreement.judge_mixtures import MixtureEffect as MixtureEffect
 from annotator.evaluation.agreement.judge_mixtures import mix_judges, steps_of_mixing
 from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.qrels.consensus import (
@@ -36,7 +36,7 @@ from annotator.evaluation.significance.rank_correlation import NO_ORDER as NO_OR
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.samples import drawn_sample, strata_of
-from annotator.storage.qrels.opinions import OpinionRow, of_people, opinions
+from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"

@@ -22,7 +22,7 @@ from annotator.evaluation.agreement.judge_pace import (
 from annotator.evaluation.agreement.judge_quality import Work, work_of_judges
 from annotator.evaluation.agreement.judge_shares import Change, Share, share_of
 from annotator.storage import Purpose
-from annotator.storage.agreement.judge_words import (
+from annotator.storage.agreement.judge_activity import (
     Judged,
     begun,
     known_grades,

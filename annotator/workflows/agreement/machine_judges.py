@@ -13,7 +13,7 @@ from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
 from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, compare, grades_of_items
 from annotator.evaluation.agreement.machine_agreement import MachineBeside as MachineBeside
 from annotator.evaluation.agreement.machine_agreement import machine_beside
-from annotator.evaluation.leaderboard.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.qrels.consensus import judge_of
@@ -28,7 +28,7 @@ from annotator.storage.agreement.machines import labels_outside, machines_of, ma
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.samples import drawn_sample, strata_of
-from annotator.storage.qrels.opinions import OpinionRow, of_people, opinions
+from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.ranked_lists import ListsOfRun, lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"

@@ -38,8 +38,8 @@ from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
 from annotator.storage.documents.unindexed import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user
 from annotator.storage.site.batches import weight_of, write_in_batches
-from annotator.storage.site.passing_faults import stored_before_others
 from annotator.storage.site.schema import newest_version
+from annotator.storage.site.transient_errors import stored_before_others
 from annotator.storage.site.upkeep import Progress
 from annotator.storage.tables.pools import Besides
 from annotator.storage.tables.runs import RUN_FILES

@@ -44,7 +44,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.judging.surplus import give_back_surplus
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
 from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN
 

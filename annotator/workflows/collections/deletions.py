@@ -34,8 +34,8 @@ from annotator.storage.judging.deletable import (
     refuse_in_hand,
 )
 from annotator.storage.judging.duplicates import carry_over_all
-from annotator.storage.judging.label_removal import ImportedLabels, imported_labels, release_labels
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.judging.judgement_removal import ImportedLabels, imported_labels, release_labels
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS
 from annotator.storage.site.removal import Removal

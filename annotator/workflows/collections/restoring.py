@@ -16,8 +16,8 @@ from annotator.storage.collections.collection import find_collection, lock_open_
 from annotator.storage.documents.documents import chunks
 from annotator.storage.documents.search import index_documents
 from annotator.storage.judging.changed_texts import reopen_for_text
-from annotator.storage.judging.label_removal import recount_taken
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.judging.judgement_removal import recount_taken
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.site.removal import changed_rows, put_back
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose, Topic, TopicState
-from annotator.storage.agreement.disputes import draw_disputed, given_grades
+from annotator.storage.agreement.adjudication_queue import draw_disputed, given_grades
 from annotator.storage.agreement.queue_counts import done_items, judged_and_waiting, put_off_items
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import (
@@ -25,12 +25,12 @@ from annotator.storage.judging.drawing import (
     take_up_again,
     wait_for_other_tabs,
 )
+from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judge_queue import waiting_items
+from annotator.storage.judging.judge_history import ShownDocument as ShownDocument
+from annotator.storage.judging.judge_history import said_before, shown
+from annotator.storage.judging.judgement_writing import open_for_judging
 from annotator.storage.judging.judging import Decision, give_back, give_back_expired, renew
-from annotator.storage.judging.said import ShownDocument as ShownDocument
-from annotator.storage.judging.said import said_before, shown
-from annotator.storage.judging.saying import open_for_judging
 from annotator.storage.tables.judging import LEASE as LEASE
 from annotator.storage.tables.judging import Preparation
 

@@ -14,8 +14,8 @@ from annotator.storage import Judgement
 from annotator.storage.judging.changed_texts import reopen_said_too_late
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import carry_over
+from annotator.storage.judging.judgement_writing import OwnAssignment, Passage, Saying, Word, stored_ids
 from annotator.storage.judging.judging import Decision, renew
-from annotator.storage.judging.saying import OwnAssignment, Passage, Saying, Word, stored_ids
 from annotator.storage.tables.judging import HELD, LEASE, AssignmentState, CannotJudge
 
 LONGEST_SECONDS = 3600.0

@@ -39,9 +39,9 @@ from annotator.storage.leaderboard.inspecting import (
 )
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import LIVE as LIVE
 from annotator.storage.qrels.kept_grades import kept_grades
-from annotator.storage.qrels.opinions import opinions
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10

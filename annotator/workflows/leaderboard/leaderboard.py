@@ -56,8 +56,8 @@ from annotator.storage.leaderboard.scored_state import (
 )
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import grades_of_version
-from annotator.storage.qrels.opinions import opinions
 from annotator.storage.qrels.qrels_versions import kept_version, released_otherwise
 
 

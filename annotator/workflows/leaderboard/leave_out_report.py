@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.leaderboard.contributions import Contributions, WhoFoundWhat, who_found_what
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import measures_on_scale
@@ -19,9 +19,9 @@ from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.pools.finders import Find, Finder, finders, finds_of_runs, finds_of_searches
+from annotator.storage.pools.contributors import Find, Finder, finders, finds_of_runs, finds_of_searches
 from annotator.storage.pools.samples import drawn_sample
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")

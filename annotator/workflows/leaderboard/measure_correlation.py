@@ -10,7 +10,7 @@ from annotator.evaluation.agreement.judge_effect import places
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
@@ -21,8 +21,8 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import LIVE, kept_grades
-from annotator.storage.qrels.opinions import opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURES = ("nDCG@10", "AP")

@@ -12,7 +12,7 @@ from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
 from annotator.evaluation.metrics.names import parse_measure
@@ -25,10 +25,10 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.collections.rounds import facts_of_round
 from annotator.storage.judging.topic_counts import topic_counts
-from annotator.storage.pools.finders import feeding_runs, finders
+from annotator.storage.pools.contributors import feeding_runs, finders
 from annotator.storage.pools.pools import pool_item_ids
 from annotator.storage.pools.samples import drawn_sample
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"

@@ -12,7 +12,7 @@ from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import best_first
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
@@ -47,8 +47,8 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.collections.rounds import facts_of_round
 from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import LIVE, kept_grades
-from annotator.storage.qrels.opinions import opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"

@@ -25,7 +25,7 @@ from annotator.storage.people.accounts import (
 )
 from annotator.storage.people.invitations import joined_by_link, withdraw_password_links
 from annotator.storage.people.tokens import revoke_all
-from annotator.storage.site.passing_faults import stored_before_others
+from annotator.storage.site.transient_errors import stored_before_others
 
 USUAL_DAYS = 14
 MOST_DAYS = 90

@@ -24,7 +24,7 @@ from annotator.evaluation.runs.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
 from annotator.storage.collections.collection import find_open_collection, lock_open_collection
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.pools.pool_growth import (
+from annotator.storage.pools.pool_items import (
     NewContribution,
     NewItem,
     insert_contributions,

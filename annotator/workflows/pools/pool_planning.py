@@ -26,9 +26,9 @@ from annotator.evaluation.pooling.pool_curve import (
 from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of
+from annotator.storage.judging.adaptive_choices import chosen_before
 from annotator.storage.judging.judging_effort import Effort, judging_effort
 from annotator.storage.judging.progress import item_progress
-from annotator.storage.judging.selection import chosen_before
 from annotator.storage.pools.pooled_runs import (
     PooledRun,
     PoolRequest,
@@ -40,7 +40,7 @@ from annotator.storage.pools.pooled_runs import (
     topics_to_pool,
 )
 from annotator.storage.pools.pools import check_seed
-from annotator.storage.site.rows import fetch_rows
+from annotator.storage.site.bulk_insert import fetch_rows
 
 Numbers = tuple[int, ...]  # one for each amount
 

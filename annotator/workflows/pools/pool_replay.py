@@ -15,7 +15,7 @@ from annotator.evaluation.pooling.pool_selection import ChosenDocument, TopicSel
 from annotator.storage import Pool, Run, SelectionEvent
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.judging.selection import (
+from annotator.storage.judging.adaptive_choices import (
     choices_made,
     events_of,
     items_of,

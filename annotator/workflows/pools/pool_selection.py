@@ -35,7 +35,7 @@ from annotator.evaluation.pooling.pool_selection import (
 from annotator.storage import ACCEPTED, Collection, CollectionState, JudgingMode, Pool, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.judging.selection import (
+from annotator.storage.judging.adaptive_choices import (
     Knowledge,
     Made,
     NewChoice,

@@ -23,8 +23,8 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collections.collection import find_collection, topic_ids
+from annotator.storage.judging.adaptive_choices import choices_of_strategy
 from annotator.storage.judging.progress import item_progress
-from annotator.storage.judging.selection import choices_of_strategy
 from annotator.storage.pools.pools import all_pools
 from annotator.storage.tables.runs import RunState
 from annotator.storage.tables.topics import ACCEPTED

@@ -29,8 +29,8 @@ from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.samples import sampled_pool
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.manifest_facts import public_parameters
-from annotator.storage.qrels.opinions import opinions
 
 FIVE_COLUMNS = ("topic", "iteration", "docno", "stratum", "grade")
 FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")

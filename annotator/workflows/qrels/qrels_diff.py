@@ -14,7 +14,7 @@ from annotator.evaluation.leaderboard.qrels_difference import (
     run_differences,
     topic_differences,
 )
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
@@ -26,8 +26,8 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import grades_of_version
-from annotator.storage.qrels.opinions import opinions
 from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.storage.runs.ranked_lists import ListsOfRun, lists_of_runs
 

@@ -17,7 +17,7 @@ from annotator.evaluation.qrels.qrels_format import format_qrels
 from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.qrels.qrels_versions import kept_version, versions_with
-from annotator.storage.site.rows import insert_rows
+from annotator.storage.site.bulk_insert import insert_rows
 
 GRADES = cast("Table", QrelsGrade.__table__)
 COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")

@@ -12,7 +12,7 @@ from annotator.evaluation.qrels.topic_flags import JudgedTopic, flag_topics
 from annotator.evaluation.qrels.topic_flags import TopicFlag as TopicFlag
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.topic_counts import topic_counts
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.qrels.current_grades import opinions
 
 
 def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | None = None) -> list[TopicFlag]:

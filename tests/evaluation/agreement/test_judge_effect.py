@@ -14,7 +14,7 @@ from annotator.evaluation.agreement.judge_effect import (
     judges_in_common,
 )
 from annotator.evaluation.agreement.judge_mixtures import MOST_ORDERS, mix_judges, steps_of_mixing
-from annotator.evaluation.leaderboard.regraded_runs import RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.names import parse_measure
 
 # Precision at 1 over two topics: a run's value is half of how many of its two first documents are relevant.

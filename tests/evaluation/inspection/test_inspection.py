@@ -14,7 +14,7 @@ from annotator.evaluation.inspection.two_runs import MovedDocument, moved_docume
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.interpolated import LEVELS, interpolated_precision
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.setting import Setting

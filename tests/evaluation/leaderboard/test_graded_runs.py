@@ -9,11 +9,11 @@ from annotator.evaluation.leaderboard.graded_runs import (
     settled_pairs,
     state_of,
 )
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, Scoring
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, Scoring
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.qrels.settling import Rules
 from annotator.evaluation.runs.rankings import encode_documents
-from annotator.storage.qrels.opinions import OpinionRow
+from annotator.storage.qrels.current_grades import OpinionRow
 
 # Topic 7 is the second by its number; run one → 7: 30 31, 8: 40; run two → 7: 31.
 NUMBERS = {7: "B", 8: "A"}

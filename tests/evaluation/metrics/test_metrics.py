@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from measuring import batch, value
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.means import geometric_means, mean_over_topics, means, totals
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
 from annotator.evaluation.metrics.names import parse_measure

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics import graded
 from annotator.evaluation.metrics.gains import EXPONENTIAL, LINEAR, Gain
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Setting, Values

@@ -13,7 +13,7 @@ from annotator.evaluation.metrics.interpolated import (
     mean_eleven_points,
     precision_recall_points,
 )
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat
 

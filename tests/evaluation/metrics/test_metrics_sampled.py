@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.metrics import graded, incomplete, ranked, sampled
 from annotator.evaluation.metrics.gains import EXPONENTIAL, LINEAR, Gain
-from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.setting import Setting, Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from measuring import batch, value
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measure
 

@@ -12,7 +12,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics import ranked
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import EXPONENTIAL, LINEAR, Gain
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Setting

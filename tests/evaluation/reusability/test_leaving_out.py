@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.leaderboard.contributions import NOBODY, SEVERAL, Contributions, who_found_what
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs

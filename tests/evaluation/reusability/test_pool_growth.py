@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
 from annotator.evaluation.reusability import depth_growth as growing

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.metrics.figures import Figure
-from annotator.evaluation.metrics.joining import judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_rankings
 from annotator.evaluation.reusability.rbp_intervals import rbp_intervals
 
 

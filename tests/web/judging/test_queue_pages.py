@@ -11,7 +11,7 @@ from annotator.storage import Database
 from annotator.web.documents import near_duplicates
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
-from annotator.workflows.judging import assigning, test_questions
+from annotator.workflows.judging import gold_questions, topic_owners
 
 TEN = "one two three four five six seven eight nine ten"
 TWINS = f"a\tA\t{TEN}\nb\tA\t{TEN} eleven\nc\tSame\tRain.\nd\tSame\tRain.\n"
@@ -20,13 +20,13 @@ SETTINGS = {"judging_mode": "owned", "overlap_share": "20", "reshow_share": "5",
 
 def owners(database: Database) -> dict[str, str | None]:
     with database.reading() as session:
-        return {topic.number: topic.owner for topic in assigning.show_assigning(session, SLUG).topics}
+        return {topic.number: topic.owner for topic in topic_owners.show_assigning(session, SLUG).topics}
 
 
 def one_test_question(database: Database) -> None:
     with database.transaction() as session:
-        question = test_questions.one_question(session, SLUG, "1", "a", 2)
-        test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+        question = gold_questions.one_question(session, SLUG, "1", "a", 2)
+        gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
 
 
 def test_the_settings_of_the_queue_are_changed_on_their_page(visit: Visit, news: str, database: Database) -> None:

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from annotator.storage import Database, Role, Topic, TopicState
 from annotator.web.leaderboard import run as run_page
 from annotator.web.people import senders
-from annotator.web.site import later
+from annotator.web.site import background as later
 from annotator.workflows.collections import collection
 from annotator.workflows.people import members
 from annotator.workflows.runs import runs, submissions

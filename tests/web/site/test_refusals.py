@@ -12,7 +12,7 @@ from annotator.errors import Sentence
 from annotator.storage import Role
 from annotator.web.serving.static_files import HASH_DIGITS
 from annotator.web.site import language
-from annotator.web.site.sentences import say
+from annotator.web.site.translate import say
 
 RUNS = f"/collections/{SLUG}/runs"
 
@@ -165,7 +165,7 @@ def test_a_language_that_was_chosen_stays_and_leads_back(visit: Visit) -> None:
 
 def test_a_sentence_is_said_with_its_values_whatever_they_hold(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     catalogue = {"%(name)s has the role %(role)s.": "%(role)s: %(name)s"}
-    monkeypatch.setattr("annotator.web.site.sentences.gettext", lambda text: catalogue.get(text, text))
+    monkeypatch.setattr("annotator.web.site.translate.gettext", lambda text: catalogue.get(text, text))
     with app.test_request_context():
         assert say(Sentence("%(name)s has the role %(role)s.", {"name": "50%s", "role": Role.JUDGE})) == "judge: 50%s"
         assert say(Sentence("100 %% of %(part)s", {"part": Sentence("all")})) == "100 % of all"

@@ -6,7 +6,7 @@ from io import BytesIO
 import pytest
 
 from annotator.settings import MEBIBYTE
-from annotator.web.site import later
+from annotator.web.site import background
 from annotator.web.site.jobs import KINDS
 from annotator.web.site.short_jobs import CHECKS, SHORT_UP_TO, is_short, marks
 
@@ -20,7 +20,7 @@ def test_a_job_is_short_up_to_the_size_of_its_kind(kind: str) -> None:
 
 
 def test_pages_click_logs_and_kinds_that_nobody_knows_are_never_short() -> None:
-    never = {*later.LONG_PAGES, "click_logs.add", "of a later version"}
+    never = {*background.LONG_PAGES, "click_logs.add", "of a later version"}
     assert never >= {"report.file", "quality.show"}
     assert [kind for kind in never if is_short(kind, 0)] == []
 

@@ -34,11 +34,11 @@ from annotator.storage import (
 )
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judge_queue import due_again
+from annotator.storage.judging.eligibility import due_again
 from annotator.storage.judging.judging import Decision, lend
 from annotator.storage.judging.progress import item_progress
-from annotator.storage.pools.needs import settle_needs
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.pools.judgements_wanted import settle_needs
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.tables.judging import LEASE
 from annotator.workflows.agreement import agreement, machine_judges
 from annotator.workflows.agreement.adjudication import (
@@ -50,10 +50,10 @@ from annotator.workflows.agreement.adjudication import (
 )
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents, search_adding
-from annotator.workflows.judging import judged, judging, judging_counts, put_off, recording
-from annotator.workflows.judging.assigning import show_assigning
+from annotator.workflows.judging import deferred, judge_history, judging, judging_counts, recording
+from annotator.workflows.judging.gold_answers import show_answers
 from annotator.workflows.judging.recording import Act
-from annotator.workflows.judging.test_answers import show_answers
+from annotator.workflows.judging.topic_owners import show_assigning
 from annotator.workflows.people import members
 from annotator.workflows.qrels import qrels
 
@@ -248,7 +248,7 @@ def test_an_adjudicator_may_change_their_mind_and_the_last_word_decides(session:
     decide(session, ada, docno, 1)
     decide(session, ada, docno, 2)
     assert settled(session, "adjudicated-else-median") == {docno: 2}
-    [row] = judged.list_judged(session, SLUG, ada, judged.Wanted()).rows
+    [row] = judge_history.list_judged(session, SLUG, ada, judge_history.Wanted()).rows
     assert row.decides
     assert [word.decision.grade for word in row.earlier] == [1]
 
@@ -382,7 +382,7 @@ def test_later_puts_a_dispute_off_and_it_comes_back_last(session: Session) -> No
     act = Act("later", held(session, ada, docnos[0]), None)
     recording.record_acts(session, SLUG, ada, [act], received_at=NOW, queue=ADJUDICATION)
     assert drawn(session, ada) == docnos[1:]
-    [row] = put_off.put_off_by(session, SLUG, ada)
+    [row] = deferred.put_off_by(session, SLUG, ada)
     assert (row.docno, row.held, row.decides) == (docnos[0], True, True)
     [own] = topics_to_adjudicate(session, SLUG, ada)
     assert own == TopicToAdjudicate("1", "topic 1", 2, 2, 0, 1, dropped=False)

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotFoundError
 from annotator.evaluation.agreement import Level, Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
-from annotator.storage.agreement.agreement_labels import MOST_KEPT
+from annotator.storage.agreement.grade_columns import MOST_KEPT
 from annotator.storage.judging.judging import Decision
 from annotator.workflows.agreement import agreement, agreement_documents
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, GradesMemory, Weighting

@@ -12,8 +12,8 @@ from annotator.evaluation.agreement import Undefined
 from annotator.files import InputFile
 from annotator.storage import Collection, PoolItem, Topic, User, UserKind
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.selection import judgements_of
-from annotator.storage.qrels.opinions import opinions
+from annotator.storage.judging.adaptive_choices import judgements_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.agreement.machine_judges import MachineFacts, machine_reports, mark_machine, mark_person
 from annotator.workflows.judging import judgement_import, judging

@@ -12,7 +12,7 @@ from annotator.storage import Assignment, AssignmentState, Collection, JudgingMo
 from annotator.workflows.collections import collection, queue_settings
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, QueueCost, change_queue, queue_cost, read_mode
-from annotator.workflows.judging import assigning, test_questions
+from annotator.workflows.judging import gold_questions, topic_owners
 from annotator.workflows.judging.judging import next_task
 from annotator.workflows.qrels import qrels
 
@@ -147,7 +147,7 @@ def test_what_judges_hold_goes_back_when_topics_become_owned(session: Session) -
     jo, kim = member(session, "jo"), member(session, "kim")
     assert next_task(session, SLUG, "1", jo, now=NOW) is not None
     assert next_task(session, SLUG, "2", kim, now=NOW) is not None
-    assigning.assign_topics(session, SLUG, {"1": "kim", "2": "kim"})
+    topic_owners.assign_topics(session, SLUG, {"1": "kim", "2": "kim"})
     assert held(session) == [jo] * 4 + [kim] * 2  # owners count nothing while the collection is shared
     change_queue(session, SLUG, OWNED)
     assert held(session) == [kim] * 2
@@ -155,16 +155,16 @@ def test_what_judges_hold_goes_back_when_topics_become_owned(session: Session) -
 
 def test_a_known_grade_cannot_leave_the_scale(session: Session) -> None:
     pooled_news(session)
-    question = test_questions.one_question(session, SLUG, "1", "a", 2)
-    test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    question = gold_questions.one_question(session, SLUG, "1", "a", 2)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
     with pytest.raises(ConflictError, match="already given and cannot leave the scale: 2"):
         change_collection(session, SLUG, CollectionChange(scale=collection.read_scale("0=No,1=Yes")))
 
 
 def test_the_manifest_says_how_the_work_was_shared_out(session: Session) -> None:
     twenty(session)
-    question = test_questions.one_question(session, SLUG, "1", "d07", 2)
-    test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    question = gold_questions.one_question(session, SLUG, "1", "d07", 2)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
     change_queue(session, SLUG, QueueChange(overlap_share=50, reshow_share=5, common_items=1))
     labels(session, "jo", "1 0 d00 1\n")
     manifest = json.loads(qrels.export_qrels(session, SLUG, made_at=NOW).manifest)
@@ -187,8 +187,8 @@ def test_the_manifest_says_how_the_work_was_shared_out(session: Session) -> None
 def test_a_test_question_is_drawn_as_one(session: Session) -> None:
     pooled_news(session)
     jo = member(session, "jo")
-    question = test_questions.one_question(session, SLUG, "1", "a", 2)
-    test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    question = gold_questions.one_question(session, SLUG, "1", "a", 2)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
     assert next_task(session, SLUG, "1", jo, now=NOW) is not None
     purposes = session.scalars(select(Assignment.purpose).order_by(Assignment.purpose)).all()
     assert purposes == [Purpose.FIRST] * 3 + [Purpose.TEST]

@@ -19,7 +19,7 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds
 from annotator.workflows.documents import changed_documents, documents
-from annotator.workflows.judging import judging, put_off
+from annotator.workflows.judging import deferred, judging
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom, LiveScores
@@ -237,7 +237,7 @@ def test_what_was_put_off_is_judged_by_the_text_it_has_when_it_is_taken_up(sessi
     assert task is not None
     record_acts(session, SLUG, judge, [Act("later", task.assignment_id, None)], received_at=NOW)
     rewrite(session, task.docno, at=NOW + timedelta(minutes=1))
-    taken_up = put_off.take_up(session, SLUG, task.assignment_id, judge, now=NOW + timedelta(minutes=2))
+    taken_up = deferred.take_up(session, SLUG, task.assignment_id, judge, now=NOW + timedelta(minutes=2))
     act = Act("grade", taken_up, Decision(1))
     record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(minutes=3))
     assert listed(session) == []

@@ -12,14 +12,14 @@ from annotator.errors import ConflictError
 from annotator.storage import Assignment, AssignmentState, Collection, Database, JudgingMode, PoolItem, Role, Topic
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.judging import Decision, give_back
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
-from annotator.workflows.judging import put_off
+from annotator.workflows.judging import deferred
 from annotator.workflows.judging.judging import next_task
 from annotator.workflows.judging.recording import Act, record_acts
-from annotator.workflows.people import forgetting, members
+from annotator.workflows.people import erasure, members
 from annotator.workflows.pools import pool_selection
 from annotator.workflows.pools.pool_selection import ChosenDocuments, Memory
 from annotator.workflows.qrels import qrels, qrels_versions
@@ -94,7 +94,7 @@ def test_what_was_put_off_is_not_taken_up_while_its_topic_becomes_anothers(postg
         one_after_the_other(
             postgres_database,
             lambda session: change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED)),
-            lambda session: put_off.take_up(session, SLUG, assignment, jo, now=NOW),
+            lambda session: deferred.take_up(session, SLUG, assignment, jo, now=NOW),
         )
 
 
@@ -109,7 +109,7 @@ def removed(session: Session) -> None:
 
 
 def forgotten(session: Session) -> None:
-    forgetting.forget_user(session, "jo")
+    erasure.forget_user(session, "jo")
 
 
 @pytest.mark.parametrize("sent_away", [removed, forgotten])
@@ -135,7 +135,7 @@ def test_who_was_removed_takes_nothing_up_again(database: Database) -> None:
         put_off_by_jo = puts_off(session, jo)
         members.remove_member(session, SLUG, "jo", Role.JUDGE)
         with pytest.raises(ConflictError, match="not waiting for you any more"):
-            put_off.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
+            deferred.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
 
 
 def same_texts(session: Session) -> tuple[Topic, int]:
@@ -174,7 +174,7 @@ def test_qrels_that_name_somebody_who_was_forgotten_since_are_not_kept(database:
     with database.reading() as session:
         made = qrels.export_qrels(session, SLUG, made_at=NOW)
     with database.transaction() as session:
-        forgetting.forget_user(session, "jo")
+        erasure.forget_user(session, "jo")
     with database.transaction() as session, pytest.raises(ConflictError, match="export them again"):
         qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
 
@@ -190,7 +190,7 @@ def test_who_is_forgotten_while_qrels_are_kept_has_no_name_in_them(postgres_data
         lambda session: qrels_versions.keep_qrels(
             session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW
         ),
-        lambda session: forgetting.forget_user(session, "jo"),
+        lambda session: erasure.forget_user(session, "jo"),
     )
     with postgres_database.reading() as session:
         [kept] = qrels_versions.list_versions(session, SLUG)

@@ -23,9 +23,9 @@ from annotator.storage import (
 from annotator.storage.collections.collection import refuse_closed_judging
 from annotator.storage.judging.judging import give_back, lend
 from annotator.workflows.judging import (
+    gold_questions,
     judge_desk,
     questions,
-    test_questions,
     training,
     training_attempts,
 )
@@ -46,7 +46,7 @@ def test_organiser_and_judge_do_not_wait_for_each_other_over_test_questions(post
         lend(session, [item], jo, NOW)
         # Two of the topic turn out to be identical, so that whoever settles it locks it against those who judge.
         documents["a"].text_hash = documents["b"].text_hash
-        checked = test_questions.one_question(session, SLUG, "1", "c", 2)
+        checked = gold_questions.one_question(session, SLUG, "1", "c", 2)
     errors: list[BaseException] = []
 
     def organise(change: Callable[[Session], object]) -> None:
@@ -57,7 +57,7 @@ def test_organiser_and_judge_do_not_wait_for_each_other_over_test_questions(post
             errors.append(error)
 
     def add(session: Session) -> object:
-        return test_questions.store_questions(session, SLUG, checked, added_by_id=None, added_at=NOW)
+        return gold_questions.store_questions(session, SLUG, checked, added_by_id=None, added_at=NOW)
 
     organiser = threading.Thread(target=organise, args=(add,))
     with postgres_database.transaction() as session:

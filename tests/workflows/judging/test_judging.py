@@ -28,7 +28,6 @@ from annotator.workflows.collections import collection, guidelines
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import judging, recording
-from annotator.workflows.judging.assigning import assign_topics
 from annotator.workflows.judging.judging import (
     DRAWN_AT_ONCE,
     LEASE,
@@ -37,6 +36,7 @@ from annotator.workflows.judging.judging import (
     TopicWork,
 )
 from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.topic_owners import assign_topics
 from annotator.workflows.topics import topic_editing
 
 

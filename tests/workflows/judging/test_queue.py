@@ -18,7 +18,7 @@ from undone import undone
 
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.agreement.queue_counts import done_items
-from annotator.storage.judging.judge_queue import (
+from annotator.storage.judging.eligibility import (
     FORGOTTEN_AFTER,
     due_again,
     free_items,
@@ -28,7 +28,7 @@ from annotator.storage.judging.judge_queue import (
     waiting_items,
 )
 from annotator.storage.judging.judging import lend
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.judgements_wanted import settle_needs
 
 NAMES = ("jo", "kim", "lee")
 

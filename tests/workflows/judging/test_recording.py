@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Assignment, CannotJudge, Evidence, Judgement, PoolItem
+from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
-from annotator.storage.judging.saying import Passage
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.recording import (

@@ -15,8 +15,8 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judge_desk import may_judge
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import (
+    gold_questions,
     judgement_export,
-    test_questions,
     training,
     training_attempts,
 )
@@ -180,8 +180,8 @@ def test_every_problem_of_a_file_is_told_with_its_line_and_nothing_is_stored(ses
 
 def test_a_document_that_is_a_test_question_is_refused_and_so_is_one_with_its_text(session: Session) -> None:
     pooled_news(session)
-    question = test_questions.one_question(session, SLUG, "1", "a", 2)
-    test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    question = gold_questions.one_question(session, SLUG, "1", "a", 2)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
     for document in session.scalars(select(Document).where(Document.docno.in_(["a", "b"]))).all():
         document.text_hash = "the same"
     session.flush()

@@ -20,7 +20,7 @@ from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role,
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judging import Decision
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
@@ -32,7 +32,7 @@ from annotator.workflows.leaderboard.leaderboard import (
     LiveScores,
     build_leaderboard,
 )
-from annotator.workflows.people import forgetting
+from annotator.workflows.people import erasure
 from annotator.workflows.runs import runs
 
 KINDS = (LIVE, GradesFrom(policy="adjudicated-else-majority-first"), GradesFrom(judge="jo"), GradesFrom(compat="9"))
@@ -131,7 +131,7 @@ class Site:
 
     def forget_somebody(self, _: Random) -> None:
         """One of the judges is forgotten."""
-        forgetting.forget_user(self.session, "lee")
+        erasure.forget_user(self.session, "lee")
 
     def look(self, _: Random) -> None:
         """See what is remembered, and the same from nothing."""

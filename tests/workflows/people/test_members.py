@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Database, Role, Run
 from annotator.workflows.judging import judging
-from annotator.workflows.people import accounts, forgetting, members
+from annotator.workflows.people import accounts, erasure, members
 from annotator.workflows.people.members import TeamRow
 
 
@@ -121,7 +121,7 @@ def leaves(name: str) -> Callable[[Session], object]:
 
 
 def is_forgotten(name: str) -> Callable[[Session], object]:
-    return lambda session: forgetting.forget_user(session, name)
+    return lambda session: erasure.forget_user(session, name)
 
 
 @pytest.mark.parametrize(("first", "second"), list(product([leaves, is_forgotten], repeat=2)))

@@ -24,8 +24,8 @@ from annotator.storage import (
     Topic,
     TopicState,
 )
+from annotator.storage.judging.adaptive_choices import items_of_later_versions
 from annotator.storage.judging.judging import Decision
-from annotator.storage.judging.selection import items_of_later_versions
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

@@ -9,8 +9,8 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage import Assignment, Collection, Judgement, Purpose, Topic, User, UserKind
-from annotator.storage.qrels.named_opinions import named_opinions, named_unjudged
-from annotator.storage.qrels.opinions import OpinionRow, opinions, pooled_items, refused_items
+from annotator.storage.qrels.current_grades import OpinionRow, opinions, pooled_items, refused_items
+from annotator.storage.qrels.export_check import named_opinions, named_unjudged
 
 LATER = NOW + timedelta(hours=1)
 

@@ -21,20 +21,20 @@ from annotator.storage import (
     User,
     UserKind,
 )
-from annotator.storage.pools.needs import settle_needs
+from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import training
-from annotator.workflows.judging.judging import next_task
-from annotator.workflows.judging.test_answers import JudgeAnswers, QuestionAnswers, show_answers
-from annotator.workflows.judging.test_questions import (
+from annotator.workflows.judging.gold_answers import JudgeAnswers, QuestionAnswers, show_answers
+from annotator.workflows.judging.gold_questions import (
     StoredQuestions,
     check_questions,
     one_question,
     remove_questions,
     store_questions,
 )
+from annotator.workflows.judging.judging import next_task
 from annotator.workflows.pools import pools
 from annotator.workflows.topics import topic_editing
 

@@ -9,7 +9,7 @@ from annotator.storage.judging.judging import give_back, lend
 from annotator.storage.tables.judging import LEASE
 from annotator.web.site.context import now
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
-from annotator.workflows.judging.assigning import assign_topics
+from annotator.workflows.judging.topic_owners import assign_topics
 
 
 def judge_some(database: Database) -> None:

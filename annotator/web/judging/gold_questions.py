@@ -8,13 +8,13 @@ from wtforms.validators import InputRequired
 
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person, the_place
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
-from annotator.workflows.judging import test_answers, test_questions
-from annotator.workflows.judging.test_questions import StoredQuestions
+from annotator.workflows.judging import gold_answers, gold_questions
+from annotator.workflows.judging.gold_questions import StoredQuestions
 
 blueprint = Blueprint("test_questions", __name__)
 
@@ -70,10 +70,10 @@ def add(slug: str) -> ResponseReturnValue:
     form = QuestionForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            checked = test_questions.one_question(
+            checked = gold_questions.one_question(
                 session, slug, form.topic.data.strip(), form.docno.data.strip(), int(form.grade.data)
             )
-            stored = test_questions.store_questions(session, slug, checked, added_by_id=the_person().id, added_at=now())
+            stored = gold_questions.store_questions(session, slug, checked, added_by_id=the_person().id, added_at=now())
             note(session, "test-questions.add", slug, subject=form.topic.data.strip(), details=vars(stored))
     if form.refused:
         return _page(slug, form, QuestionsForm(formdata=None)), form.status
@@ -89,11 +89,11 @@ def import_file(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             with database().reading() as session:
-                checked = test_questions.check_questions(
+                checked = gold_questions.check_questions(
                     session, slug, input_files([form.file.data])[0], unpacked_limit=settings().unpacked_limit
                 )
             with database().transaction() as session:
-                stored = test_questions.store_questions(
+                stored = gold_questions.store_questions(
                     session, slug, checked, added_by_id=the_person().id, added_at=now()
                 )
                 note(session, "test-questions.import", slug, subject=form.file.data.filename, details=vars(stored))
@@ -110,7 +110,7 @@ def remove(slug: str) -> ResponseReturnValue:
     form = RemovalForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            test_questions.remove_questions(session, slug, [(form.topic.data, form.docno.data)])
+            gold_questions.remove_questions(session, slug, [(form.topic.data, form.docno.data)])
             note(session, "test-questions.remove", slug, subject=form.topic.data)
     if form.refused:
         blank = QuestionForm(formdata=None)
@@ -122,7 +122,7 @@ def remove(slug: str) -> ResponseReturnValue:
 
 def _page(slug: str, form: QuestionForm, file_form: QuestionsForm) -> str:
     with database().reading() as session:
-        answers = test_answers.show_answers(session, slug)
+        answers = gold_answers.show_answers(session, slug)
     return render_template("judging/test_questions.html", answers=answers, form=form, file_form=file_form)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, true
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.agreement.decisions import GRADE, Decided, decided_grades
+from annotator.storage.agreement.adjudicated_grades import GRADE, Decided, decided_grades
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN

@@ -7,8 +7,8 @@ from typing import Any
 from flask import Blueprint, current_app, render_template
 from flask.typing import ResponseReturnValue
 
-from annotator.api.site.document import completed
 from annotator.api.site.door import PREFIX
+from annotator.api.site.openapi_document import completed
 
 blueprint = Blueprint("api_page", __name__)
 

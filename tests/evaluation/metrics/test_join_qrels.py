@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.metrics.joining import judge_matched, judge_rankings
+from annotator.evaluation.metrics.join_qrels import judge_matched, judge_rankings
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.qrels.qrels_table import QrelsTable
 

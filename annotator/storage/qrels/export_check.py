@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, and_, case, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.site.rows import fetch_rows
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import User, UserKind

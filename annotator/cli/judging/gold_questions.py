@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.deeds import note
+from annotator.cli.site.audit_note import note
 from annotator.cli.site.formats import Table, format_option, show_tables
 from annotator.cli.site.input_files import read_file
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.workflows.judging import test_answers, test_questions
-from annotator.workflows.judging.test_questions import StoredQuestions
+from annotator.workflows.judging import gold_answers, gold_questions
+from annotator.workflows.judging.gold_questions import StoredQuestions
 
 number = click.argument("number", metavar="TOPIC")
 document = click.argument("docno")
@@ -30,9 +30,9 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
     given = read_file(file)
     limit = installation.settings.unpacked_limit
     with installation.database.reading() as session:
-        checked = test_questions.check_questions(session, slug, given, unpacked_limit=limit)
+        checked = gold_questions.check_questions(session, slug, given, unpacked_limit=limit)
     with installation.database.transaction() as session:
-        done = test_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
+        done = gold_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
         note(session, "test-questions.import", slug, subject=given.name, details=vars(done))
     _tell(done)
 
@@ -46,8 +46,8 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
 def add(installation: Installation, slug: str, number: str, docno: str, grade: int) -> None:
     """Make a document of a topic a test question whose right grade is GRADE; it joins the pool when it is outside."""
     with installation.database.transaction() as session:
-        checked = test_questions.one_question(session, slug, number, docno, grade)
-        done = test_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
+        checked = gold_questions.one_question(session, slug, number, docno, grade)
+        done = gold_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
         note(session, "test-questions.add", slug, subject=number, details=vars(done))
     _tell(done)
 
@@ -60,7 +60,7 @@ def add(installation: Installation, slug: str, number: str, docno: str, grade: i
 def remove(installation: Installation, slug: str, number: str, docno: str) -> None:
     """Let a document be like others again; it stays in the pool, with its judgements."""
     with installation.database.transaction() as session:
-        test_questions.remove_questions(session, slug, [(number, docno)])
+        gold_questions.remove_questions(session, slug, [(number, docno)])
         note(session, "test-questions.remove", slug, subject=number)
     click.echo(f"Document {docno} is no test question of topic {number} any more.", err=True)
 
@@ -72,7 +72,7 @@ def remove(installation: Installation, slug: str, number: str, docno: str) -> No
 def show(installation: Installation, slug: str, format_: str) -> None:
     """List the test questions with how the grades fell, and below them how each judge answered."""
     with installation.database.reading() as session:
-        answers = test_answers.show_answers(session, slug)
+        answers = gold_answers.show_answers(session, slug)
     show_tables(
         format_,
         Table(

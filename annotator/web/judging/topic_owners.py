@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database
-from annotator.web.site.deeds import note
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
-from annotator.workflows.judging import assigning
-from annotator.workflows.judging.assigning import AssigningPlan
+from annotator.workflows.judging import topic_owners
+from annotator.workflows.judging.topic_owners import AssigningPlan
 
 blueprint = Blueprint("assigning", __name__)
 
@@ -34,7 +34,7 @@ def preview(slug: str) -> ResponseReturnValue:
     """What dealing topics out evenly would change: `?judge=jo&judge=kim&all=1`."""
     try:
         with database().reading() as session:
-            plan = assigning.plan_balance(
+            plan = topic_owners.plan_balance(
                 session, slug, request.args.getlist("judge"), anew=request.args.get("all") == "1"
             )
     except AnnotatorError as refusal:
@@ -52,8 +52,8 @@ def assign(slug: str) -> ResponseReturnValue:
         return _page(slug, refusal=refusal), status_of(refusal)
     try:
         with database().transaction() as session:
-            done = assigning.assign_topics(session, slug, owners)
-            for judge, numbers in assigning.by_owner(owners).items():
+            done = topic_owners.assign_topics(session, slug, owners)
+            for judge, numbers in topic_owners.by_owner(owners).items():
                 note(session, "topics.assign", slug, subject=judge or "", details={"topics": numbers})
     except AnnotatorError as refusal:
         return _page(slug, refusal=refusal), status_of(refusal)
@@ -79,7 +79,7 @@ def _owners() -> Mapping[str, str | None]:
 
 def _page(slug: str, plan: AssigningPlan | None = None, refusal: AnnotatorError | None = None) -> str:
     with database().reading() as session:
-        present = assigning.show_assigning(session, slug)
+        present = topic_owners.show_assigning(session, slug)
     return render_template(
         "judging/assigning.html",
         present=present,

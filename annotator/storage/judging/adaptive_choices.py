@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, and_, exists, func, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.judge_queue import free_items
-from annotator.storage.pools.pool_growth import (
+from annotator.storage.judging.eligibility import free_items
+from annotator.storage.pools.pool_items import (
     NewContribution,
     NewItem,
     insert_contributions,

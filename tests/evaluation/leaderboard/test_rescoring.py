@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.leaderboard.regraded_runs import NOT_GRADED, RegradedRuns, Scoring, values_to_rank
+from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring, values_to_rank
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 

@@ -22,8 +22,8 @@ from annotator.storage import (
 )
 from annotator.storage.collections.collection import find_collection, refuse_closed_judging
 from annotator.storage.judging.drawing import may_still_draw, note_text_shown
+from annotator.storage.judging.eligibility import free_items, take_free
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judge_queue import free_items, take_free
 from annotator.storage.judging.judging import lend
 from annotator.storage.tables.judging import BESIDES
 

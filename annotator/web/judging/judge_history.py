@@ -6,10 +6,10 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, now, the_person
-from annotator.workflows.judging import judged
-from annotator.workflows.judging.judged import CANNOT, Wanted
-from annotator.workflows.judging.put_off import put_off_by
-from annotator.workflows.judging.put_off import take_up as take_up_again
+from annotator.workflows.judging import judge_history
+from annotator.workflows.judging.deferred import put_off_by
+from annotator.workflows.judging.deferred import take_up as take_up_again
+from annotator.workflows.judging.judge_history import CANNOT, Wanted
 
 blueprint = Blueprint("judged", __name__)
 
@@ -23,7 +23,7 @@ def show(slug: str) -> ResponseReturnValue:
     """What this judge has judged, newest first: all, or by `?q=`, `?grade=` (or “cannot”), `?topic=`; `?page=`."""
     wanted = _wanted()
     with database().reading() as session:
-        found = judged.list_judged(session, slug, the_person().id, wanted)
+        found = judge_history.list_judged(session, slug, the_person().id, wanted)
     return render_template("judging/judged.html", found=found, wanted=wanted)
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.judging import DECIDING
-from annotator.storage.site.rows import fetch_rows
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import MACHINES, User, UserKind
 from annotator.storage.tables.pools import Pool, PoolItem

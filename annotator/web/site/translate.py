@@ -2,8 +2,8 @@
 
 from annotator.errors import Sentence
 from annotator.storage import Role
+from annotator.web.site.labels import ROLES
 from annotator.web.site.language import gettext
-from annotator.web.site.words import ROLES
 
 
 def say(sentence: Sentence) -> str:

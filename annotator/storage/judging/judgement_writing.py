@@ -10,8 +10,8 @@ from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.collection import find_collection, refuse_closed_judging
-from annotator.storage.judging.judging import IS_PERSON, Decision
-from annotator.storage.judging.saying_statements import (
+from annotator.storage.judging.adaptive_choices import hold_back_choices
+from annotator.storage.judging.judgement_statements import (
     A_GRADE,
     A_VERSION,
     FINISH,
@@ -33,7 +33,7 @@ from annotator.storage.judging.saying_statements import (
     RULES_AND_ONE_KNOWN,
     TAKE,
 )
-from annotator.storage.judging.selection import hold_back_choices
+from annotator.storage.judging.judging import IS_PERSON, Decision
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.collections import CollectionState
 from annotator.storage.tables.judging import BESIDES, AssignmentState, Purpose

@@ -12,8 +12,9 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.documents import search_adding
-from annotator.workflows.judging import test_questions
-from annotator.workflows.judging.assigning import (
+from annotator.workflows.judging import gold_questions
+from annotator.workflows.judging.judging import next_task
+from annotator.workflows.judging.topic_owners import (
     AssignedTopic,
     JudgeWork,
     Reassigned,
@@ -22,7 +23,6 @@ from annotator.workflows.judging.assigning import (
     plan_by_hand,
     show_assigning,
 )
-from annotator.workflows.judging.judging import next_task
 from annotator.workflows.people import members
 from annotator.workflows.topics import topic_editing
 
@@ -69,8 +69,8 @@ def test_topics_stand_in_their_order_with_what_is_judged_and_remains(session: Se
 def test_what_is_for_everyone_remains_until_the_owner_has_judged_it(session: Session) -> None:
     pooled_news(session)
     member(session, "jo")
-    question = test_questions.one_question(session, SLUG, "2", "a", 1)
-    test_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
+    question = gold_questions.one_question(session, SLUG, "2", "a", 1)
+    gold_questions.store_questions(session, SLUG, question, added_by_id=None, added_at=NOW)
     assign_topics(session, SLUG, {"2": "jo"})
     labels(session, "kim", "2 0 a 1\n2 0 e 1\n")
     assert show_assigning(session, SLUG).topics[1].remaining == 1

@@ -8,8 +8,8 @@ from wtforms.validators import EqualTo, InputRequired
 from annotator.errors import NotFoundError
 from annotator.passwords import hash_password
 from annotator.web.site.access import INVITED, enter, signed_in_page
+from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.deeds import note
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.people import invitations

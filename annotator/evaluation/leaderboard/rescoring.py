@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.metrics.joining import judge_matched
+from annotator.evaluation.metrics.join_qrels import judge_matched
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_table import QrelsTable

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.rows import fetch_rows
+from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.pools import Contribution, PoolItem
 from annotator.storage.tables.runs import IN_FORCE, Run

@@ -23,7 +23,7 @@ from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants,
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
-from annotator.evaluation.leaderboard.regraded_runs import Scoring
+from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure
@@ -35,8 +35,8 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.pools.pools import pool_item_ids
 from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import LIVE
-from annotator.storage.qrels.opinions import opinions
 from annotator.storage.runs.ranked_lists import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"

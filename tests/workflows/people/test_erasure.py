@@ -31,7 +31,7 @@ from annotator.workflows.collections.archive_export import Archiving, write_arch
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.judging.judging import next_task
 from annotator.workflows.people import accounts
-from annotator.workflows.people.forgetting import forget_user
+from annotator.workflows.people.erasure import forget_user
 from annotator.workflows.people.tokens import Scope, TokenRequest, make_token
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.site.jobs import ask_job
