@@ -3,6 +3,7 @@
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cache
@@ -251,3 +252,109 @@ def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     has_docstring = ast.get_docstring(function) is not None
     docstring = (first.end_lineno or 0) - first.lineno + 1 if has_docstring else 0
     return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+# The same features in each layer, ground first: a feature imports only those before it (and itself).
+FEATURES = (
+    "site",
+    "people",
+    "collections",
+    "topics",
+    "documents",
+    "runs",
+    "pools",
+    "judging",
+    "agreement",
+    "qrels",
+    "leaderboard",
+)
+# `evaluation` is arranged as a library instead.
+LIBRARY = (
+    "formats",
+    "runs",
+    "qrels",
+    "matching",
+    "metrics",
+    "significance",
+    "leaderboard",
+    "inspection",
+    "reusability",
+    "costs",
+    "pooling",
+    "agreement",
+    "search",
+    "archives",
+)
+BY_FEATURE = dict.fromkeys(("storage", "workflows", "web", "api", "cli"), FEATURES) | {"evaluation": LIBRARY}
+# Folders of a layer that are no features, and why.
+BESIDE_FEATURES = {
+    "storage": {"tables"},  # the mapped classes of all features
+    "web": {"serving", "translations"},  # what stands between server and pages; sentences
+    "cli": {"serving", "remote"},  # commands that serve; commands on a site elsewhere
+}
+# Imports of a later feature, each with its reason; at most five.
+LATER_ALLOWED = {
+    # Items that join a pool are marked in the same statement batch as they are inserted.
+    ("storage/pools/pool_items.py", "storage.judging.judgements_wanted"),
+    # A backup counts only once its copy was opened and checked.
+    ("storage/site/backups.py", "storage.collections.checking"),
+}
+# Who imports `clicks`: what puts everything together, and the archive, which checks every section it reads.
+IMPORT_CLICKS = {"app", "api/installing", "cli/root", "web/blueprints", "evaluation/archives/bundle_words"}
+MOST_FILES_IN_A_FOLDER = 28
+
+
+def test_layers_are_arranged_by_feature() -> None:
+    folders = {
+        layer: {path.name for path in (PACKAGE / layer).iterdir() if path.is_dir() and path.name != "__pycache__"}
+        for layer in BY_FEATURE
+    }
+    unknown = {
+        layer: found - set(BY_FEATURE[layer]) - BESIDE_FEATURES.get(layer, set()) for layer, found in folders.items()
+    }
+    assert {layer: names for layer, names in unknown.items() if names} == {}
+
+
+def test_no_feature_imports_a_later_one() -> None:
+    def later(module: str) -> set[str]:
+        layer, feature = module.split("/")[:2]
+        order = BY_FEATURE[layer]
+        names = {name for name in imports(tree(module)) if name.startswith(f"annotator.{layer}.")}
+        imported = {tuple(name.split(".")[1:4]) for name in names}
+        return {
+            dotted
+            for parts in imported
+            if len(parts) == 3 and parts[1] in order and order.index(parts[1]) > order.index(feature)
+            if (module, dotted := ".".join(parts)) not in LATER_ALLOWED
+        }
+
+    in_features = [module for module in MODULES if module.count("/") == 2 and is_of_feature(module)]
+    assert breaking(in_features, later) == {}
+
+
+def is_of_feature(module: str) -> bool:
+    layer, feature = module.split("/")[:2]
+    return feature in BY_FEATURE.get(layer, ())
+
+
+def test_the_tables_import_no_other_storage() -> None:
+    def other(module: str) -> set[str]:
+        names = {name for name in imports(tree(module)) if name.startswith("annotator.storage.")}
+        return {name for name in names if not name.startswith("annotator.storage.tables.")}
+
+    assert breaking([module for module in MODULES if module.startswith("storage/tables/")], other) == {}
+
+
+def test_click_logs_stand_behind_a_wall() -> None:
+    outside = [module for module in MODULES if not module.startswith("clicks/")]
+    taking = {
+        module.removesuffix(".py")
+        for module in outside
+        if any(name.startswith("annotator.clicks.") for name in imports(tree(module)))
+    }
+    assert taking - IMPORT_CLICKS == set()
+
+
+def test_no_folder_is_crowded() -> None:
+    counts = Counter(module.rpartition("/")[0] for module in MODULES if not module.endswith("__init__.py"))
+    assert {folder: count for folder, count in counts.items() if count > MOST_FILES_IN_A_FOLDER} == {}

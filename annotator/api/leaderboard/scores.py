@@ -12,11 +12,11 @@ from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role, ScoresShown
-from annotator.web.leaderboard.live_scores import live_scores
+from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
-from annotator.web.people.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
+from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
 from annotator.workflows.leaderboard.leaderboard import (
     DEFAULT_MEASURES,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.rank_correlation import Similarity, similarity_of
+from annotator.evaluation.significance.rank_correlation import Similarity, places, similarity_of
 
 Grades = NDArray[np.int16]  # one an entry, `NOT_GRADED` where there is none
 
@@ -159,8 +159,3 @@ def neighbours(tags: Sequence[str], values: Values, others: Values) -> Iterator[
 def best_first(tags: Sequence[str], values: Values) -> list[int]:
     """The places of the runs in `tags`, best first, equals by name."""
     return sorted(range(len(tags)), key=lambda place: (-values[place], natural_order(tags[place])))
-
-
-def places(values: Values) -> NDArray[np.intp]:
-    """Of each run, one more than the number of runs that are better."""
-    return 1 + np.searchsorted(np.sort(-values), -values)

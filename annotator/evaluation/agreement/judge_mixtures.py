@@ -8,10 +8,10 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, Swap, best_first, neighbours, places
+from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, Swap, best_first, neighbours
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.rank_correlation import similarities
+from annotator.evaluation.significance.rank_correlation import places, similarities
 
 # Of a topic with many judges, so many orders of them stand for all.
 MOST_ORDERS = 24

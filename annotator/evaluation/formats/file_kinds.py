@@ -6,8 +6,13 @@ from collections.abc import Callable
 from annotator.errors import Problems
 from annotator.evaluation.formats.json_lines import first_line_of, is_json
 from annotator.evaluation.formats.table_lines import data_lines
-from annotator.evaluation.runs.run_lines import COLUMNS as RUN_COLUMNS
-from annotator.evaluation.runs.run_lines import DECIMAL_NUMBER, SCORE
+
+COLUMNS = 6
+
+TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
+
+DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
 
 QRELS_COLUMNS = 4
 SAMPLED_COLUMNS = 5  # a stratum stands before the grade
@@ -72,7 +77,7 @@ def _note_other(name: str, text: bytes, problems: Problems) -> bool:
 
 
 def _is_of_run(words: list[bytes]) -> bool:
-    return len(words) == RUN_COLUMNS and DECIMAL_NUMBER.fullmatch(words[SCORE]) is not None
+    return len(words) == COLUMNS and DECIMAL_NUMBER.fullmatch(words[SCORE]) is not None
 
 
 def _is_of_qrels(words: list[bytes]) -> bool:

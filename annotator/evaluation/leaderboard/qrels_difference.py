@@ -7,11 +7,10 @@ from enum import StrEnum
 
 import numpy as np
 
-from annotator.evaluation.agreement.judge_effect import places
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.rescoring import values_to_rank
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.significance.rank_correlation import kendall_tau_b
+from annotator.evaluation.significance.rank_correlation import kendall_tau_b, places
 
 # (topic number, docno) → grade.
 Grades = Mapping[tuple[str, str], int]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotator.evaluation.formats.docno_hashes import has_equals, hashes_of
+from annotator.evaluation.formats.file_kinds import COLUMNS, DOCNO, SCORE, TAG, TOPIC
 from annotator.evaluation.formats.table_tokens import (
     UnusualError,
     Words,
@@ -14,10 +15,9 @@ from annotator.evaluation.formats.table_tokens import (
     tokens_of,
     words_of,
 )
-from annotator.evaluation.matching.index import Positions, QrelsIndex
+from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.parts import MatchedPart, MatchedRows
-from annotator.evaluation.runs.ranks import ranks_of
-from annotator.evaluation.runs.run_lines import COLUMNS, DOCNO, SCORE, TAG, TOPIC
+from annotator.evaluation.runs.ranks import Positions, ranks_of
 from annotator.evaluation.runs.run_scores import Scores, in_single_precision, scores_of
 
 LIST_FACTOR = np.uint64(0xBF58476D1CE4E5B9)  # odd, its bits spread: a multiplier of splitmix64

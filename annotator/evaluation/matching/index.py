@@ -6,11 +6,10 @@ from numpy.typing import NDArray
 from annotator.evaluation.formats.docno_hashes import Hashes, hashes_of, words_of_docnos
 from annotator.evaluation.formats.table_tokens import Words
 from annotator.evaluation.qrels.qrels_table import QrelsTable
+from annotator.evaluation.runs.ranks import Positions
 
 HALF_BITS = np.uint64(32)
 SLOTS_AN_ENTRY = 4
-
-Positions = NDArray[np.intp]
 
 
 class QrelsIndex:

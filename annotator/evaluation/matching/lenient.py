@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotator.errors import Problems, Sentence
-from annotator.evaluation.formats.file_kinds import note_no_run
+from annotator.evaluation.formats.file_kinds import COLUMNS, DECIMAL_NUMBER, note_no_run
 from annotator.evaluation.formats.table_lines import check_words, data_lines, shown
 from annotator.evaluation.qrels.qrels_format import GradeReader, parse_sampled_qrels, whole_grade
 from annotator.evaluation.qrels.qrels_table import (
@@ -21,7 +21,7 @@ from annotator.evaluation.qrels.qrels_table import (
 from annotator.evaluation.runs.lenient_numbers import leading_float, leading_whole
 from annotator.evaluation.runs.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.runs.run_format import parse_run
-from annotator.evaluation.runs.run_lines import COLUMNS, DECIMAL_NUMBER, note_columns, note_duplicate
+from annotator.evaluation.runs.run_lines import note_columns, note_duplicate
 
 
 @dataclass(frozen=True)

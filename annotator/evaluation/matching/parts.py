@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.matching.index import Positions, QrelsIndex
+from annotator.evaluation.matching.index import QrelsIndex
 from annotator.evaluation.matching.matched_runs import MatchedRun
+from annotator.evaluation.runs.ranks import Positions
 
 RANK_BITS = 32
 

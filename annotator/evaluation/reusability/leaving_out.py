@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.judge_effect import places
 from annotator.evaluation.leaderboard.collection_figures import Missing, share_of, tau_figure
 from annotator.evaluation.leaderboard.contributions import Contributions, Grades
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
@@ -15,7 +14,7 @@ from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.reusability.thinned_grades import steps, thinned_means
-from annotator.evaluation.significance.rank_correlation import similarities
+from annotator.evaluation.significance.rank_correlation import places, similarities
 
 NEGLIGIBLE, CAUTION = 0.01, 0.06  # mean change of a run's value, as a share of the value
 

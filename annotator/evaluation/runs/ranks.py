@@ -4,8 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.formats.table_tokens import Words
-from annotator.evaluation.matching.index import Positions
 from annotator.evaluation.runs.run_scores import Scores
+
+Positions = NDArray[np.intp]
+
 
 KEY_BITS = 64
 DISTINCT_BITS = 48

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.formats.docno_hashes import has_equals, hashes_of, words_of_docnos
+from annotator.evaluation.formats.file_kinds import COLUMNS, DOCNO, SCORE, TAG, TOPIC
 from annotator.evaluation.formats.table_stream import chunks_of
 from annotator.evaluation.formats.table_tokens import (
     Offsets,
@@ -21,7 +22,6 @@ from annotator.evaluation.formats.table_tokens import (
 )
 from annotator.evaluation.runs.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.runs.rankings import trec_order
-from annotator.evaluation.runs.run_lines import COLUMNS, DOCNO, SCORE, TAG, TOPIC
 from annotator.evaluation.runs.run_scores import scores_of
 
 KEPT_BYTES = 24 << 20

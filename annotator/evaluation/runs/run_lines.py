@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from annotator.errors import Problems, Sentence
+from annotator.evaluation.formats.file_kinds import COLUMNS, DECIMAL_NUMBER
 from annotator.evaluation.formats.headings import RUN_COLUMNS, lines_below_heading
 from annotator.evaluation.formats.table_lines import check_words, counted_columns, shown
 from annotator.evaluation.runs.parsed_runs import Origin, ParsedList, ParsedRun
 from annotator.evaluation.runs.run_scores import NO_NUMBER
 
-COLUMNS = 6
-TOPIC, DOCNO, RANK, SCORE, TAG = 0, 2, 3, 4, 5  # which column each is, from 0
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
 WHOLE_NUMBER = re.compile(rb"[0-9]{1,8}")  # as `whole_numbers_of` reads ranks
-DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 # What is told of a topic that is none of those given.
 UNKNOWN_TOPIC = Sentence("The collection has no topic %(topic)s.")

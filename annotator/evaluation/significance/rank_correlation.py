@@ -153,3 +153,8 @@ def _quotient(dividend: NDArray[np.number], divisor: NDArray[np.number]) -> Valu
     """Divide; NaN where there is nothing to divide by."""
     quotients: Values = np.divide(dividend, divisor, out=np.full(len(divisor), np.nan), where=divisor > 0)
     return quotients
+
+
+def places(values: Values) -> NDArray[np.intp]:
+    """Of each run, one more than the number of runs that are better."""
+    return 1 + np.searchsorted(np.sort(-values), -values)

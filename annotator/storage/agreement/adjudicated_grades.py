@@ -6,9 +6,9 @@ from typing import NamedTuple, cast
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import CURRENT, DECIDES, OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import Assignment, Judgement
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic

@@ -13,10 +13,10 @@ from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exis
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.agreement.adjudicated_grades import GRADE, Decided, decided_grades
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.judging import lend
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.tables.people import User

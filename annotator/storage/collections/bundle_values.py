@@ -12,6 +12,7 @@ from typing import Any, cast
 from sqlalchemy import JSON, Column, Date, LargeBinary, Table
 
 from annotator.errors import InvalidValueError
+from annotator.storage.site.batches import Row
 from annotator.storage.tables.collections import CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
@@ -19,8 +20,6 @@ from annotator.storage.tables.people import Role, UserKind
 from annotator.storage.tables.pools import Showing
 from annotator.storage.tables.runs import RunType
 from annotator.storage.tables.topics import TopicState
-
-Row = dict[str, Any]
 
 # The widest column of whole numbers; of a narrower one PostgreSQL itself says so.
 GREATEST_NUMBER = 2**63 - 1

@@ -17,8 +17,8 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.collections.bundle_values import Row
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.batches import Row
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.columns import Base
 
 ROWS_AT_ONCE = 1_000

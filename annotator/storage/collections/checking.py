@@ -10,7 +10,7 @@ from sqlalchemy import Table, and_, func, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.checking_statements import CHECKS, OF_SQLITE, REMARKS, among_whole, within
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.site.database import Database
 from annotator.storage.site.file_check import MOST_SHOWN, file_checked_beside
 from annotator.storage.site.interrupting import interruptible

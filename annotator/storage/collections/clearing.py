@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, Delete, Select, Table, Update, and_, delet
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.bundles import FEW_AT_ONCE, OF_SITE, TABLES, belongs
-from annotator.storage.documents.documents import chunks
 from annotator.storage.site.batches import FIRST_WEIGHT, ROW, write_in_batches
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.site.database import Database
 from annotator.storage.tables.collections import Collection, DeletedPart, Deletion
 from annotator.storage.tables.columns import Base

@@ -1,32 +1,17 @@
 """Rounds of runs on the same topics, as TREC-COVID had them; most collections have none."""
 
-from collections.abc import Callable
 from datetime import datetime
-from functools import partial
-from typing import NamedTuple
 
 from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.storage.tables.collections import Round
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import Run
 from annotator.storage.tables.topics import Topic
-
-
-class RoundFacts(NamedTuple):
-    """What scoring one round depends on; the grades are read when they are needed."""
-
-    number: int
-    residual: bool
-    runs: frozenset[int]
-    kept: tuple[int, ...]  # versions of the qrels that the rounds before were closed with
-    mark: tuple[int, datetime | None] | None  # changes when what counts as judged before may have changed
-    read: Callable[[], dict[int, dict[int, str]]]  # what was judged before
 
 
 def rounds_of(session: Session, collection_id: int) -> list[Round]:
@@ -106,27 +91,6 @@ def runs_of_round(session: Session, collection_id: int, number: int) -> frozense
     """The ids of its runs, whether they are in force or not."""
     of_round = (Round.collection_id == collection_id) & (Round.number == number)
     return frozenset(session.scalars(select(Run.id).join(Round, Round.id == Run.round_id).where(of_round)))
-
-
-def facts_of_round(
-    session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
-) -> RoundFacts | None:
-    """What scoring this round depends on, None for no round; `NotFoundError` for one there is not.
-
-    With a version of the qrels it is as it was when that was kept.
-    """
-    if number is None:
-        return None
-    at = None if as_kept is None else kept_version(session, collection_id, str(as_kept)).made_at
-    found = find_round(session, collection_id, number).number
-    return RoundFacts(
-        found,
-        residual,
-        runs_of_round(session, collection_id, found),
-        kept_before(session, collection_id, found),
-        requeued_so_far(session, collection_id, at) if residual else None,
-        partial(judged_before, session, collection_id, found, at=at),
-    )
 
 
 def requeued_so_far(session: Session, collection_id: int, at: datetime | None = None) -> tuple[int, datetime | None]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
     ARRAY,
@@ -22,12 +22,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.site.bulk_insert import fetch_rows, ids_as_rows
+from annotator.storage.site.bulk_insert import chunks, fetch_rows, ids_as_rows
 from annotator.storage.tables.documents import DOCUMENTS, Document
 
-Value = TypeVar("Value")
-
-CHUNK = 500  # bound values a statement; old SQLite builds allow 999
 ROWS_AT_ONCE = 10_000
 
 
@@ -115,12 +112,6 @@ def _unfolded(session: Session, ids: Sequence[int], docnos: Sequence[str]) -> Su
 
 def _is_postgresql(session: Session) -> bool:
     return session.get_bind().dialect.name == "postgresql"
-
-
-def chunks(values: list[Value]) -> Iterator[list[Value]]:
-    """The values, `CHUNK` at a time."""
-    for start in range(0, len(values), CHUNK):
-        yield values[start : start + CHUNK]
 
 
 def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:

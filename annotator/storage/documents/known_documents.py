@@ -5,7 +5,7 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Select, case, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import QualifyingItem
 from annotator.storage.tables.pools import PoolItem

@@ -26,8 +26,8 @@ from sqlalchemy.dialects.postgresql import TSQUERY, TSVECTOR
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotAllowedError
-from annotator.storage.documents.documents import ROWS_AT_ONCE, chunks
-from annotator.storage.site.bulk_insert import insert_rows
+from annotator.storage.documents.documents import ROWS_AT_ONCE
+from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.documents import WORDS, Document, DocumentWords, _make_index
 from annotator.storage.tables.pools import PoolItem
 

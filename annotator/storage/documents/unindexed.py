@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, exists, func, literal_column, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.documents.search import index_documents
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import WORDS, Document
 
 # SQLite looks into the rows of documents last only when what leaves most of them out is kept apart by a LIMIT.

@@ -25,8 +25,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.conditions import HAS_IT
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.tables.pools import PoolItem

@@ -7,9 +7,9 @@ from typing import cast
 from sqlalchemy import ColumnElement, Table, and_, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.collections.removal import Removal
 from annotator.storage.judging.conditions import OF_A_FILE
-from annotator.storage.site.removal import Removal
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import BESIDES, Assignment, AssignmentState, Judgement, LabelFile, Purpose
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem

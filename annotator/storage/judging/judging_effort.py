@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.pools.judgements_wanted import mean_wanted
+from annotator.storage.judging.judgements_wanted import mean_wanted
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.pools import PoolItem

@@ -10,8 +10,7 @@ from typing import cast
 from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
-from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.pools import PoolItem

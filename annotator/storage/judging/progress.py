@@ -6,8 +6,8 @@ from typing import Any
 from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.judging import DECIDING
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES
 from annotator.storage.tables.pools import PoolItem

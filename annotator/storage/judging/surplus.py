@@ -3,8 +3,8 @@
 from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
+from annotator.storage.judging.judgements_wanted import base_wanted
 from annotator.storage.judging.judging import give_back
-from annotator.storage.pools.judgements_wanted import base_wanted
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem

@@ -7,8 +7,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.documents.documents import chunks
 from annotator.storage.runs.runs import find_run
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.people import Team, User
 from annotator.storage.tables.pools import Contribution, PoolItem
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run

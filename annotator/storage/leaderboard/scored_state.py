@@ -9,11 +9,11 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks, docnos_of
+from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.new_judgements import latest_judgement
 from annotator.storage.pools.samples import DrawnSample, drawn_sample
 from annotator.storage.qrels.qrels_versions import kept_version
-from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.collections import Collection, Grade
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.people import MACHINES, Team

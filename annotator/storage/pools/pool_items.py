@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.collections.collection import topic_ids
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.pools.judgements_wanted import settle_needs
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.site.bulk_insert import fetch_rows, insert_rows
 from annotator.storage.tables.pools import Contribution, Pool, PoolItem
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sqlalchemy import exists, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.pools import Pool, Stratum
 from annotator.storage.tables.topics import ACCEPTED, Topic
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Select, Table, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.judging import DECIDING
-from annotator.storage.site.bulk_insert import fetch_rows
+from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import MACHINES, User, UserKind
 from annotator.storage.tables.pools import Pool, PoolItem

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.runs import IN_FORCE, FactColumn, Run, RunFact
 

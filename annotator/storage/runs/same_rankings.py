@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 
 

@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.bundle_values import Row
 from annotator.storage.site.database import Database
+
+Row = dict[str, Any]
+
 
 # A transaction is to hold SQLite's lock for so long, about: on a machine with much to do it takes several times that.
 SECONDS_OF_A_BATCH = 0.04

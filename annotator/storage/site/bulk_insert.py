@@ -1,13 +1,17 @@
 """Many rows at once, past the mapped classes and past SQLAlchemy's statements, which cost ten times as much a row."""
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import ARRAY, Column, Dialect, Integer, Select, Table, func, insert, select
 from sqlalchemy import cast as cast_value
 from sqlalchemy.orm import Session
+
+Value = TypeVar("Value")
+
+CHUNK = 500  # bound values a statement; old SQLite builds allow 999
 
 
 def fetch_rows(session: Session, statement: Select[*tuple[Any, ...]]) -> list[Any]:
@@ -47,3 +51,9 @@ def insert_rows(
     several = iter(rows)
     while batch := list(islice(several, at_once)):
         connection.exec_driver_sql(statement, batch)
+
+
+def chunks(values: list[Value]) -> Iterator[list[Value]]:
+    """The values, `CHUNK` at a time."""
+    for start in range(0, len(values), CHUNK):
+        yield values[start : start + CHUNK]

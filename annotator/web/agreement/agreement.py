@@ -13,7 +13,7 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Database, Role
-from annotator.web.people.observer_policy import READERS
+from annotator.web.collections.observer_policy import READERS
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
 from annotator.storage import ScoresShown
-from annotator.web.leaderboard.live_scores import live_scores
-from annotator.web.people.observer_policy import policy_shown, released_grades
+from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
+from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.leaderboard.costs import CostReport, Question
 from annotator.workflows.leaderboard.leaderboard import LIVE, Leaderboard, build_leaderboard

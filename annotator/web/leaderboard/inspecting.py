@@ -8,6 +8,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.leaderboard.inspecting_tables import (
     PAIR_TABLES,
@@ -16,7 +17,6 @@ from annotator.web.leaderboard.inspecting_tables import (
     TOPICS_TABLES,
     table_csv,
 )
-from annotator.web.people.observer_policy import READERS, policy_shown
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place

@@ -13,12 +13,13 @@ from annotator.storage.qrels.qrels_versions import version_number
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
 from annotator.web.leaderboard import released_board
 from annotator.web.leaderboard.board_cells import cells
-from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.live_scores import live_scores
+from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard, leaderboard_text
@@ -35,12 +36,6 @@ from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView
 
 blueprint = Blueprint("leaderboard", __name__)
-
-# The page offers these to tick; any other can be written beside them.
-OFFERED_MEASURES = (
-    *("nDCG@10", "nDCG@20", "nDCG", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "RR@10"),
-    *("Rprec", "Bpref", "Success@1", "Success@10", "Judged@10", "NumRet", "NumRel", "NumRelRet"),
-)
 
 
 # What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.

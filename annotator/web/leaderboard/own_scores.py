@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import ScoresShown
 from annotator.storage.runs.sent_runs import SentRun
-from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.site.context import database, the_place
+from annotator.web.site.live_scores import live_scores
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import (

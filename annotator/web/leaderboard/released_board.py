@@ -8,14 +8,14 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
 from annotator.storage import ScoresShown
+from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
 from annotator.web.leaderboard.board_cells import cells
-from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.leaderboard.own_scores import require_round_of_reader, rounds_of_reader
-from annotator.web.people.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import leaderboard, leaderboard_text
 from annotator.workflows.leaderboard.leaderboard import Leaderboard, View
 

@@ -5,13 +5,13 @@ from flask.typing import ResponseReturnValue
 
 from annotator.installed import installed_version
 from annotator.reporting import report_html
+from annotator.web.collections.observer_policy import READERS
 from annotator.web.leaderboard.leaderboard import NAMES
-from annotator.web.leaderboard.live_scores import live_scores
-from annotator.web.people.observer_policy import READERS
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import download
+from annotator.web.site.live_scores import live_scores
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, split_names
 from annotator.workflows.leaderboard.overview_report import LIVE, OverviewRequest, overview_report

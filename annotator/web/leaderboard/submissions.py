@@ -11,10 +11,10 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.moments import write_moment
 from annotator.storage import Role, ScoresShown
 from annotator.storage.qrels.qrels_versions import ReleasedVersion
+from annotator.web.collections.observer_policy import released_grades
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.leaderboard.board_cells import cells
 from annotator.web.leaderboard.own_scores import OwnScores, own_scores
-from annotator.web.people.observer_policy import released_grades
 from annotator.web.runs.release_form import ReleaseForm, grades_choices
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note

@@ -6,7 +6,7 @@ from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role
-from annotator.web.people.observer_policy import READERS
+from annotator.web.collections.observer_policy import READERS
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note_export

@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Role
-from annotator.web.leaderboard.leaderboard import OFFERED_MEASURES
-from annotator.web.leaderboard.live_scores import live_scores
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.live_scores import live_scores
+from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, DroppingEffect
 from annotator.workflows.topics import topic_flags

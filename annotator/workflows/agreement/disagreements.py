@@ -26,8 +26,8 @@ from annotator.storage.agreement.multiply_judged import (
     words_on,
 )
 from annotator.storage.collections.collection import find_collection, find_topic
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.judging import Decision
+from annotator.storage.site.bulk_insert import chunks
 
 ROWS_A_PAGE = 25
 PAIR = 2

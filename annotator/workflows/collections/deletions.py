@@ -23,7 +23,8 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.collections.collection import find_topic, lock_collection, lock_open_collection
-from annotator.storage.documents.documents import chunks, document_ids
+from annotator.storage.collections.removal import Removal
+from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
 from annotator.storage.judging.deletable import (
     count_in_hand,
@@ -35,10 +36,10 @@ from annotator.storage.judging.deletable import (
 )
 from annotator.storage.judging.duplicates import carry_over_all
 from annotator.storage.judging.judgement_removal import ImportedLabels, imported_labels, release_labels
-from annotator.storage.pools.judgements_wanted import settle_needs
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS
-from annotator.storage.site.removal import Removal
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.pools import Besides
 from annotator.storage.topics.revisions import raise_topics

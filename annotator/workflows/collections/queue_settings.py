@@ -9,8 +9,8 @@ from annotator.errors import InvalidValueError
 from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, PoolItem, Role, Topic
 from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
 from annotator.storage.judging.eligibility import return_unowned
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging_effort import Effort, judging_effort
-from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.tables.collections import DEFAULT_POLICIES, EARLIER_DEFAULT_OWNED
 
 WHOLE = 100

@@ -13,12 +13,12 @@ from annotator.evaluation.search.search_text import indexed_words
 from annotator.storage import Collection, DeletedKind, Deletion, Document, LabelFile, Membership, Role, User
 from annotator.storage.collections.clearing import finish_removals as finish_removals
 from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
-from annotator.storage.documents.documents import chunks
+from annotator.storage.collections.removal import changed_rows, put_back
 from annotator.storage.documents.search import index_documents
 from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.judgement_removal import recount_taken
-from annotator.storage.pools.judgements_wanted import settle_needs
-from annotator.storage.site.removal import changed_rows, put_back
+from annotator.storage.judging.judgements_wanted import settle_needs
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.topics.revisions import raise_topics
 

@@ -13,8 +13,8 @@ from annotator.evaluation.formats.natural_order import natural_order
 from annotator.spreadsheets import csv_text
 from annotator.storage import Document
 from annotator.storage.collections.collection import find_collection, lock_open_collection
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.changed_texts import OldJudgement, judgements_of_old_texts, requeue
+from annotator.storage.site.bulk_insert import chunks
 
 HEADINGS = ("topic", "document", "text_changed_at", "judge", "grade", "could_not_judge", "judged_at")
 

@@ -20,7 +20,7 @@ from annotator.storage.collections.collection import find_collection, lock_colle
 from annotator.storage.documents.documents import ROWS_AT_ONCE, document_ids
 from annotator.storage.documents.search import forget_documents, index_documents
 from annotator.storage.judging.changed_texts import note_new_texts, reopen_for_text
-from annotator.storage.pools.judgements_wanted import settle_documents
+from annotator.storage.judging.judgements_wanted import settle_documents
 from annotator.storage.site.bulk_insert import insert_rows
 from annotator.storage.tables.documents import DOCUMENTS
 

@@ -11,8 +11,8 @@ from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.search.near_duplicates import NearDuplicates, near_duplicates
 from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, User
 from annotator.storage.collections.collection import find_collection, find_topic
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.duplicates import SHOWN
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.people import MACHINES
 
 USUALLY_AT_LEAST = 0.8

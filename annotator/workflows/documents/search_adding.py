@@ -29,7 +29,7 @@ from annotator.storage.collections.collection import (
     lock_open_collection,
     refuse_closed_judging,
 )
-from annotator.storage.documents.documents import chunks, docnos_of, document_ids
+from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.documents.search import (
     Wanted,
     found_among,
@@ -46,6 +46,7 @@ from annotator.storage.judging.judging import give_back, lend
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pool_items import NewItem, insert_items
 from annotator.storage.pools.pools import latest_pool, next_pool, next_seed
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.pools import Besides
 
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so

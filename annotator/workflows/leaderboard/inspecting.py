@@ -28,7 +28,6 @@ from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_scores
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.collections.rounds import facts_of_round
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.leaderboard.inspecting import (
     ListedRun,
@@ -42,6 +41,7 @@ from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import LIVE as LIVE
 from annotator.storage.qrels.kept_grades import kept_grades
+from annotator.storage.qrels.round_facts import facts_of_round
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10

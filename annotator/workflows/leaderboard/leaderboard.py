@@ -45,7 +45,7 @@ from annotator.files import InputFile
 from annotator.storage import DROPPED, Document
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, topic_ids
-from annotator.storage.collections.rounds import facts_of_round, rounds_of
+from annotator.storage.collections.rounds import rounds_of
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.judging.new_judgements import items_said_of
 from annotator.storage.leaderboard.scored_state import (
@@ -59,6 +59,7 @@ from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.kept_grades import grades_of_version
 from annotator.storage.qrels.qrels_versions import kept_version, released_otherwise
+from annotator.storage.qrels.round_facts import facts_of_round
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Sentence
-from annotator.evaluation.agreement.judge_effect import places
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
@@ -16,7 +15,7 @@ from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
-from annotator.evaluation.significance.rank_correlation import Similarity, similarity_of
+from annotator.evaluation.significance.rank_correlation import Similarity, places, similarity_of
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of

@@ -15,8 +15,8 @@ from annotator.passwords import new_secret, secret_fingerprint
 from annotator.spreadsheets import csv_text
 from annotator.storage import Invitation, Role, User
 from annotator.storage.collections.collection import lock_collection
-from annotator.storage.documents.documents import chunks
 from annotator.storage.people.accounts import give_role, new_user
+from annotator.storage.site.bulk_insert import chunks
 
 USUAL_DAYS = 14
 MOST_DAYS = 90

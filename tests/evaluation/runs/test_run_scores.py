@@ -8,9 +8,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
+from annotator.evaluation.formats.file_kinds import DECIMAL_NUMBER
 from annotator.evaluation.formats.table_tokens import BACK, FRONT, UnusualError
 from annotator.evaluation.runs import run_scores
-from annotator.evaluation.runs.run_lines import DECIMAL_NUMBER
 from annotator.evaluation.runs.run_scores import in_single_precision, scores_of
 
 

@@ -35,9 +35,9 @@ from annotator.storage import (
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.eligibility import due_again
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import Decision, lend
 from annotator.storage.judging.progress import item_progress
-from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.tables.judging import LEASE
 from annotator.workflows.agreement import agreement, machine_judges

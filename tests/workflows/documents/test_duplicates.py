@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from annotator.files import InputFile
 from annotator.storage import Assignment, Collection, Database, Document, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.judging.duplicates import carry_over, standing_item
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import give_back
-from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.agreement import agreement
 from annotator.workflows.documents import documents, search_adding

@@ -21,7 +21,7 @@ from annotator.storage import (
     User,
     UserKind,
 )
-from annotator.storage.pools.judgements_wanted import settle_needs
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue

@@ -13,7 +13,7 @@ from thorough import examples
 from undone import undone
 
 from annotator.storage import Collection, Database, PoolItem, Topic
-from annotator.storage.pools.judgements_wanted import base_wanted, mean_wanted, settle_needs
+from annotator.storage.judging.judgements_wanted import base_wanted, mean_wanted, settle_needs
 
 
 def settle(session: Session, topic: Topic, **changed: object) -> None:

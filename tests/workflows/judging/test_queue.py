@@ -27,8 +27,8 @@ from annotator.storage.judging.eligibility import (
     return_unowned,
     waiting_items,
 )
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import lend
-from annotator.storage.pools.judgements_wanted import settle_needs
 
 NAMES = ("jo", "kim", "lee")
 

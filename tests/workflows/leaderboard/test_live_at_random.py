@@ -19,8 +19,8 @@ from annotator.errors import AnnotatorError
 from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role, Topic
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
+from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import Decision
-from annotator.storage.pools.judgements_wanted import settle_needs
 from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording

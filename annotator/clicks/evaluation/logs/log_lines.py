@@ -28,8 +28,9 @@ from annotator.clicks.evaluation.logs.log_rows import Rows, with_clicks
 from annotator.clicks.evaluation.logs.log_times import read_time
 from annotator.errors import Problems
 from annotator.evaluation.formats.docno_hashes import words_of_docnos
+from annotator.evaluation.formats.file_kinds import DECIMAL_NUMBER
 from annotator.evaluation.formats.identifiers import is_one_word
-from annotator.evaluation.runs.run_lines import DECIMAL_NUMBER, WHOLE_NUMBER
+from annotator.evaluation.runs.run_lines import WHOLE_NUMBER
 
 CLICKED: Mapping[str, bool] = {"1": True, "0": False, "true": True, "false": False}
 MOST_BYTES: Mapping[str, int] = {

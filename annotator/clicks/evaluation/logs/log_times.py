@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.formats.file_kinds import DECIMAL_NUMBER
 from annotator.evaluation.formats.table_tokens import Bytes, Offsets, UnusualError
-from annotator.evaluation.runs.run_lines import DECIMAL_NUMBER
 from annotator.evaluation.runs.run_scores import scores_of
 
 ISO_TIME = re.compile(

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.documents.documents import chunks
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.pools import PoolItem
 

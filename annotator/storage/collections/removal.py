@@ -9,11 +9,12 @@ from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, in
 from sqlalchemy.orm import Session
 
 from annotator.storage.collections.bundle_values import as_plain, as_stored
-from annotator.storage.documents.documents import chunks
+from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base
 
 ROWS_AT_ONCE = 1_000
+
 # Rows that are nothing without these others, although the column may be empty.
 BELONGING = {"question.topic_id", "question.pool_item_id"}
 
