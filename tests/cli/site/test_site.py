@@ -163,7 +163,7 @@ def test_the_scores_of_one_round_are_given_out(site: Remote) -> None:
 
 
 def test_the_documents_have_the_scripts_as_they_are() -> None:
-    page = (Path(__file__).parents[2] / "docs/how-to/api.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/how-to/api.md").read_text()
     for path in (Path(__file__).parents[2] / "examples").glob("*.py"):
         assert f"```python\n{path.read_text()}```" in page
 
