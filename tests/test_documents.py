@@ -94,7 +94,7 @@ def test_the_readme_is_short() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "names"),
+    ("name", "entries"),
     [
         ("measures.md", [f"## {name}" for name in MEASURES]),
         ("strategies.md", [f"## {name}\n" for name in STRATEGIES]),
@@ -103,8 +103,8 @@ def test_the_readme_is_short() -> None:
     ],
     ids=str,
 )
-def test_the_reference_has_everything_that_is_there(page: str, names: list[str]) -> None:
-    assert [name for name in names if name not in generated()[page]] == []
+def test_the_reference_has_everything_that_is_there(name: str, entries: list[str]) -> None:
+    assert [entry for entry in entries if entry not in generated()[name]] == []
 
 
 def test_the_hooks_before_a_commit_are_those_of_make_lint() -> None:
