@@ -11,7 +11,7 @@ from functools import cache
 from annotator.assets import PACKAGE
 from annotator.cli.describe_commands import as_json, describe_commands
 from annotator.cli.described_commands import DESCRIPTIONS, descriptions
-from annotator.storage.collections.audit_actions import ACTIONS
+from annotator.storage.collections.audit import ACTIONS
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 40
@@ -199,7 +199,7 @@ def test_every_action_that_is_noted_is_declared_with_its_details() -> None:
     noted = {name for module in MODULES for name in noted_in(module)}
     undeclared = {name for name in noted if not any(fnmatch(action, name) for action in ACTIONS)}
     assert undeclared == set(), (
-        "declare what they are done to and their details in annotator/storage/collections/audit_actions.py"
+        "declare what they are done to and their details in annotator/storage/collections/audit.py"
     )
     assert {action for action in ACTIONS if not any(fnmatch(action, name) for name in noted)} == set()
 

@@ -20,7 +20,7 @@ from annotator.errors import BusyError, ConflictError
 from annotator.settings import sqlite_url
 from annotator.storage import Base, Collection, Database, Job, JobPart, JobState, PoolItem, TopicRevision
 from annotator.storage.site import database as database_module
-from annotator.storage.site.job_parts import file_of_job
+from annotator.storage.site.jobs import file_of_job
 from annotator.storage.site.migrating import migration_config, upgrade_schema
 from annotator.storage.site.schema import newest_version, prepare_schema
 from annotator.workflows.documents import search

@@ -19,7 +19,7 @@ from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
-from annotator.storage.site.job_parts import file_of_job
+from annotator.storage.site.jobs import file_of_job
 from annotator.web.site.access import enter
 from annotator.web.site.background import MARK, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE

@@ -19,7 +19,7 @@ from annotator.logs import write_log
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
-from annotator.storage.site.job_parts import remove_unneeded
+from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.worker.indexing import Indexing
 from annotator.workflows.collections import restoring

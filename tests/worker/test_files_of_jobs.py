@@ -12,8 +12,7 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, state, work
 
 from annotator.errors import ConflictError
 from annotator.storage import Database, Job, JobPart, JobState, User
-from annotator.storage.site.job_parts import file_of_job, store_job
-from annotator.storage.site.jobs import LONGEST_ARRIVAL
+from annotator.storage.site.jobs import LONGEST_ARRIVAL, file_of_job, store_job
 from annotator.web.site import background
 from annotator.workflows.site import jobs
 

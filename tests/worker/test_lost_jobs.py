@@ -15,8 +15,7 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, settings_of, sta
 
 from annotator.errors import BusyError, ConflictError
 from annotator.storage import Database, Job, JobState, User
-from annotator.storage.site.job_parts import file_of_job
-from annotator.storage.site.jobs import SILENCE
+from annotator.storage.site.jobs import SILENCE, file_of_job
 from annotator.worker.answering import Answering
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobLostError, Outcome, TakenJob

@@ -21,7 +21,7 @@ from annotator.storage.collections.checking import Examination, examine, missing
 from annotator.storage.collections.copying import copy_site
 from annotator.storage.site.backups import back_up, left_copies
 from annotator.storage.site.backups import restore as restore_backup
-from annotator.storage.site.database_file import file_behind
+from annotator.storage.site.database import file_behind
 from annotator.storage.site.migrating import upgrade_schema
 from annotator.storage.site.schema import newest_version, version_of
 from annotator.storage.site.upkeep import UpkeepError

@@ -12,7 +12,7 @@ from annotator.cli.site.argument_text import refuse_what_is_no_text
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Database
-from annotator.storage.site.database_file import file_behind
+from annotator.storage.site.database import file_behind
 from annotator.storage.site.schema import has_tables, prepare_schema
 
 Options = ParamSpec("Options")

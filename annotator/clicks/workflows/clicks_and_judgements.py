@@ -33,11 +33,10 @@ from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of, topic_ids
 from annotator.storage.documents.documents import docnos_of, document_ids
-from annotator.storage.pools.pools import pool_item_ids
-from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.pools.pools import drawn_sample, pool_item_ids, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import LIVE
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.qrels.qrels_versions import LIVE
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
 TOP = 10  # of each run that is told of a query

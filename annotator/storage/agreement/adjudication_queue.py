@@ -1,27 +1,95 @@
 """Disputes: pool items whose judges differ and that nobody has decided. What adjudicators draw, and how far they are.
 
 People alone are in dispute, not machines. A document that only repeats another with the same text is none of its own:
-whoever decides the other decides it, too. What organisers read of all items that several graded is in `differing`.
+a decision on the other decides it, too. What organisers read of all items that several graded is in
+`multiply_judged`.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Exists, Select, Subquery, and_, case, exists, func, select, true
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.agreement.adjudicated_grades import GRADE, Decided, decided_grades
-from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, OF_PEOPLE
+from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import SHOWN
+from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judging import lend
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
-from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.judging import (
+    CURRENT,
+    DECIDES,
+    HAS_IT,
+    HELD,
+    JUDGES,
+    OF_PEOPLE,
+    Assignment,
+    AssignmentState,
+    Judgement,
+    Purpose,
+)
 from annotator.storage.tables.people import User
 from annotator.storage.tables.pools import PoolItem
-from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.tables.topics import ACCEPTED, Topic, TopicState
+
+# Where there is one: the statement leaves out what is none.
+GRADE = cast("ColumnElement[int]", Judgement.grade)
+
+
+class Decided(NamedTuple):
+    """A judgement that decides; `is_carried`: said of another document with the same text."""
+
+    judgement_id: int
+    pool_item_id: int
+    topic_id: int
+    grade: int
+    is_carried: bool
+
+
+def decisions(session: Session, collection_id: int) -> list[Decided]:
+    """What was decided in the accepted topics of a collection, the earliest first: of an item the last one counts.
+
+    Only grades are among them: whoever could not judge a document decides nothing.
+    """
+    # In two steps: joined at once, every judgement of the collection would be looked at.
+    given = session.execute(
+        select(Assignment.id, Assignment.pool_item_id)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(DECIDES, Topic.collection_id == collection_id, ACCEPTED)
+    ).all()
+    deciding = {assignment for assignment, _ in given}
+    columns = (Judgement.id, Judgement.pool_item_id, PoolItem.topic_id, GRADE)
+    present = (
+        select(*columns, Judgement.assignment_id, Judgement.carried_from_id)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection_id, ACCEPTED, CURRENT, Judgement.grade.is_not(None), OF_PEOPLE)
+    )
+    own = {
+        id_: Decided(id_, item, topic, grade, is_carried=False)
+        for some in chunks(sorted({item for _, item in given}))
+        for id_, item, topic, grade, assignment, _ in session.execute(present.where(Judgement.pool_item_id.in_(some)))
+        if assignment in deciding
+    }
+    carried = session.execute(present.where(~SHOWN)) if own else ()
+    also = [
+        Decided(id_, item, topic, grade, is_carried=True)
+        for id_, item, topic, grade, _, origin in carried
+        if origin in own
+    ]
+    return sorted([*own.values(), *also])
+
+
+def decided_grades(made: Iterable[Decided]) -> dict[int, int]:
+    """Item → the grade that was decided last, of the items that were shown to an adjudicator."""
+    made = list(made)
+    last = {decision.pool_item_id: decision.grade for decision in made}
+    return {decision.pool_item_id: last[decision.pool_item_id] for decision in made if not decision.is_carried}
+
 
 # What a carried judgement repeats.
 Repeated = aliased(Judgement)
@@ -220,3 +288,43 @@ def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) ->
         .where(Topic.collection_id == collection_id, DECIDES, true() if in_topics is None else in_topics)
         .group_by(PoolItem.topic_id, Assignment.state)
     )
+
+
+def judged_and_waiting(
+    session: Session, collection: Collection, topic: Topic, judge_id: int, now: datetime, queue: Queue
+) -> tuple[int, int]:
+    """How many documents of a topic they judged there, and how many wait for them; of a dropped topic none waits."""
+    in_topic = PoolItem.topic_id == topic.id
+    is_accepted = topic.state == TopicState.ACCEPTED
+    if queue == Queue.ADJUDICATION:
+        own = own_disputes(session, collection.id, judge_id, in_topic).get(topic.id, OwnDisputes())
+        return own.decided, own.waiting if is_accepted else 0
+    waiting = waiting_items(session, judge_id, collection, in_topic, now)[topic.id] if is_accepted else 0
+    return done_items(session, judge_id, in_topic)[topic.id], waiting
+
+
+def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
+    """Topic id → how many documents this judge has judged; one that was shown again counts again, as if it were new."""
+    rows = session.execute(
+        select(PoolItem.topic_id, func.count())
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(
+            Assignment.judge_id == judge_id,
+            Assignment.state == AssignmentState.DONE,
+            Assignment.purpose.not_in((Purpose.CARRIED, Purpose.ADJUDICATION)),
+            in_topics,
+        )
+        .group_by(PoolItem.topic_id)
+    )
+    return Counter({topic_id: count for topic_id, count in rows})
+
+
+def put_off_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
+    """Topic id → how many of its pool items this judge has put off and still holds."""
+    rows = session.execute(
+        select(PoolItem.topic_id, func.count())
+        .join(Assignment, Assignment.pool_item_id == PoolItem.id)
+        .where(Assignment.judge_id == judge_id, Assignment.state == AssignmentState.LATER, JUDGES, in_topics)
+        .group_by(PoolItem.topic_id)
+    )
+    return Counter({topic_id: count for topic_id, count in rows})

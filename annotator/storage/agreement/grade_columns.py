@@ -12,11 +12,10 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, String, case, cast, func, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.conditions import HAS_OWN_TIME
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.judging import DECIDING
 from annotator.storage.site.bulk_insert import chunks
-from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.judging import HAS_OWN_TIME, Judgement
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic

@@ -7,10 +7,9 @@ from typing import NamedTuple, cast
 from sqlalchemy import Table, func, select, text
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.conditions import HAS_OWN_TIME
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import Assignment, Judgement
+from annotator.storage.tables.judging import HAS_OWN_TIME, Assignment, Judgement
 from annotator.storage.tables.people import MACHINES, User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic

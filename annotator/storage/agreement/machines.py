@@ -9,12 +9,11 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.imported_judgements import OUTSIDE_SCALE
 from annotator.storage.people.accounts import find_or_add_user
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import BESIDES, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.judging import BESIDES, DECIDES, Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic

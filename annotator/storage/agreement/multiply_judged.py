@@ -1,6 +1,6 @@
 """What people said of pool items that two of them or more graded. Machines are left out; adjudicators decide.
 
-For organisers, who read of agreed and decided items, too; what adjudicators are still to decide is in `disputes`.
+For organisers, who read of agreed and decided items, too; what adjudicators are still to decide is in `adjudication_queue`.
 """
 
 from collections import defaultdict
@@ -11,11 +11,10 @@ from typing import NamedTuple
 from sqlalchemy import ColumnExpressionArgument, and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.conditions import OF_PEOPLE
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.judging import DECIDING
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import Assignment, Evidence, Judgement
+from annotator.storage.tables.judging import OF_PEOPLE, Assignment, Evidence, Judgement
 from annotator.storage.tables.people import User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic

@@ -1,16 +1,225 @@
-"""Who did what: a line for every deed that changes or gives out more than a judge's own work; only ever added to."""
+"""The audit log: the actions it knows, their details, and appending a line. Lines are never changed."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum, auto
 from typing import Any, TypeAlias, cast
 
 from sqlalchemy import Connection, Table, event
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.audit_actions import plain_details
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import POSTGRES_GUARDS, SQLITE_GUARDS, AuditEvent, Door
+
+LONGEST_TEXT = 200
+# How a consensus policy begins that takes the grades of one judge: it goes on with a name.
+ONE_JUDGE = "judge:"
+# In place of text that somebody wrote freely, and of names: the log keeps that there was some, never what it was.
+HIDDEN = "…"
+NO_MOMENT = "none"
+
+
+class Subject(StrEnum):
+    """What the subject of a line names; of a person who is forgotten it gives way where it may hold their name."""
+
+    NONE = auto()
+    ACCOUNT = auto()
+    FREE = auto()  # names that people chose: of files, tokens, click logs
+    THING = auto()  # a tag, a number, a version, a short name
+
+
+class Kind(StrEnum):
+    """What a detail is; all of them have a form in JSON."""
+
+    NUMBER = auto()
+    FLAG = auto()
+    CODE = auto()  # one of a few words, a checksum, a key
+    CODES = auto()
+    MOMENT = auto()
+    POLICY = auto()
+    SCALE = auto()
+    RUNS = auto()  # the tag of a run by the name of a variant
+    HIDDEN = auto()
+
+
+@dataclass(frozen=True)
+class Action:
+    """What an action is done to, and the details that it may have."""
+
+    subject: Subject = Subject.NONE
+    details: Mapping[str, Kind] = field(default_factory=dict)
+
+
+def _numbers(*names: str) -> dict[str, Kind]:
+    return dict.fromkeys(names, Kind.NUMBER)
+
+
+_ADDED_QUESTIONS = _numbers("added", "changed", "known", "pooled")
+_ROLE = {"role": Kind.CODE, "team": Kind.CODE}
+
+ACTIONS: Mapping[str, Action] = {
+    "clicks.add": Action(Subject.FREE, {"sha256": Kind.CODE}),
+    "clicks.export": Action(Subject.FREE, {"table": Kind.CODE}),
+    "clicks.link": Action(Subject.FREE, {"runs": Kind.RUNS}),
+    "clicks.remove": Action(Subject.FREE),
+    "collections.add": Action(),
+    "collections.close": Action(),
+    "collections.copy": Action(Subject.THING, _numbers("documents")),
+    "collections.export": Action(details={"pseudonyms": Kind.FLAG}),
+    "collections.import": Action(Subject.FREE, _numbers("made")),
+    "collections.reopen": Action(),
+    "collections.restore": Action(),
+    "collections.set": Action(
+        details={
+            "title": Kind.HIDDEN,
+            "scale": Kind.SCALE,
+            **_numbers("relevant_from", "judgements_wanted", "overlap_share", "reshow_share", "common_items"),
+            "consensus_policy": Kind.POLICY,
+            **dict.fromkeys(("judges_search", "counts_machines", "shows_grades", "leaves_out_disputed"), Kind.FLAG),
+            "judging_mode": Kind.CODE,
+            "deadline": Kind.MOMENT,
+            "terms": Kind.HIDDEN,
+            "most_documents": Kind.NUMBER,
+        }
+    ),
+    "costs.add-column": Action(
+        Subject.THING, {"name": Kind.HIDDEN, **dict.fromkeys(("key", "kind", "unit", "better"), Kind.CODE)}
+    ),
+    "costs.remove-column": Action(Subject.THING),
+    "costs.set": Action(Subject.THING, {"facts": Kind.CODES}),
+    "database.copy": Action(details=_numbers("rows")),
+    "database.restore": Action(Subject.FREE),
+    "database.upgrade": Action(details={"from": Kind.CODE, "to": Kind.CODE}),
+    "deletions.add": Action(
+        Subject.THING, {"kind": Kind.CODE, **_numbers("topics", "documents", "judgements", "judges")}
+    ),
+    "deletions.purge": Action(details=_numbers("deletions", "days")),
+    "deletions.restore": Action(Subject.THING, {"kind": Kind.CODE}),
+    "documents.import": Action(Subject.FREE, _numbers("added", "filled", "changed", "unchanged")),
+    "documents.let-stand": Action(details=_numbers("documents")),
+    "documents.requeue": Action(details=_numbers("documents")),
+    "guidelines.set": Action(Subject.THING),
+    "hours.export": Action(details={"from": Kind.CODE, "to": Kind.CODE, "by": Kind.CODE}),
+    "invitations.accept": Action(Subject.ACCOUNT, {"role": Kind.CODE}),
+    "invitations.add": Action(Subject.THING, _ROLE),
+    "invitations.withdraw": Action(Subject.THING),
+    "jobs.cancel": Action(Subject.THING),
+    "judgements.export": Action(),
+    "judgements.import": Action(
+        Subject.ACCOUNT, _numbers("added", "changed", "known", "unjudged", "pooled", "outside")
+    ),
+    "members.add": Action(Subject.ACCOUNT, _ROLE),
+    "members.import": Action(Subject.FREE, _numbers("people")),
+    "members.remove": Action(Subject.ACCOUNT, {"role": Kind.CODE}),
+    "pool.add": Action(Subject.THING, {"query": Kind.HIDDEN, "added": Kind.NUMBER}),
+    "pool.build": Action(Subject.THING, {"strategy": Kind.CODE, "log": Kind.HIDDEN, **_numbers("added", "depth")}),
+    "pool.export": Action(),
+    "qrels.export": Action(Subject.THING),
+    "qrels.keep": Action(Subject.THING),
+    "questions.answer": Action(Subject.THING),
+    "rounds.close": Action(Subject.THING, _numbers("qrels")),
+    "rounds.open": Action(Subject.THING),
+    "runs.edit": Action(
+        Subject.THING,
+        {"team": Kind.CODE, "description": Kind.HIDDEN, "run_type": Kind.CODE, **_numbers("priority", "round")},
+    ),
+    "runs.export": Action(Subject.THING),
+    "runs.import": Action(Subject.THING, {"sha256": Kind.CODE}),
+    "runs.restore": Action(Subject.THING),
+    "runs.withdraw": Action(Subject.THING),
+    "scores.release": Action(details={"shown": Kind.CODE, "from": Kind.MOMENT, "qrels": Kind.NUMBER}),
+    "scores.take-back": Action(),
+    "terms.accept": Action(),
+    "test-questions.add": Action(Subject.THING, _ADDED_QUESTIONS),
+    "test-questions.import": Action(Subject.FREE, _ADDED_QUESTIONS),
+    "test-questions.remove": Action(Subject.THING),
+    "together.export": Action(details={"table": Kind.CODE}),
+    # By command for somebody else: the number of the account, which stays when its name is forgotten.
+    "tokens.add": Action(Subject.FREE, {"account": Kind.NUMBER, "scopes": Kind.CODES, "days": Kind.NUMBER}),
+    "tokens.revoke": Action(Subject.FREE),
+    "topics.accept": Action(Subject.THING),
+    "topics.add": Action(Subject.THING),
+    "topics.assign": Action(Subject.ACCOUNT, {"topics": Kind.CODES}),
+    "topics.drop": Action(Subject.THING, {"reason": Kind.HIDDEN}),
+    "topics.edit": Action(Subject.THING),
+    "topics.import": Action(Subject.FREE, _numbers("added", "changed", "unchanged")),
+    "topics.restore": Action(Subject.THING),
+    "training.clear": Action(details={"documents": Kind.NUMBER, "answers": Kind.FLAG}),
+    "training.import": Action(Subject.FREE, _numbers("documents")),
+    "training.pass-mark": Action(details=_numbers("percent")),
+    "users.add": Action(Subject.ACCOUNT, {"administrator": Kind.FLAG}),
+    "users.forget": Action(Subject.ACCOUNT),
+    "users.mark-machine": Action(Subject.ACCOUNT),
+    "users.mark-person": Action(Subject.ACCOUNT),
+    "users.password": Action(Subject.ACCOUNT, {"tokens_revoked": Kind.FLAG, "by": Kind.CODE}),
+    "users.password-link": Action(Subject.ACCOUNT),
+    "users.sign-out": Action(Subject.ACCOUNT),
+}
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} in place of a text")
+    text = str(value)  # of a code, which is an enumeration of ours, the code itself
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}{HIDDEN}"
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{type(value).__name__} in place of a number")
+    return value
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{type(value).__name__} in place of yes or no")
+    return value
+
+
+def _moment(value: object) -> str:
+    return value.astimezone(UTC).isoformat(timespec="seconds") if isinstance(value, datetime) else _text(value)
+
+
+def _policy(value: object) -> str:
+    text = _text(value)
+    return f"{ONE_JUDGE}{HIDDEN}" if text.startswith(ONE_JUDGE) else text
+
+
+_PLAIN: Mapping[Kind, Callable[[Any], object]] = {
+    Kind.NUMBER: _number,
+    Kind.FLAG: _flag,
+    Kind.CODE: _text,
+    Kind.CODES: lambda value: [_text(one) for one in value],
+    Kind.MOMENT: _moment,
+    Kind.POLICY: _policy,
+    Kind.SCALE: lambda value: [{"value": _number(grade.value), "name": _text(grade.name)} for grade in value],
+    Kind.RUNS: lambda value: {_text(variant): _text(tag or "") for variant, tag in value.items()},
+    Kind.HIDDEN: lambda value: HIDDEN if _text(value) else "",
+}
+
+
+def actions_of(*subjects: Subject) -> list[str]:
+    """The actions that are done to one of these."""
+    return [name for name, action in ACTIONS.items() if action.subject in subjects]
+
+
+def plain_details(action: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    """The details of a line as JSON; those that are None are left out.
+
+    Raises `TypeError` for an action or a detail that is not declared above, and for a value that is not of its kind:
+    the line stays for ever, so that nothing gets into it by accident.
+    """
+    if action not in ACTIONS:
+        raise TypeError(f"The action {action} is not declared in {__name__}.")
+    declared = ACTIONS[action].details
+    if undeclared := details.keys() - declared.keys():
+        raise TypeError(f"{action} has no detail {min(undeclared)}: declare it in {__name__}.")
+    try:
+        return {name: _PLAIN[declared[name]](value) for name, value in details.items() if value is not None}
+    except (AttributeError, TypeError) as error:
+        raise TypeError(f"A detail of {action} is not of its kind: {error}.") from error
+
 
 # What a door to the house holds while something is done, and only hands on.
 Transaction: TypeAlias = Session

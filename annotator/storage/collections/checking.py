@@ -12,10 +12,8 @@ from sqlalchemy.orm import Session
 from annotator.storage.collections.checking_statements import CHECKS, OF_SQLITE, REMARKS, among_whole, within
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.site.database import Database
-from annotator.storage.site.file_check import MOST_SHOWN, file_checked_beside
-from annotator.storage.site.interrupting import interruptible
 from annotator.storage.site.schema import newest_version, version_of
-from annotator.storage.site.upkeep import Progress, UpkeepError
+from annotator.storage.site.upkeep import MOST_SHOWN, Progress, UpkeepError, file_checked_beside, interruptible
 from annotator.storage.tables.columns import Base
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.runs import Run, RunFile

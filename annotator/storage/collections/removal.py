@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Column, ColumnElement, Table, and_, bindparam, delete, insert, or_, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.collections.bundle_values import as_plain, as_stored
+from annotator.storage.collections.bundles import as_plain, as_stored
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import DeletedPart, Deletion
 from annotator.storage.tables.columns import Base

@@ -25,10 +25,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
-from annotator.storage.judging.conditions import HAS_IT
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.judging import Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.judging import HAS_IT, Assignment, AssignmentState, Judgement, Purpose
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_of_judges, raise_revisions

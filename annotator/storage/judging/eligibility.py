@@ -29,11 +29,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.conditions import CURRENT, DECIDES, HAS_IT, JUDGES, SHOWN_AGAIN
 from annotator.storage.judging.judging import give_back
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.collections import Collection, JudgingMode
-from annotator.storage.tables.judging import HELD, Assignment, AssignmentState, Judgement, Purpose
+from annotator.storage.tables.judging import (
+    CURRENT,
+    DECIDES,
+    HAS_IT,
+    HELD,
+    JUDGES,
+    SHOWN_AGAIN,
+    Assignment,
+    AssignmentState,
+    Judgement,
+    Purpose,
+)
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 

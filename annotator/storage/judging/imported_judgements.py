@@ -9,12 +9,12 @@ from sqlalchemy import Table, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import ROWS_AT_ONCE
-from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judging.eligibility import assignments_of
 from annotator.storage.site.bulk_insert import chunks, driver_value, fetch_rows, ids_as_rows, insert_rows
 from annotator.storage.tables.judging import (
     ASSIGNMENTS,
+    DECIDES,
     HELD,
     Assignment,
     AssignmentState,

@@ -11,9 +11,12 @@ from sqlalchemy import Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
+from annotator.storage.judging.judging import give_back
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection, JudgingMode
+from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose
 from annotator.storage.tables.pools import PoolItem
+from annotator.storage.tables.topics import Topic
 
 
 def base_wanted(collection: Collection) -> int:
@@ -135,3 +138,29 @@ def _placed_for_everyone(topic_ids: Sequence[int]) -> Subquery:
         .where(PoolItem.topic_id.in_(topic_ids), PoolItem.duplicate_of_id.is_(None))
         .subquery()
     )
+
+
+def give_back_surplus(session: Session, collection: Collection) -> int:
+    """Return to the queue what is too much by the collection's settings, and count it; call it before `settle_needs`.
+
+    (Whoever gives something back locks assignments first, and then their items.) A judgement that still comes is stored
+    as late. Items for everyone may be in any number of hands, and what a judge sees once more counts for none.
+    """
+    base = base_wanted(collection)
+    need = case((PoolItem.duplicate_of_id.is_not(None), 0), (PoolItem.is_overlap, base + 1), else_=base)
+    # What was drawn last goes back first.
+    place = func.row_number().over(partition_by=Assignment.pool_item_id, order_by=Assignment.id.desc())
+    drawn = (
+        select(Assignment.id, place.label("place"), (PoolItem.taken - need).label("too_many"))
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(
+            Topic.collection_id == collection.id,
+            PoolItem.taken > need,
+            ~PoolItem.for_everyone,
+            Assignment.state.in_((AssignmentState.LIVE, AssignmentState.LATER)),
+            Assignment.purpose.in_((Purpose.FIRST, Purpose.OVERLAP)),
+        )
+        .subquery()
+    )
+    return give_back(session, Assignment.id.in_(select(drawn.c.id).where(drawn.c.place <= drawn.c.too_many)))

@@ -1,17 +1,20 @@
-"""How far the items of a pool are judged, duplicates as far as the items that stand for them."""
+"""How far a pool is judged, by item and by topic, and how long a judgement takes."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from annotator.storage.judging.judgements_wanted import mean_wanted
 from annotator.storage.judging.judging import DECIDING
 from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES
 from annotator.storage.tables.pools import PoolItem
-from annotator.storage.tables.topics import Topic
+from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
@@ -57,3 +60,63 @@ def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
         for chunk in chunks(list(ids))
         for topic_id in session.scalars(statement.where(PoolItem.topic_id.in_(chunk)))
     }
+
+
+class TopicCount(NamedTuple):
+    """An accepted topic with a pool: its items, and those of which nobody has said anything."""
+
+    id: int
+    number: str
+    pooled: int
+    waiting: int
+
+
+def topic_counts(session: Session, collection_id: int, *, machines: bool) -> list[TopicCount]:
+    """Each accepted topic with a pool; what machines said counts only if wanted."""
+    is_said = exists().where(Judgement.pool_item_id == PoolItem.id, Judgement.current)
+    if not machines:
+        is_said = is_said.where(Judgement.judge_id.not_in(MACHINES))
+    rows = session.execute(
+        select(Topic.id, Topic.number, func.count(), func.count().filter(~is_said))
+        .join(PoolItem, PoolItem.topic_id == Topic.id)
+        .where(Topic.collection_id == collection_id, ACCEPTED)
+        .group_by(Topic.id, Topic.number)
+    )
+    return [TopicCount(*row) for row in rows]
+
+
+SECONDS_UNMEASURED = 30.0
+LEAST_MEASURED = 50
+SECONDS_AN_HOUR = 3_600
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long judging takes: the median of the judgements so far, or a usual time while there are too few.
+
+    `judgements_wanted` is the mean of a document, the share with a second opinion included.
+    """
+
+    seconds: float
+    is_measured: bool
+    judgements_wanted: float
+
+    def hours(self, judgements: int) -> float:
+        """How long all judges together are busy with so many judgements."""
+        return judgements * self.seconds / SECONDS_AN_HOUR
+
+
+def judging_effort(session: Session, collection: Collection) -> Effort:
+    """How long judging takes in a collection by its present settings."""
+    seconds = (
+        select(Judgement.seconds)
+        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Topic.collection_id == collection.id, Judgement.seconds.is_not(None))
+    )
+    count = session.scalars(select(func.count()).select_from(seconds.subquery())).one()
+    if count < LEAST_MEASURED:
+        return Effort(SECONDS_UNMEASURED, is_measured=False, judgements_wanted=mean_wanted(collection))
+    middle = session.scalars(seconds.order_by(Judgement.seconds).offset((count - 1) // 2).limit(2 - count % 2)).all()
+    median = sum(each for each in middle if each is not None) / len(middle)
+    return Effort(median, is_measured=True, judgements_wanted=mean_wanted(collection))

@@ -1,26 +1,97 @@
-"""All that settled grades and scores depend on, but what is said of documents, which has its revisions."""
+"""What settled grades and scores depend on: runs, topics, revisions, and judgements added since."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
-from sqlalchemy import func, select
+from sqlalchemy import Table, func, select
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.judging.new_judgements import latest_judgement
-from annotator.storage.pools.samples import DrawnSample, drawn_sample
+from annotator.storage.pools.pools import DrawnSample, drawn_sample
 from annotator.storage.qrels.qrels_versions import kept_version
+from annotator.storage.runs.runs import find_run
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
+from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.collections import Collection, Grade
 from annotator.storage.tables.documents import Document
-from annotator.storage.tables.people import MACHINES, Team
-from annotator.storage.tables.pools import Pool, PoolItem, PoolRun
+from annotator.storage.tables.judging import Judgement
+from annotator.storage.tables.people import MACHINES, Team, User
+from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 from annotator.storage.tables.topics import ACCEPTED, Topic
 from annotator.storage.topics.revisions import Revision, revisions
+
+# Of more, to read whole topics takes no longer.
+MOST_NEW = 5_000
+
+_SAID = cast("Table", Judgement.__table__).c
+_ITEMS = cast("Table", PoolItem.__table__).c
+_NEW = select(_SAID.id, _SAID.pool_item_id, _SAID.grade, _SAID.replaces_id, _SAID.current)
+
+
+def latest_judgement(session: Session) -> int | None:
+    """The last judgement of all, 0 when there is none; None where ids do not tell which came first.
+
+    On SQLite, with one writer at a time, the higher id is the later one; on PostgreSQL a judgement may become visible
+    after one with a higher id.
+    """
+    if not has_one_writer(session):
+        return None
+    return session.scalar(select(func.coalesce(func.max(_SAID.id), 0)))
+
+
+def items_said_of(session: Session, since: Mapping[int, int]) -> dict[int, dict[int, int]]:
+    """Topic → {pool item: document} of what was judged in it after this judgement, {topic: judgement}.
+
+    A topic is not among them where somebody took a grade back, or where there is too much new: it has to be read whole.
+    """
+    if not since:
+        return {}
+    statement = _NEW.where(_SAID.id > min(since.values())).order_by(_SAID.id).limit(MOST_NEW + 1)
+    rows = fetch_rows(session, statement)
+    if len(rows) > MOST_NEW:
+        return {}
+    repeating = _items_repeating(session, [row[3] for row in rows if row[3] is not None])
+    places = _places(session, {row[1] for row in rows} | repeating)
+    found: dict[int, dict[int, int]] = {}
+    unclear = set()
+    for id_, item, grade, replaces, is_current in rows:
+        topic, document = places[item]
+        if id_ > since.get(topic, id_):
+            found.setdefault(topic, {})[item] = document
+            if grade is None and (replaces is not None or not is_current):
+                unclear.add(topic)
+    for item in repeating:
+        topic, document = places[item]
+        if topic in found:
+            found[topic][item] = document
+    return {topic: items for topic, items in found.items() if topic not in unclear}
+
+
+def _items_repeating(session: Session, judgements: list[int]) -> set[int]:
+    """The items to which these judgements, which count no more, are still carried over."""
+    return {
+        item
+        for some in chunks(judgements)
+        for (item,) in fetch_rows(
+            session, select(_SAID.pool_item_id).where(_SAID.carried_from_id.in_(some), _SAID.current)
+        )
+    }
+
+
+def _places(session: Session, items: set[int]) -> dict[int, tuple[int, int]]:
+    """Item → its topic and its document."""
+    statement = select(_ITEMS.id, _ITEMS.topic_id, _ITEMS.document_id)
+    return {
+        item: (topic, document)
+        for some in chunks(sorted(items))
+        for item, topic, document in fetch_rows(session, statement.where(_ITEMS.id.in_(some)))
+    }
+
 
 # More documents than that are asked for together.
 ALL_AT_ONCE = 5_000
@@ -147,3 +218,63 @@ def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:
         .order_by(Run.id)
     )
     return tuple(ScoredRun(id_, tag, team, at, id_ in fed) for id_, tag, team, at in rows)
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """A run in force with its lists, {topic id: documents packed}."""
+
+    id: int
+    tag: str
+    team: str | None
+    lists: dict[int, bytes] = field(default_factory=dict)
+
+
+def listed_runs(
+    session: Session, collection_id: int, topics: SizedIterable[int], *, runs_of: SizedIterable[int] | None = None
+) -> list[ListedRun]:
+    """The runs in force by their arrival, with their lists for these topics.
+
+    `runs_of` are the ids of the runs of a round, the only ones then.
+    """
+    counting = [Run.collection_id == collection_id, IN_FORCE]
+    if runs_of is not None:
+        counting.append(Run.id.in_(runs_of))
+    named = select(Run.id, Run.tag, Team.name).outerjoin(Team, Team.id == Run.team_id).where(*counting).order_by(Run.id)
+    runs = {id_: ListedRun(id_, tag, team) for id_, tag, team in session.execute(named)}
+    lists = select(RankedList.run_id, RankedList.topic_id, RankedList.documents)
+    for some in chunks(sorted(topics)):
+        wanted = lists.where(RankedList.run_id.in_(select(Run.id).where(*counting)), RankedList.topic_id.in_(some))
+        for run_id, topic_id, packed in session.execute(wanted):
+            runs[run_id].lists[topic_id] = packed
+    return list(runs.values())
+
+
+def require_in_force(session: Session, collection_id: int, tag: str) -> Run:
+    """The run of this tag; `NotFoundError` when there is none, `ConflictError` when it is withdrawn."""
+    run = find_run(session, collection_id, tag)
+    if run.withdrawn_at is not None:
+        raise ConflictError("The run %(tag)s is withdrawn, so that it is not scored.", tag=tag)
+    return run
+
+
+def packed_scores(session: Session, run_id: int) -> dict[int, bytes]:
+    """The scores of a run's documents by topic id, packed in the order of its lists."""
+    rows = session.execute(select(RankedList.topic_id, RankedList.scores).where(RankedList.run_id == run_id))
+    return {topic: packed for topic, packed in rows}
+
+
+def searchers_of(session: Session, topic_id: int) -> dict[int, tuple[str, ...]]:
+    """Document id → who found it by searching, by name; only documents that were found so."""
+    rows = session.execute(
+        select(PoolItem.document_id, User.name)
+        .join(Contribution, Contribution.pool_item_id == PoolItem.id)
+        .join(User, User.id == Contribution.searched_by_id)
+        .where(PoolItem.topic_id == topic_id)
+        .distinct()
+        .order_by(User.name)
+    )
+    found: dict[int, tuple[str, ...]] = {}
+    for document, name in rows:
+        found[document] = (*found.get(document, ()), name)
+    return found

@@ -1,14 +1,24 @@
-"""People, their teams and what each may do in a collection."""
+"""Accounts, their teams and roles in collections; links and tokens end with them."""
 
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage.tables.people import FORGOTTEN, GREATEST_NAME_LENGTH, Membership, Role, Team, User, UserKind
+from annotator.storage.tables.people import (
+    FORGOTTEN,
+    GREATEST_NAME_LENGTH,
+    ApiToken,
+    Invitation,
+    Membership,
+    Role,
+    Team,
+    User,
+    UserKind,
+)
 
 
 @dataclass(frozen=True)
@@ -192,3 +202,26 @@ def end_sessions(user: User) -> None:
 def _is_usable(name: str) -> bool:
     """Whether a name can stand as one field in any export."""
     return 1 <= len(name) <= GREATEST_NAME_LENGTH and name.isprintable() and not any(map(str.isspace, name))
+
+
+def joined_by_link(session: Session, collection_id: int, user: User) -> bool:
+    """Whether somebody accepted an invitation to the collection, or a file of its people made the account."""
+    accepted = (Invitation.used_by_id == user.id) & Invitation.role.is_not(None)
+    made = (Invitation.user_id == user.id) & (Invitation.made_at == user.added_at)
+    links = select(Invitation.id).where(Invitation.collection_id == collection_id, accepted | made)
+    return session.scalar(links.limit(1)) is not None
+
+
+def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> None:
+    """End every link to a new password of an account that was not used."""
+    ended = update(Invitation).where(
+        Invitation.user_id == user_id, Invitation.used_at.is_(None), Invitation.withdrawn_at.is_(None)
+    )
+    session.execute(ended.values(withdrawn_at=at))
+
+
+def revoke_all(session: Session, user_id: int, *, at: datetime) -> None:
+    """End every token of an account that has not ended."""
+    session.execute(
+        update(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None)).values(revoked_at=at)
+    )

@@ -1,14 +1,27 @@
-"""Runs as they were sent, and their ranked lists as two BLOBs a topic."""
+"""Runs: their files and ranked lists, the details beside a file, and what is stated of their costs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import delete, insert, inspect, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.storage.site.bulk_insert import insert_rows
+from annotator.storage.collections.rounds import round_of_new_runs
+from annotator.storage.people.accounts import find_or_add_team
+from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.people import Team
-from annotator.storage.tables.runs import RANKED_LISTS, RUN_FILES, Run
+from annotator.storage.tables.runs import (
+    IN_FORCE,
+    RANKED_LISTS,
+    RUN_FILES,
+    FactColumn,
+    RankedList,
+    Run,
+    RunFact,
+    RunType,
+)
 
 FILES_AT_ONCE = 10  # of up to hundreds of megabytes each
 LISTS_AT_ONCE = 500
@@ -34,3 +47,164 @@ def add_ranked_lists(session: Session, lists: Iterable[tuple[int, int, bytes, by
     """Store ranked lists: run id, topic id, documents and scores as they are packed."""
     columns = ("run_id", "topic_id", "documents", "scores")
     insert_rows(session, RANKED_LISTS, columns, lists, at_once=LISTS_AT_ONCE)
+
+
+@dataclass(frozen=True)
+class ListsOfRun:
+    """A run's lists, {topic id: documents packed}."""
+
+    tag: str
+    lists: dict[int, bytes] = field(default_factory=dict)
+
+
+def lists_of_runs(
+    session: Session, collection_id: int, topic_ids: Collection[int], *, runs_of: Collection[int] | None = None
+) -> list[ListsOfRun]:
+    """Every run in force in the order of their arrival, with its lists for these topics.
+
+    `runs_of` are the ids of the runs of a round, the only ones then.
+    """
+    counting = [Run.collection_id == collection_id, IN_FORCE]
+    if runs_of is not None:
+        counting.append(Run.id.in_(runs_of))
+    runs = {
+        id_: ListsOfRun(tag) for id_, tag in session.execute(select(Run.id, Run.tag).where(*counting).order_by(Run.id))
+    }
+    in_force = select(Run.id).where(*counting)
+    lists = select(RankedList.run_id, RankedList.topic_id, RankedList.documents)
+    for some in chunks(sorted(topic_ids)):
+        wanted = lists.where(RankedList.run_id.in_(in_force), RankedList.topic_id.in_(some))
+        for run_id, topic_id, packed in session.execute(wanted):
+            runs[run_id].lists[topic_id] = packed
+    return list(runs.values())
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What the file of a run does not say; None leaves a thing as it is, or unsaid of a new run.
+
+    The priority is from 1, the first of the team's to be pooled, on; several runs may share one. The
+    round is by its number; of a new run, unless it corrects another, it is the one that is open.
+    """
+
+    team: str | None = None
+    description: str | None = None
+    run_type: RunType | None = None
+    priority: int | None = None
+    round: int | None = None
+
+
+def apply_details(session: Session, run: Run, details: RunDetails) -> None:
+    """Put what is given on the row; a new team is made."""
+    if details.team is not None:
+        run.team_id = find_or_add_team(session, run.collection_id, details.team).id
+    if details.description is not None:
+        run.description = details.description
+    if details.run_type is not None:
+        run.run_type = details.run_type
+    if details.priority is not None:
+        run.priority = details.priority
+    if details.round is not None or (inspect(run).transient and run.round_id is None):
+        run.round_id = round_of_new_runs(session, run.collection_id, details.round)
+
+
+@dataclass(frozen=True)
+class StatedFact:
+    """A fact as it is kept: a number, or words."""
+
+    fact: str
+    detail: str
+    number: float | None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class RunWithFacts:
+    """A run and what is stated of it."""
+
+    tag: str
+    team: str | None
+    facts: tuple[StatedFact, ...]
+
+
+def columns_of(session: Session, collection_id: int) -> list[FactColumn]:
+    """The columns that a collection adds, in the order in which they came."""
+    wanted = FactColumn.collection_id == collection_id
+    return list(session.scalars(select(FactColumn).where(wanted).order_by(FactColumn.id)))
+
+
+def facts_of_run(session: Session, run_id: int) -> list[StatedFact]:
+    """What is stated of one run."""
+    return _facts(session, [run_id]).get(run_id, [])
+
+
+def runs_with_facts(session: Session, collection_id: int, *, before: datetime | None = None) -> list[RunWithFacts]:
+    """The runs that count, with what is stated of each; with `before` only those uploaded before that moment."""
+    wanted = select(Run, Team.name).outerjoin(Team, Team.id == Run.team_id)
+    wanted = wanted.where(Run.collection_id == collection_id, IN_FORCE)
+    if before is not None:
+        wanted = wanted.where(Run.uploaded_at < before)
+    runs = session.execute(wanted.order_by(Run.id)).all()
+    facts = _facts(session, [run.id for run, _ in runs])
+    return [RunWithFacts(run.tag, team, tuple(facts.get(run.id, ()))) for run, team in runs]
+
+
+def replace_facts(session: Session, run_id: int, facts: Iterable[StatedFact], *, at: datetime) -> None:
+    """Let these stand instead of all that was stated of a run; what says the same keeps its moment."""
+    before = {(row.fact, row.detail): row for row in _rows(session, [run_id])}
+    rows = []
+    for one in facts:
+        old = before.get((one.fact, one.detail))
+        is_same = old is not None and (old.number, old.words) == (one.number, one.words)
+        rows.append(_row(run_id, one, old.stated_at if old is not None and is_same else at))
+    session.execute(delete(RunFact).where(RunFact.run_id == run_id))
+    if rows:
+        session.execute(insert(RunFact), rows)
+
+
+def carry_facts(session: Session, runs: Mapping[int, int]) -> None:
+    """What is stated of a run goes over to the one that corrects it: old run id → new run id."""
+    rows = [
+        _row(runs[row.run_id], StatedFact(row.fact, row.detail, row.number, row.words), row.stated_at)
+        for row in _rows(session, list(runs))
+    ]
+    if rows:
+        session.execute(insert(RunFact), rows)
+
+
+def runs_stating(session: Session, collection_id: int, fact: str) -> list[str]:
+    """The tags of the runs, withdrawn ones included, that state this fact."""
+    wanted = select(Run.tag).join(RunFact, RunFact.run_id == Run.id).where(RunFact.fact == fact)
+    return sorted(set(session.scalars(wanted.where(Run.collection_id == collection_id, Run.replaced_at.is_(None)))))
+
+
+def delete_column(session: Session, column: FactColumn) -> None:
+    """Take a column away, with what replaced files stated of it."""
+    runs = select(Run.id).where(Run.collection_id == column.collection_id)
+    session.execute(delete(RunFact).where(RunFact.run_id.in_(runs), RunFact.fact == column.key))
+    session.delete(column)
+
+
+def _row(run_id: int, one: StatedFact, at: datetime) -> dict[str, object]:
+    return {
+        "run_id": run_id,
+        "fact": one.fact,
+        "detail": one.detail,
+        "number": one.number,
+        "words": one.words,
+        "stated_at": at,
+    }
+
+
+def _rows(session: Session, run_ids: list[int]) -> list[RunFact]:
+    found: list[RunFact] = []
+    for some in chunks(run_ids):
+        found += session.scalars(select(RunFact).where(RunFact.run_id.in_(some)))
+    return sorted(found, key=lambda row: (row.run_id, row.fact, row.detail))
+
+
+def _facts(session: Session, run_ids: list[int]) -> dict[int, list[StatedFact]]:
+    found: dict[int, list[StatedFact]] = {}
+    for row in _rows(session, run_ids):
+        found.setdefault(row.run_id, []).append(StatedFact(row.fact, row.detail, row.number, row.words))
+    return found

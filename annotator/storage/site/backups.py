@@ -20,8 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from annotator.errors import ConflictError
 from annotator.files import create_for_owner
 from annotator.storage.collections.checking import Examination, count_judgements, examine, examine_copy
-from annotator.storage.site.database import Database
-from annotator.storage.site.database_file import FILE_URI
+from annotator.storage.site.database import FILE_URI, Database
 from annotator.storage.site.transient_errors import PRIMARY_CODE, keeps_from_writing
 from annotator.storage.site.upkeep import Progress, UpkeepError, file_of
 

@@ -1,23 +1,68 @@
 """The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
 
+import os
 import random
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, select
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session, SessionTransaction
 
 from annotator.errors import BusyError, ConflictError, InvalidValueError
+from annotator.files import OWNER_ONLY
 from annotator.installed import how_to_install
-from annotator.storage.site.database_file import create_private
-from annotator.storage.site.database_urls import refused_url
 from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, gave_way, refuse_for_now
+
+
+def refused_url(url: str, error: Exception) -> InvalidValueError:
+    """Say why it is refused, without its password."""
+    return InvalidValueError(
+        "“%(url)s” is not a database this installation can open: %(reason)s",
+        url=_without_password(url),
+        reason=_without_password(str(error)),
+    )
+
+
+def _without_password(url: str) -> str:
+    return re.sub(r"(://[^:/@]*:)[^@]*@", r"\1***@", url)
+
+
+IN_MEMORY = frozenset({"", ":memory:"})
+FILE_URI = "file:"
+
+
+def file_behind(url: URL) -> Path | None:
+    """The file that an address names; None for one in memory and for PostgreSQL."""
+    name = url.database or ""
+    if url.get_backend_name() != "sqlite" or url.query.get("mode") == "memory":
+        return None
+    if url.query.get("uri") and name.startswith(FILE_URI):
+        name = unquote(name.removeprefix(FILE_URI))
+    return None if name in IN_MEMORY else Path(name)
+
+
+def create_private(url: URL) -> None:
+    """Create the empty file of a database that is not there yet, so that SQLite does not, for everybody to read.
+
+    SQLite gives the logs beside it the same mode. One that is there is not even opened: to close it again would take
+    away the locks that other connections of this process have on it.
+    """
+    path = file_behind(url)
+    if path is None or url.query.get("mode") in {"ro", "rw"}:
+        return
+    # What stands in the way SQLite meets as well, and reports.
+    with suppress(OSError):
+        os.close(os.open(path.resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
+
 
 BUSY_TIMEOUT_MS = 15_000
 # How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.

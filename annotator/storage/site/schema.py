@@ -7,8 +7,7 @@ from sqlalchemy.exc import DBAPIError
 
 from annotator.assets import asset_folder
 from annotator.errors import BusyError, ConflictError
-from annotator.storage.site.database import Database, HeldUpError, patience
-from annotator.storage.site.database_file import file_behind
+from annotator.storage.site.database import Database, HeldUpError, file_behind, patience
 
 SECONDS_TO_WRITE = 2.0
 VERSIONS = table("alembic_version", column("version_num"))

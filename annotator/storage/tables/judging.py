@@ -4,16 +4,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import cast
 
-from sqlalchemy import (
-    ForeignKey,
-    Index,
-    Table,
-    UniqueConstraint,
-    text,
-)
+from sqlalchemy import ForeignKey, Index, Table, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import NEVER_REUSED, Base
+from annotator.storage.tables.people import MACHINES
 
 # For how long a judge holds a document; going on renews it, once less than half is left.
 LEASE = timedelta(minutes=30)
@@ -278,3 +273,18 @@ class LabelFile(Base):
     name: Mapped[str]
     checksum: Mapped[str]
     imported_at: Mapped[datetime]
+
+
+# Conditions, word for word as the partial indexes have them: SQLAlchemy would compare with a bound value, and the
+# indexes would not be used. Held or done; a second showing is neither.
+HAS_IT = text("assignment.state <> 'returned' AND assignment.purpose <> 're-shown'")
+SHOWN_AGAIN = text("assignment.state <> 'returned' AND assignment.purpose = 're-shown'")
+# Whether somebody was given an item to decide, or to judge.
+DECIDES = text("assignment.purpose = 'adjudication'")
+JUDGES = text("assignment.purpose <> 'adjudication'")
+CURRENT = text("judgement.current")
+OF_PEOPLE = Judgement.judge_id.not_in(MACHINES)
+# How the client ids of imported labels begin; archives keep them.
+OF_A_FILE = "file-"
+# All labels of a file have the moment of its import, and the order of its lines.
+HAS_OWN_TIME = Judgement.client_id.not_like(f"{OF_A_FILE}%")

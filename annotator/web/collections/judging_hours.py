@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import request
 
-from annotator.storage.judging.judging_effort import Effort
+from annotator.storage.judging.progress import Effort
 from annotator.web.site.confirming import confirmation
 from annotator.web.site.context import database
 from annotator.web.site.language import format_number, gettext

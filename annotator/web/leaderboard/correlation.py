@@ -6,7 +6,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
-from annotator.storage.qrels.kept_grades import LIVE
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database

@@ -7,7 +7,7 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
 from annotator.spreadsheets import csv_text
-from annotator.storage.qrels.kept_grades import LIVE
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.site.access import collection_page

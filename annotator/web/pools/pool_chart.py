@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from annotator.storage.judging.judging_effort import SECONDS_AN_HOUR
+from annotator.storage.judging.progress import SECONDS_AN_HOUR
 from annotator.workflows.pools.pool_planning import PoolPlan
 
 WIDTH, HEIGHT = 560, 310

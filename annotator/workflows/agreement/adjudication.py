@@ -11,8 +11,7 @@ from annotator.evaluation.agreement import count_upheld
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE as ADJUDICATED_ELSE
 from annotator.storage import Topic, TopicState
-from annotator.storage.agreement.adjudicated_grades import decisions
-from annotator.storage.agreement.adjudication_queue import disputes, own_disputes, words_on_decided
+from annotator.storage.agreement.adjudication_queue import decisions, disputes, own_disputes, words_on_decided
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judging import give_back_expired
 

@@ -48,7 +48,7 @@ from annotator.evaluation.agreement.tables import (
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.metrics.figures import Figure
 from annotator.storage import ACCEPTED, DROPPED, Collection
-from annotator.storage.agreement.adjudicated_grades import decided_grades, decisions
+from annotator.storage.agreement.adjudication_queue import decided_grades, decisions
 from annotator.storage.agreement.grade_columns import GradesMemory as GradesMemory
 from annotator.storage.agreement.grade_columns import PeoplesGrades
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids

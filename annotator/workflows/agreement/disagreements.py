@@ -14,7 +14,7 @@ from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
-from annotator.storage.agreement.adjudicated_grades import decisions
+from annotator.storage.agreement.adjudication_queue import decisions
 from annotator.storage.agreement.multiply_judged import (
     GradedItem,
     WordRow,

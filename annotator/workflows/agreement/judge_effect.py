@@ -35,9 +35,9 @@ from annotator.evaluation.runs.rankings import decode_documents
 from annotator.evaluation.significance.rank_correlation import NO_ORDER as NO_ORDER
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_DRAWS = 1_000

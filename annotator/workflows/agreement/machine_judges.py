@@ -27,9 +27,9 @@ from annotator.storage.agreement.machines import OutsideLabel as OutsideLabel
 from annotator.storage.agreement.machines import labels_outside, machines_of, make_machine, make_person
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.samples import drawn_sample, strata_of
+from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
-from annotator.storage.runs.ranked_lists import ListsOfRun, lists_of_runs
+from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
 MAJORITY = "majority"

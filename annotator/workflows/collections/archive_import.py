@@ -21,12 +21,12 @@ from annotator.evaluation.runs.rankings import Renumbering
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.storage import Collection, Database, Run, User
 from annotator.storage.collections.arrivals import Steps, importing_alone, remove_interrupted, seeing_import
-from annotator.storage.collections.bundle_values import as_stored
 from annotator.storage.collections.bundles import (
     COLLECTION,
     TABLES,
     USER,
     Ids,
+    as_stored,
     link_rows,
     next_ids,
     part_of,
@@ -35,7 +35,7 @@ from annotator.storage.collections.bundles import (
 from annotator.storage.collections.checking import examine_collection
 from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.documents.documents import ROWS_AT_ONCE
-from annotator.storage.documents.unindexed import WordsToIndex, index_some, texts_of
+from annotator.storage.documents.search import WordsToIndex, index_some, texts_of
 from annotator.storage.people.accounts import new_user
 from annotator.storage.site.batches import Row, weight_of, write_in_batches
 from annotator.storage.site.bulk_insert import chunks

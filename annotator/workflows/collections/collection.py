@@ -42,8 +42,7 @@ from annotator.storage.collections.collection import (
     scale_of,
     topic_ids,
 )
-from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.surplus import give_back_surplus
+from annotator.storage.judging.judgements_wanted import give_back_surplus, settle_needs
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
 from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN

@@ -26,16 +26,18 @@ from annotator.storage.collections.collection import find_topic, lock_collection
 from annotator.storage.collections.removal import Removal
 from annotator.storage.documents.documents import document_ids
 from annotator.storage.documents.search import forget_documents
-from annotator.storage.judging.deletable import (
+from annotator.storage.judging.duplicates import carry_over_all
+from annotator.storage.judging.judgement_removal import (
+    ImportedLabels,
     count_in_hand,
     count_rows,
     counts_of_items,
     held_items_since,
+    imported_labels,
     items_of,
     refuse_in_hand,
+    release_labels,
 )
-from annotator.storage.judging.duplicates import carry_over_all
-from annotator.storage.judging.judgement_removal import ImportedLabels, imported_labels, release_labels
 from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.pools.pools import latest_pool
 from annotator.storage.qrels.qrels_versions import MOST_DIGITS

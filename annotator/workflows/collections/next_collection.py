@@ -15,7 +15,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.documents.search import index_documents
-from annotator.storage.runs.run_facts import columns_of
+from annotator.storage.runs.runs import columns_of
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn
 

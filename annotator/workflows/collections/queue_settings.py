@@ -10,7 +10,7 @@ from annotator.storage import ACCEPTED, Collection, JudgingMode, Membership, Poo
 from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
 from annotator.storage.judging.eligibility import return_unowned
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging_effort import Effort, judging_effort
+from annotator.storage.judging.progress import Effort, judging_effort
 from annotator.storage.tables.collections import DEFAULT_POLICIES, EARLIER_DEFAULT_OWNED
 
 WHOLE = 100

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.storage import Collection, DeletedKind, Deletion, Document, LabelFile, Membership, Role, User
-from annotator.storage.collections.clearing import finish_removals as finish_removals
+from annotator.storage.collections.arrivals import finish_removals as finish_removals
 from annotator.storage.collections.collection import find_collection, lock_open_collection, topic_ids
 from annotator.storage.collections.removal import changed_rows, put_back
 from annotator.storage.documents.search import index_documents

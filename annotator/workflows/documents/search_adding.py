@@ -39,7 +39,6 @@ from annotator.storage.documents.search import (
     pooled_items,
     refuse_judges_unless,
 )
-from annotator.storage.judging.conditions import DECIDES
 from annotator.storage.judging.drawing import note_text_shown
 from annotator.storage.judging.duplicates import standing_item
 from annotator.storage.judging.judging import give_back, lend
@@ -47,6 +46,7 @@ from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pool_items import NewItem, insert_items
 from annotator.storage.pools.pools import latest_pool, next_pool, next_seed
 from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.tables.judging import DECIDES
 from annotator.storage.tables.pools import Besides
 
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so

@@ -32,8 +32,7 @@ from annotator.storage.collections.collection import (
     scale_of,
     topic_ids,
 )
-from annotator.storage.documents.documents import document_ids
-from annotator.storage.documents.known_documents import in_training
+from annotator.storage.documents.documents import document_ids, in_training
 from annotator.storage.judging.judgements_wanted import base_wanted, settle_needs
 from annotator.storage.judging.judging import give_back
 from annotator.storage.pools.pool_items import add_pool_items

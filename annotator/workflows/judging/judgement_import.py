@@ -39,7 +39,6 @@ from annotator.storage.collections.collection import (
     topic_ids,
 )
 from annotator.storage.documents.documents import document_ids, find_or_add_documents
-from annotator.storage.judging.conditions import OF_A_FILE
 from annotator.storage.judging.imported_judgements import (
     OUTSIDE_SCALE,
     NewLabel,
@@ -50,6 +49,7 @@ from annotator.storage.judging.imported_judgements import (
 from annotator.storage.people.accounts import refuse_person_elsewhere
 from annotator.storage.pools.pool_items import add_pool_items, insert_imported
 from annotator.storage.pools.pools import next_pool, next_seed, pool_item_ids
+from annotator.storage.tables.judging import OF_A_FILE
 from annotator.storage.tables.pools import Besides
 
 

@@ -11,8 +11,13 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose, Topic, TopicState
-from annotator.storage.agreement.adjudication_queue import draw_disputed, given_grades
-from annotator.storage.agreement.queue_counts import done_items, judged_and_waiting, put_off_items
+from annotator.storage.agreement.adjudication_queue import (
+    done_items,
+    draw_disputed,
+    given_grades,
+    judged_and_waiting,
+    put_off_items,
+)
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import (
     HeldDocument,

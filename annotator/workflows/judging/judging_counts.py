@@ -9,7 +9,7 @@ from sqlalchemy import Table, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage import Assignment, AssignmentState, Judgement, PoolItem, Purpose, TopicState
-from annotator.storage.agreement.queue_counts import judged_and_waiting
+from annotator.storage.agreement.adjudication_queue import judged_and_waiting
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.drawing import Queue, held_in_topic
 

@@ -11,9 +11,8 @@ from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.pooling.balancing import TopicWork, balanced_owners
 from annotator.storage import ACCEPTED, Assignment, Judgement, JudgingMode, Membership, PoolItem, Role, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_open_collection
-from annotator.storage.judging.conditions import HAS_IT, JUDGES
 from annotator.storage.judging.eligibility import OPEN, reassign
-from annotator.storage.tables.judging import HELD
+from annotator.storage.tables.judging import HAS_IT, HELD, JUDGES
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from annotator.storage.collections.collection import (
     scale_of,
     topic_ids,
 )
-from annotator.storage.documents.documents import document_ids, stored_documents
-from annotator.storage.documents.known_documents import asked_as_test
+from annotator.storage.documents.documents import asked_as_test, document_ids, stored_documents
 from annotator.storage.judging.judge_desk import Attempt, attempts_at_training, count_qualifying
 
 

@@ -24,16 +24,16 @@ from annotator.evaluation.costs.statements import write_value as write_value
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage.collections.collection import find_collection, lock_open_collection
-from annotator.storage.runs.run_facts import (
+from annotator.storage.runs.runs import (
     StatedFact,
     columns_of,
     delete_column,
     facts_of_run,
+    find_run,
     replace_facts,
     runs_stating,
     runs_with_facts,
 )
-from annotator.storage.runs.runs import find_run
 from annotator.storage.tables.runs import FactColumn
 
 MOST_COLUMNS = 20

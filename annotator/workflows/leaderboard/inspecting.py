@@ -29,7 +29,7 @@ from annotator.evaluation.runs.rankings import decode_scores
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.leaderboard.inspecting import (
+from annotator.storage.leaderboard.scored_state import (
     ListedRun,
     listed_runs,
     packed_scores,
@@ -37,11 +37,10 @@ from annotator.storage.leaderboard.inspecting import (
     searchers_of,
 )
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import LIVE as LIVE
-from annotator.storage.qrels.kept_grades import kept_grades
-from annotator.storage.qrels.round_facts import facts_of_round
+from annotator.storage.qrels.qrels_versions import LIVE as LIVE
+from annotator.storage.qrels.qrels_versions import facts_of_round, kept_grades
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10

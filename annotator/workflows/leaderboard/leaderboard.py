@@ -47,19 +47,17 @@ from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.collections.rounds import rounds_of
 from annotator.storage.documents.documents import docnos_of, document_ids
-from annotator.storage.judging.new_judgements import items_said_of
 from annotator.storage.leaderboard.scored_state import (
     ScoredState,
     docnos_in_topics,
+    items_said_of,
     lists_with_scores,
     scored_state,
 )
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import grades_of_version
-from annotator.storage.qrels.qrels_versions import kept_version, released_otherwise
-from annotator.storage.qrels.round_facts import facts_of_round
+from annotator.storage.qrels.qrels_versions import facts_of_round, grades_of_version, kept_version, released_otherwise
 
 
 @dataclass(frozen=True)

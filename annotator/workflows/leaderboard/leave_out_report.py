@@ -19,10 +19,9 @@ from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.reusability.leaving_out import LeftOut, leave_out, steps_of_leaving_out
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.pools.contributors import Find, Finder, finders, finds_of_runs, finds_of_searches
-from annotator.storage.pools.samples import drawn_sample
+from annotator.storage.pools.pools import Find, Finder, drawn_sample, finders, finds_of_runs, finds_of_searches
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURES = ("nDCG@10", "AP", "P@10")
 MOST_MEASURES = 12

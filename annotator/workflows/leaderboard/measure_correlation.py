@@ -19,10 +19,10 @@ from annotator.evaluation.significance.rank_correlation import Similarity, place
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import LIVE, kept_grades
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURES = ("nDCG@10", "AP")
 HEADINGS = ("run", "first", "second", "first_place", "second_place")

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.qrels.kept_grades import LIVE as LIVE
+from annotator.storage.qrels.qrels_versions import LIVE as LIVE
 from annotator.storage.qrels.qrels_versions import version_number
 from annotator.workflows.agreement.agreement import AgreementReport, agreement_report
 from annotator.workflows.collections.collection import (

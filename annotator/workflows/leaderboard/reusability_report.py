@@ -23,13 +23,11 @@ from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_gro
 from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.judging.topic_counts import topic_counts
-from annotator.storage.pools.contributors import feeding_runs, finders
-from annotator.storage.pools.pools import pool_item_ids
-from annotator.storage.pools.samples import drawn_sample
+from annotator.storage.judging.progress import topic_counts
+from annotator.storage.pools.pools import drawn_sample, feeding_runs, finders, pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.round_facts import facts_of_round
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.qrels.qrels_versions import facts_of_round
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1

@@ -45,11 +45,10 @@ from annotator.evaluation.significance import (
 from annotator.evaluation.significance import PERMUTATIONS as PERMUTATIONS
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
-from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import LIVE, kept_grades
-from annotator.storage.qrels.round_facts import facts_of_round
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.qrels.qrels_versions import LIVE, facts_of_round, kept_grades
+from annotator.storage.runs.runs import lists_of_runs
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1

@@ -17,10 +17,10 @@ from annotator.storage.people.accounts import (
     new_user,
     person_of,
     replace_password,
+    revoke_all,
+    withdraw_password_links,
 )
-from annotator.storage.people.ended_sessions import end_session, has_ended
-from annotator.storage.people.invitations import withdraw_password_links
-from annotator.storage.people.tokens import revoke_all
+from annotator.storage.people.sign_in import end_session, has_ended
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,15 @@ from annotator.storage.people.accounts import (
     Person,
     find_or_add_team,
     give_role,
+    joined_by_link,
     lock_user,
     locked_user,
     new_user,
     person_of,
     replace_password,
+    revoke_all,
+    withdraw_password_links,
 )
-from annotator.storage.people.invitations import joined_by_link, withdraw_password_links
-from annotator.storage.people.tokens import revoke_all
 from annotator.storage.site.transient_errors import stored_before_others
 
 USUAL_DAYS = 14

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.people.attempts import attempts_so_far, count_attempts, forget_attempts
+from annotator.storage.people.sign_in import attempts_so_far, count_attempts, forget_attempts
 
 
 def count_attempt(session: Session, what: str, amount: int, *, now: datetime, seconds: int) -> int:

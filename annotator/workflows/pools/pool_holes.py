@@ -23,7 +23,7 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection
 from annotator.storage.pools.pools import pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.runs.ranked_lists import lists_of_runs
+from annotator.storage.runs.runs import lists_of_runs
 
 GREATEST_DEPTH = 1_000_000
 

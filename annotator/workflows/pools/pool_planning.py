@@ -27,8 +27,7 @@ from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
-from annotator.storage.judging.judging_effort import Effort, judging_effort
-from annotator.storage.judging.progress import item_progress
+from annotator.storage.judging.progress import Effort, item_progress, judging_effort
 from annotator.storage.pools.pooled_runs import (
     PooledRun,
     PoolRequest,

@@ -28,7 +28,7 @@ from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.samples import sampled_pool
+from annotator.storage.pools.pools import sampled_pool
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.manifest_facts import public_parameters
 

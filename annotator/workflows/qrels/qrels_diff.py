@@ -25,11 +25,10 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
 from annotator.storage.documents.documents import docnos_of
-from annotator.storage.pools.samples import DrawnSample, drawn_sample, strata_of
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.kept_grades import grades_of_version
-from annotator.storage.qrels.qrels_versions import kept_version
-from annotator.storage.runs.ranked_lists import ListsOfRun, lists_of_runs
+from annotator.storage.qrels.qrels_versions import grades_of_version, kept_version
+from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 
 LIVE = "live"
 USUAL_MEASURE = "nDCG@10"

@@ -25,10 +25,8 @@ from annotator.storage.collections.collection import (
     topic_ids,
 )
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
-from annotator.storage.runs.run_details import RunDetails as RunDetails  # likewise
-from annotator.storage.runs.run_details import apply_details
-from annotator.storage.runs.run_facts import carry_facts
-from annotator.storage.runs.runs import add_files, add_ranked_lists, find_run
+from annotator.storage.runs.runs import RunDetails as RunDetails
+from annotator.storage.runs.runs import add_files, add_ranked_lists, apply_details, carry_facts, find_run
 from annotator.storage.runs.sent_runs import Receipt as Receipt  # likewise
 from annotator.storage.runs.sent_runs import SentRun, sent_runs
 from annotator.storage.tables.runs import RunState

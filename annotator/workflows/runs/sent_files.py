@@ -11,8 +11,7 @@ from annotator.evaluation.runs.run_warnings import from_stored
 from annotator.files import InputFile
 from annotator.storage import Run, RunFile
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.runs.same_rankings import same_rankings
-from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, sent_runs, size_as_sent
+from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, 
 from annotator.evaluation.formats.free_text import check_free_text
 from annotator.moments import has_time, read_moment, write_moment
 from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
-from annotator.storage.collections.audit_actions import NO_MOMENT
+from annotator.storage.collections.audit import NO_MOMENT
 from annotator.storage.collections.collection import (
     find_collection,
     find_open_collection,
     lock_collection,
     lock_open_collection,
 )
-from annotator.storage.qrels.kept_grades import LIVE as LIVE
+from annotator.storage.qrels.qrels_versions import LIVE as LIVE
 from annotator.storage.qrels.qrels_versions import kept_version, version_number
 
 LONGEST_TERMS = 100_000

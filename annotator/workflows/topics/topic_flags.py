@@ -11,7 +11,7 @@ from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT as TOO_R
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, flag_topics
 from annotator.evaluation.qrels.topic_flags import TopicFlag as TopicFlag
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.topic_counts import topic_counts
+from annotator.storage.judging.progress import topic_counts
 from annotator.storage.qrels.current_grades import opinions
 
 

@@ -18,8 +18,7 @@ from annotator.settings import sqlite_url
 from annotator.storage import Database
 from annotator.storage.collections import checking
 from annotator.storage.collections.checking import examine
-from annotator.storage.site.interrupting import interruptible
-from annotator.storage.site.upkeep import Progress
+from annotator.storage.site.upkeep import Progress, interruptible
 
 
 @pytest.fixture

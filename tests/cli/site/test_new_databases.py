@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from annotator.cli.site.installation import MAKERS, UPGRADE
 from annotator.settings import sqlite_url
 from annotator.storage import Database
-from annotator.storage.site.database_file import file_behind
+from annotator.storage.site.database import file_behind
 
 ARCHIVE = "news.zip"
 READERS = (

@@ -17,7 +17,7 @@ from thorough import examples
 from undone import undone
 
 from annotator.storage import Assignment, Collection, Database, Judgement, PoolItem, Purpose, Topic
-from annotator.storage.agreement.queue_counts import done_items
+from annotator.storage.agreement.adjudication_queue import done_items
 from annotator.storage.judging.eligibility import (
     FORGOTTEN_AFTER,
     due_again,

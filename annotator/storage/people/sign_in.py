@@ -1,4 +1,4 @@
-"""How often something was tried, by whom or from where: what keeps passwords from being guessed, for all processes."""
+"""Who is kept out: attempts to sign in are counted, and a session that was ended stays ended."""
 
 from datetime import datetime, timedelta
 from typing import cast
@@ -7,7 +7,7 @@ from sqlalchemy import Table, bindparam, case, delete
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotator.storage.tables.people import Attempts
+from annotator.storage.tables.people import Attempts, EndedSession
 
 _COUNTED = cast("Table", Attempts.__table__)
 _ADDED: dict[str, object] = {"key": bindparam("key"), "count": bindparam("amount"), "ends_at": bindparam("ends_at")}
@@ -41,3 +41,22 @@ def attempts_so_far(session: Session, key: str, *, now: datetime) -> tuple[int, 
 def forget_attempts(session: Session, key: str) -> None:
     """Count from nothing again."""
     session.execute(delete(Attempts).where(Attempts.key == key))
+
+
+_ENDED = cast("Table", EndedSession.__table__)
+END = {
+    "sqlite": sqlite.insert(_ENDED).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(_ENDED).on_conflict_do_nothing(),
+}
+
+
+def end_session(session: Session, key: str, *, until: datetime, now: datetime) -> None:
+    """Remember a session as ended for as long as its cookie would be believed; ending it twice is ending it."""
+    session.execute(delete(EndedSession).where(EndedSession.until < now))
+    if until > now:
+        session.execute(END[session.get_bind().dialect.name], {"key": key, "until": until})
+
+
+def has_ended(session: Session, key: str) -> bool:
+    """Whether the session was ended."""
+    return session.get(EndedSession, key) is not None
