@@ -1,6 +1,6 @@
 """What people said of pool items that two of them or more graded. Machines are left out; adjudicators decide.
 
-For organisers, who read of agreed and decided items, too; what adjudicators are still to decide is in `adjudication_queue`.
+For organisers, who also read of agreed and decided items; `adjudication_queue` has what is still to be decided.
 """
 
 from collections import defaultdict
