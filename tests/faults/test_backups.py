@@ -22,7 +22,7 @@ import os, signal, sys
 from pathlib import Path
 from annotator.errors import AnnotatorError
 from annotator.storage import Database
-from annotator.storage.backups import back_up
+from annotator.storage.site.backups import back_up
 
 def copied(done, pages):
     if sys.argv[3] == "die":

@@ -39,7 +39,7 @@ import io, os, signal, sys
 from datetime import UTC, datetime
 from sqlalchemy import event
 from annotator.storage import Database
-from annotator.workflows.archive_import import import_archive, open_archive
+from annotator.workflows.collections.archive_import import import_archive, open_archive
 database = Database(sys.argv[1])
 @event.listens_for(database.engine, "before_cursor_execute")
 def die(connection, cursor, statement, *rest):
