@@ -40,7 +40,9 @@ def __getattr__(name: str) -> click.Command:
 
 def write_pages() -> None:
     """Write every page, and remove those of an earlier build."""
-    pages = {name: make() for name, make in PAGES.items()} | command_pages()
+    pages = {name: make() for name, make in PAGES.items()} | {
+        f"command-{name}.md": command_page(name) for name in _commands()
+    }
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in FOLDER.iterdir():
         if path.name not in pages:
@@ -51,23 +53,23 @@ def write_pages() -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def command_pages() -> dict[str, str]:
-    """A page for each command of the first level, and one that lists them."""
-    pages = {
-        f"command-{name}.md": f"{NOTE}# annotator {name}\n\n"
-        f"```{{click}} generated:{name}\n:prog: annotator {name}\n:nested: full\n```\n"
-        for name in _commands()
-    }
+def command_page(name: str) -> str:
+    """The page of a command of the first level, with all below it."""
+    directive = f"```{{click}} generated:{name}\n:prog: annotator {name}\n:nested: full\n```"
+    return f"{NOTE}# annotator {name}\n\n{directive}\n"
+
+
+def commands_page() -> str:
+    """The commands of the first level, each with its page."""
     rows = [
         (f"[`{name}`](command-{name}.md)", plain(command.get_short_help_str(limit=120)))
         for name, command in _commands().items()
     ]
     listed = "\n".join(f"command-{name}" for name in _commands())
-    pages["commands.md"] = (
+    return (
         f"{NOTE}# Commands\n\n{plain(_paragraphs(main.help or ''))}\n\n{table(('Command', 'Purpose'), rows)}\n\n"
         f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
     )
-    return pages
 
 
 def measures_page() -> str:
@@ -239,6 +241,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "commands.md": commands_page,
     "measures.md": measures_page,
     "strategies.md": strategies_page,
     "policies.md": policies_page,

@@ -2,8 +2,7 @@
 
 import re
 import runpy
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -29,19 +28,16 @@ DOCUMENTS = [
 ]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)|\{download\}`[^<`]*<([^>]+)>`")
 FENCED = re.compile(r"^(`{3,}|:{4,})(?!\{toctree\}).*?^\1$", re.DOTALL | re.MULTILINE)
+IN_REPOSITORY = re.compile(r"`((?:annotator|tests|docs|benchmarks|templates|static|migrations)/[\w/.-]*)")
 ELSEWHERE = ("https://", "http://", "mailto:")
 
 
-@cache
-def generated() -> dict[str, str]:
-    """The pages of the reference by name, as the next build will write them."""
-    written = runpy.run_path(str(ROOT / "docs/generated.py"))
-    pages: dict[str, str] = {name: make() for name, make in written["PAGES"].items()} | written["command_pages"]()
-    return pages
+# Each page of the reference by its name, as the next build will write it.
+MAKE: Mapping[str, Callable[[], str]] = runpy.run_path(str(ROOT / "docs/generated.py"))["PAGES"]
 
 
 def text_of(path: Path) -> str:
-    return generated()[path.name] if path.parent == GENERATED else path.read_text(encoding="utf-8")
+    return MAKE[path.name]() if path.parent == GENERATED else path.read_text(encoding="utf-8")
 
 
 def anchors(path: Path) -> set[str]:
@@ -62,7 +58,7 @@ def broken(path: Path) -> Iterator[str]:
             continue
         name, _, anchor = link.partition("#")
         target = (path.parent / name).resolve() if name else path
-        exists = target.name in generated() if target.parent == GENERATED else target.exists()
+        exists = target.name in MAKE if target.parent == GENERATED else target.exists()
         if not exists or (anchor and anchor not in anchors(target)):
             yield link
 
@@ -70,6 +66,27 @@ def broken(path: Path) -> Iterator[str]:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_leads_to_a_file_and_to_a_heading_of_it(path: Path) -> None:
     assert list(broken(path)) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_file_that_a_document_names_is_there(path: Path) -> None:
+    history = path.name == "CHANGELOG.md"  # it names files that have moved since
+    named = [] if history else IN_REPOSITORY.findall(path.read_text(encoding="utf-8"))
+    assert [name for name in named if not name.startswith("docs/_build") and not (ROOT / name).exists()] == []
+
+
+def test_the_map_names_every_folder_of_each_layer() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    layers = [path for path in (ROOT / "annotator").iterdir() if path.is_dir() and path.name != "__pycache__"]
+    assert [path.name for path in layers if f"`annotator/{path.name}`" not in text] == []
+    features = {
+        path.name
+        for layer in layers
+        if layer.name not in {"clicks", "worker", "reporting", "demonstration"}
+        for path in layer.iterdir()
+        if path.is_dir() and path.name not in {"__pycache__", "translations"}
+    }
+    assert [name for name in sorted(features) if f"`{name}`" not in text and f"/{name}`" not in text] == []
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
@@ -101,10 +118,11 @@ def test_the_readme_is_short() -> None:
         ("policies.md", [f"`{name}`" for name in NAMED_POLICIES]),
         ("settings.md", [f"`ANNOTATOR_{name.upper()}`" for name in KINDS]),
     ],
-    ids=str,
+    ids=["measures", "strategies", "policies", "settings"],
 )
 def test_the_reference_has_everything_that_is_there(name: str, entries: list[str]) -> None:
-    assert [entry for entry in entries if entry not in generated()[name]] == []
+    page = MAKE[name]()
+    assert [entry for entry in entries if entry not in page] == []
 
 
 def test_the_hooks_before_a_commit_are_those_of_make_lint() -> None:
