@@ -16,7 +16,18 @@ from annotator.storage.collections.audit import ACTIONS
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 40
 
-FOUNDATIONS = {"assets", "errors", "files", "installed", "logs", "moments", "passwords", "settings", "spreadsheets"}
+FOUNDATIONS = {
+    "assets",
+    "errors",
+    "files",
+    "garbage_collection",
+    "installed",
+    "logs",
+    "moments",
+    "passwords",
+    "settings",
+    "spreadsheets",
+}
 PAGES = {
     "babel",
     "flask",
@@ -59,6 +70,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assets": set(),
     "errors": set(),
     "files": set(),
+    "garbage_collection": set(),
     "installed": set(),
     "logs": set(),
     "moments": {"errors"},
@@ -67,10 +79,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passwords": {"errors", "werkzeug", "zxcvbn"},
     "clicks": set(),
     "evaluation": {"errors", "numpy", "scipy"},
-    "storage": {"assets", "errors", "files", "installed", "alembic", "sqlalchemy"},
+    "storage": {"assets", "errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {
         "errors",
         "files",
+        "garbage_collection",
         "moments",
         "installed",
         "passwords",

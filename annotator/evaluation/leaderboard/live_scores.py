@@ -4,11 +4,9 @@ Everything is kept under what it was made from, and is used only where that is s
 told to forget, so that several processes with memories of their own can never show what is no longer so.
 """
 
-import gc
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -153,23 +151,6 @@ class LiveScores:
         with self.lock:
             kept = _recall(self.views, (collection, view), OneView, MOST_VIEWS)
             return _recall(kept.run_sets, state, lambda: OneCollection(kept, tuple(runs)), MOST_RUN_SETS)
-
-
-@contextmanager
-def no_search_for_garbage() -> Iterator[None]:
-    """Put off the search for garbage, which takes a third of the time and never finds any.
-
-    What is made on the way has no cycles: it is gone as soon as nothing refers to it. Of several at once only who found
-    the search on puts it off, and turns it on again, so that it is never off for longer than one of them takes.
-    """
-    was_enabled = gc.isenabled()
-    if was_enabled:
-        gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def score_topics(

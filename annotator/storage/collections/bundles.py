@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from enum import StrEnum
+from functools import cache
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -215,10 +216,10 @@ def people_in(session: Session, collection_id: int) -> list[Row]:
 
 
 def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -> list[Row]:
-    """Store rows under ids of this site, and let them refer to what went before.
+    """Store rows that `refer` returned under ids of this site.
 
-    Returns what is left for `link_rows`: which of them refer to others of their table, which may come later. Raises
-    `InvalidValueError` when one refers to what is not there. It may be done again with the same rows.
+    Returns what is left for `link_rows`: which of them refer to others of their table, which may come later. It may be
+    done again with the same rows.
     """
     key = _own_id(table)
     to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
@@ -230,7 +231,6 @@ def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -
             row[key.name] = new
     waiting = []
     for row in batch:
-        _refer(table, row, ids)
         if any(row[column.name] is not None for column in to_itself):
             waiting.append({f"to_{column.name}": row[column.name] for column in to_itself} | {"key": row["id"]})
             row.update(dict.fromkeys(column.name for column in to_itself))
@@ -238,6 +238,16 @@ def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -
         _make_unlike(session, table, batch)
     session.execute(insert(table), batch)
     return waiting
+
+
+def refer(table: Table, row: Row, ids: Ids) -> Row:
+    """Let a row refer to the rows of earlier tables by their ids here; `InvalidValueError` when one is not there."""
+    referring = dict(row)
+    for column, target in _referring_columns(table):
+        value = row[column]
+        if value is not None and not (value == 0 and (table.name, column) == JUDGE_OR_EVERYBODY):
+            referring[column] = _known(ids, target, value)
+    return referring
 
 
 def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) -> None:
@@ -298,20 +308,17 @@ def _target(table: Table, column: Column[Any]) -> str | None:
     return next((link.column.table.name for link in column.foreign_keys), None)
 
 
+@cache
+def _referring_columns(table: Table) -> Sequence[tuple[str, str]]:
+    """The columns that refer to another table, each with the name of that table."""
+    targets = ((column.name, _target(table, column)) for column in table.columns)
+    return [(column, target) for column, target in targets if target is not None and target != table.name]
+
+
 def _own_id(table: Table) -> Column[Any] | None:
     """The column with the row's own number; what is known by what it refers to has none."""
     column = table.columns.get("id")
     return column if column is not None and column.primary_key else None
-
-
-def _refer(table: Table, row: Row, ids: Ids) -> None:
-    for column in table.columns:
-        target, value = _target(table, column), row[column.name]
-        if target in {None, table.name} or value is None:
-            continue
-        if (table.name, column.name) == JUDGE_OR_EVERYBODY and value == 0:
-            continue
-        row[column.name] = _known(ids, str(target), value)
 
 
 def _known(ids: Ids, target: str, value: int) -> int:

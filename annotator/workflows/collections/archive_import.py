@@ -30,6 +30,7 @@ from annotator.storage.collections.bundles import (
     link_rows,
     next_ids,
     part_of,
+    refer,
     store_batch,
 )
 from annotator.storage.collections.checking import examine_collection
@@ -173,7 +174,7 @@ class _Import:
             nonlocal count
             for row in self._renumbered(table, self._rows(table)):
                 count += 1
-                yield row
+                yield refer(table, row, self.ids)
                 self.progress.add()
 
         def link(session: Session, batch: Sequence[Row]) -> None:

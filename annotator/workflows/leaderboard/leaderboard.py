@@ -22,7 +22,7 @@ from annotator.evaluation.leaderboard.leaderboard_making import Asked, of_every_
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version
 from annotator.evaluation.leaderboard.leaderboard_recalling import Source, recalled, said_of_version, within
-from annotator.evaluation.leaderboard.live_scores import Grading, no_search_for_garbage
+from annotator.evaluation.leaderboard.live_scores import Grading
 from annotator.evaluation.leaderboard.live_scores import LiveScores as LiveScores
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
@@ -42,6 +42,7 @@ from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.single_precision import RankedDocuments, tied_documents, unpack_lists
 from annotator.evaluation.significance import IntervalMethod as IntervalMethod
 from annotator.files import InputFile
+from annotator.garbage_collection import garbage_collection_off
 from annotator.storage import DROPPED, Document
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, topic_ids
@@ -126,7 +127,7 @@ def build_leaderboard(
     load = partial(_load_lists, session, compat=grading.compat, scope=scope)
     run_ids = [run.id for run in state.runs]
     kept = (memory or LiveScores()).of(collection.id, (grading.compat, scope and scope.key), state.runs, run_ids)
-    with no_search_for_garbage():
+    with garbage_collection_off():
         board = recalled(kept, asked, source, scope, load)
     of_sample = sample_notices(source.sample, parsed)
     if source.said or of_sample:

@@ -1,6 +1,5 @@
 """Scores kept topic by topic: the same as all at once, and made anew only where something is another."""
 
-import gc
 from collections import OrderedDict
 from collections.abc import Collection
 
@@ -15,7 +14,6 @@ from annotator.evaluation.leaderboard.live_scores import (
     LiveScores,
     OneCollection,
     TopicValues,
-    no_search_for_garbage,
     score_topics,
 )
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff
@@ -153,28 +151,6 @@ def test_of_each_thing_asked_for_only_the_latest_state_is_kept() -> None:
     assert kept.result("AP", "after", lambda: ["anew"]) == ["anew"]
     assert kept.result("AP", "before", lambda: ["once more"]) == ["once more"]
     assert len(kept.results) == 1
-
-
-def test_while_scores_are_made_nobody_looks_for_garbage_and_afterwards_as_before() -> None:
-    assert gc.isenabled()
-    with no_search_for_garbage():
-        assert not gc.isenabled()
-        with no_search_for_garbage():
-            assert not gc.isenabled()
-        assert not gc.isenabled()
-    assert gc.isenabled()
-    with pytest.raises(ValueError, match="wrong"), no_search_for_garbage():
-        raise ValueError("wrong")
-    assert gc.isenabled()
-
-
-def test_the_search_for_garbage_is_on_again_whoever_leaves_first() -> None:
-    first, second = no_search_for_garbage(), no_search_for_garbage()
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    second.__exit__(None, None, None)
-    assert gc.isenabled()
 
 
 @pytest.mark.parametrize("numbers", [["10", "9", "1"], ["10", "T9", "1"], ["01", "1", "2"]])

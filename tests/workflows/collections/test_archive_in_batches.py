@@ -1,5 +1,6 @@
 """While an archive comes in, others write, and nobody finds any of it; what was interrupted is removed."""
 
+import gc
 import io
 import os
 import signal
@@ -152,6 +153,29 @@ def test_others_write_between_the_batches(database: Database, content: bytes, mo
     assert max(batches) < DOCUMENTS
     # The writer was there with only some of the documents stored, more than once.
     assert len({count for count in seen if DOCUMENTS < count < 2 * DOCUMENTS}) > 1
+
+
+def test_garbage_is_collected_between_the_batches_only(
+    database: Database, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full collection would double the time for which others wait."""
+    is_on: dict[str, set[bool]] = {"commit": set(), "between": set()}
+    seconds_of = short_transactions._seconds_of  # noqa: SLF001 - where a batch ends
+
+    def noted(at: Database, batch: list[object], write: Callable[..., object]) -> float:
+        is_on["between"].add(gc.isenabled())
+        event.listen(database.engine, "commit", commit)
+        took = seconds_of(at, batch, write)
+        event.remove(database.engine, "commit", commit)
+        is_on["between"].add(gc.isenabled())
+        return took
+
+    def commit(_connection: object) -> None:
+        is_on["commit"].add(gc.isenabled())
+
+    monkeypatch.setattr(short_transactions, "_seconds_of", noted)
+    imports(database, content, lambda _session, _slug: None)
+    assert is_on == {"commit": {False}, "between": {True}}
 
 
 @pytest.mark.parametrize(
