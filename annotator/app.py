@@ -13,7 +13,6 @@ from annotator.logs import write_log
 from annotator.settings import Settings, refuse_weak_key
 from annotator.storage import Database
 from annotator.web.blueprints import BLUEPRINTS
-from annotator.web.people import throttle
 from annotator.web.serving import compression, headers, monitoring, request_log, static_files
 from annotator.web.site import (
     access,
@@ -57,7 +56,6 @@ def create_app(settings: Settings, database: Database) -> Flask:
         headers,
         static_files,
         compression,
-        throttle,
     ):
         part.install(app)
     csrf = CSRFProtect(app)

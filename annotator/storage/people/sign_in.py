@@ -1,46 +1,39 @@
-"""Who is kept out: attempts to sign in are counted, and a session that was ended stays ended."""
+"""Who is kept out: refused passwords are counted, and a session that was ended stays ended."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import cast
 
-from sqlalchemy import Table, bindparam, case, delete
+from sqlalchemy import Table, bindparam, case, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from annotator.storage.tables.people import Attempts, EndedSession
 
 _COUNTED = cast("Table", Attempts.__table__)
-_ADDED: dict[str, object] = {"key": bindparam("key"), "count": bindparam("amount"), "ends_at": bindparam("ends_at")}
+_ADDED: dict[str, object] = {"key": bindparam("key"), "count": 1, "ends_at": bindparam("ends_at")}
 _HAS_ENDED = _COUNTED.c.ends_at <= bindparam("now", type_=_COUNTED.c.ends_at.type)
 _CHANGED: dict[str, object] = {
-    "count": case((_HAS_ENDED, bindparam("amount")), else_=_COUNTED.c.count + bindparam("amount")),
+    "count": case((_HAS_ENDED, 1), else_=_COUNTED.c.count + 1),
     "ends_at": case((_HAS_ENDED, bindparam("ends_at", type_=_COUNTED.c.ends_at.type)), else_=_COUNTED.c.ends_at),
 }
 COUNT = {
-    name: kind.insert(_COUNTED)
-    .values(_ADDED)
-    .on_conflict_do_update(index_elements=[_COUNTED.c.key], set_=_CHANGED)
-    .returning(_COUNTED.c.count)
+    name: kind.insert(_COUNTED).values(_ADDED).on_conflict_do_update(index_elements=[_COUNTED.c.key], set_=_CHANGED)
     for name, kind in (("sqlite", sqlite), ("postgresql", postgresql))
 }
 
 
-def count_attempts(session: Session, key: str, amount: int, *, now: datetime, lasts: timedelta) -> int:
-    """Count further attempts and return how many there were since the first of them, which is `lasts` ago at most."""
+def count_attempt(session: Session, windows: Mapping[str, timedelta], *, now: datetime) -> None:
+    """Count an attempt under each key; a count begins again so long after the first attempt that it counts."""
     session.execute(delete(Attempts).where(Attempts.ends_at <= now))
-    values = {"key": key, "amount": amount, "now": now, "ends_at": now + lasts}
-    return int(session.execute(COUNT[session.get_bind().dialect.name], values).scalar_one())
+    rows = [{"key": key, "now": now, "ends_at": now + window} for key, window in windows.items()]
+    session.execute(COUNT[session.get_bind().dialect.name], rows)
 
 
-def attempts_so_far(session: Session, key: str, *, now: datetime) -> tuple[int, datetime]:
-    """How many attempts are counted, and until when."""
-    found = session.get(Attempts, key)
-    return (0, now) if found is None or found.ends_at <= now else (found.count, found.ends_at)
-
-
-def forget_attempts(session: Session, key: str) -> None:
-    """Count from nothing again."""
-    session.execute(delete(Attempts).where(Attempts.key == key))
+def attempts_so_far(session: Session, keys: Iterable[str], *, now: datetime) -> dict[str, tuple[int, datetime]]:
+    """How many attempts are counted under each key, and until when; a key without any is absent."""
+    found = session.scalars(select(Attempts).where(Attempts.key.in_(keys), Attempts.ends_at > now))
+    return {one.key: (one.count, one.ends_at) for one in found}
 
 
 _ENDED = cast("Table", EndedSession.__table__)

@@ -1,26 +1,36 @@
-"""How often something was tried: the counts behind the limits on signing in, the same for every server process."""
+"""Limits on guessing passwords; only refused attempts count, so that a department behind one address can sign in."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.people.sign_in import attempts_so_far, count_attempts, forget_attempts
+from annotator.storage.people.sign_in import attempts_so_far, count_attempt
 
 
-def count_attempt(session: Session, what: str, amount: int, *, now: datetime, seconds: int) -> int:
-    """Count further attempts of `what`; how many there were since the first, which is `seconds` ago at most."""
-    return count_attempts(session, _key(what), amount, now=now, lasts=timedelta(seconds=seconds))
+class Limit(NamedTuple):
+    """So many refusals are allowed in a window that begins with the first of them."""
+
+    most: int
+    window: timedelta
 
 
-def attempts(session: Session, what: str, *, now: datetime) -> tuple[int, datetime]:
-    """How many attempts of `what` are counted, and until when."""
-    return attempts_so_far(session, _key(what), now=now)
+def blocked_until(session: Session, limits: Mapping[str, Limit], *, now: datetime) -> datetime | None:
+    """When the first limit that is reached ends, by what it limits; None while none is reached."""
+    keys = {_key(what): limit for what, limit in limits.items()}
+    counted = attempts_so_far(session, keys, now=now)
+    for key, limit in keys.items():
+        count, ends_at = counted.get(key, (0, now))
+        if count >= limit.most:
+            return ends_at
+    return None
 
 
-def forget(session: Session, what: str) -> None:
-    """Count `what` from nothing again."""
-    forget_attempts(session, _key(what))
+def count_refusal(session: Session, limits: Mapping[str, Limit], *, now: datetime) -> None:
+    """Count a refusal towards each limit."""
+    count_attempt(session, {_key(what): limit.window for what, limit in limits.items()}, now=now)
 
 
 def _key(what: str) -> str:

@@ -45,10 +45,7 @@ def test_signing_in_counts_for_nothing(app: Flask) -> None:
     assert {tries(app, "jo", PASSWORD).status_code for _ in range(12)} == {303}
 
 
-def test_an_address_takes_so_many_wrong_passwords_whatever_the_account(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(throttle, "FROM_HERE", "100 per 15 minutes")
+def test_an_address_takes_so_many_wrong_passwords_whatever_the_account(app: Flask) -> None:
     statuses = [tries(app, f"guess{turn}", "x").status_code for turn in range(101)]
     assert statuses == [422] * 100 + [429]
     assert tries(app, "jo", PASSWORD).status_code == 429
@@ -97,6 +94,13 @@ def test_it_ends_by_itself(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     later = datetime.now(UTC) + timedelta(minutes=16)
     monkeypatch.setattr(throttle, "now", lambda: later)
     assert tries(app, "jo", PASSWORD).status_code == 303
+    assert [tries(app, "jo", "wrong horse").status_code for _ in range(11)] == [422] * 10 + [429]
+
+
+def test_requests_through_a_socket_of_this_machine_share_no_limit(app: Flask) -> None:
+    statuses = {tries(app, f"guess{turn}", "x", address="").status_code for turn in range(101)}
+    assert statuses == {422}
+    assert [tries(app, "jo", "x", address="").status_code for _ in range(11)] == [422] * 10 + [429]
 
 
 def test_every_server_process_counts_the_same(app: Flask, database: Database) -> None:
@@ -113,5 +117,7 @@ def test_ones_present_password_is_not_guessed_either(visit: Visit) -> None:
     jo = visit("jo")
     fields = {"old_password": "guess", "new_password": "a better horse", "again": "a better horse"}
     assert [jo.post("/account", **fields).status_code for _ in range(11)] == [403] * 10 + [429]
+    # Each form counts for itself.
+    assert tries(jo.client.application, "jo", PASSWORD).status_code == 303
     # Who is signed in stays so.
     assert jo.get("/collections").status_code == 200
