@@ -17,6 +17,8 @@ release = version = installed_version()
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "sphinx_click"]
 exclude_patterns = ["_build"]
+smartquotes = False  # `--option` stays as it is typed
+default_role = "literal"  # docstrings write code as `name`
 nitpicky = False  # types in signatures are of libraries, whose documents are elsewhere
 language = "en"
 locale_dirs = ["locale"]  # translations by gettext: `sphinx-build -b gettext`

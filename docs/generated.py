@@ -18,6 +18,7 @@ from annotator import settings
 from annotator.api.site.pagination import shape_of
 from annotator.app import create_app
 from annotator.cli import main
+from annotator.cli.remote.given import NOUNS
 from annotator.evaluation.metrics.explaining import explain_all
 from annotator.evaluation.pooling import PARAMETERS, STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES, parse_policy
@@ -28,11 +29,12 @@ NOTE = "<!-- Written by docs/generated.py from the code. -->\n"
 # What Markdown would take for markup, outside of backticks.
 MARKUP = re.compile(r"([\\*_<>\[\]$|])")
 IN_MEMORY = "sqlite://"
+ON_SITE = "on-site-"  # before the names of commands as they are on a site
 
 
 def __getattr__(name: str) -> click.Command:
     """A command by the name of its page, for the directives of sphinx-click, which name an object of a module."""
-    command = _commands().get(name)
+    command = _commands(on_site=name.startswith(ON_SITE)).get(name.removeprefix(ON_SITE))
     if command is None:
         raise AttributeError(name)
     return command
@@ -41,7 +43,7 @@ def __getattr__(name: str) -> click.Command:
 def write_pages() -> None:
     """Write every page, and remove those of an earlier build."""
     pages = {name: make() for name, make in PAGES.items()} | {
-        f"command-{name}.md": command_page(name) for name in _commands()
+        f"command-{name}.rst": command_page(name) for name in _commands()
     }
     FOLDER.mkdir(parents=True, exist_ok=True)
     for path in FOLDER.iterdir():
@@ -54,20 +56,30 @@ def write_pages() -> None:
 
 
 def command_page(name: str) -> str:
-    """The page of a command of the first level, with all below it."""
-    directive = f"```{{click}} generated:{name}\n:prog: annotator {name}\n:nested: full\n```"
-    return f"{NOTE}# annotator {name}\n\n{directive}\n"
+    """The page of a command of the first level, with all below it; sphinx-click writes reStructuredText."""
+    return f".. click:: generated:{name}\n   :prog: annotator {name}\n   :nested: full\n"
+
+
+def commands_on_site_page() -> str:
+    """The commands that work through the API of a site, whose options differ from those on a database."""
+    directives = [
+        f".. click:: generated:{ON_SITE}{name}\n   :prog: annotator --site URL {name}\n   :nested: full\n"
+        for name in NOUNS
+    ]
+    about = "With `--site URL`, or `ANNOTATOR_SITE`, and a token these commands work through the API of a site."
+    return "\n".join(["Commands on a site\n==================\n", f"{about}\n", *directives])
 
 
 def commands_page() -> str:
     """The commands of the first level, each with its page."""
     rows = [
-        (f"[`{name}`](command-{name}.md)", plain(command.get_short_help_str(limit=120)))
+        (f"[`{name}`](command-{name}.rst)", plain(command.get_short_help_str(limit=120)))
         for name, command in _commands().items()
     ]
-    listed = "\n".join(f"command-{name}" for name in _commands())
+    listed = "\n".join([*(f"command-{name}" for name in _commands()), "commands-on-site"])
     return (
         f"{NOTE}# Commands\n\n{plain(_paragraphs(main.help or ''))}\n\n{table(('Command', 'Purpose'), rows)}\n\n"
+        "With `--site` several of them have other options: [commands on a site](commands-on-site.rst).\n\n"
         f"```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
     )
 
@@ -217,8 +229,9 @@ def _properties(schema: Mapping[str, Any]) -> str:
     return table(("Property", "Type", "Meaning"), rows) if rows else ""
 
 
-def _commands() -> dict[str, click.Command]:
+def _commands(*, on_site: bool = False) -> dict[str, click.Command]:
     context = click.Context(main)
+    context.params["site"] = "https://annotator.example.org" if on_site else None
     found = {name: main.get_command(context, name) for name in main.list_commands(context)}
     return {name: command for name, command in found.items() if command is not None}
 
@@ -242,6 +255,7 @@ def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": commands_page,
+    "commands-on-site.rst": commands_on_site_page,
     "measures.md": measures_page,
     "strategies.md": strategies_page,
     "policies.md": policies_page,

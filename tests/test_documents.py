@@ -106,6 +106,12 @@ def test_every_page_is_in_a_table_of_contents() -> None:
     assert pages - listed == set()
 
 
+def test_what_writes_restructuredtext_is_not_read_as_markdown() -> None:
+    """Sphinx does not warn of it, and the page then shows `.. option::` and the like."""
+    directives = re.compile(r"^(?:```|:::)\{(?:click|auto\w+)\}", re.MULTILINE)
+    assert [path.name for path in DOCUMENTS if directives.search(path.read_text(encoding="utf-8"))] == []
+
+
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= MOST_LINES_OF_README
 
