@@ -300,7 +300,7 @@ BY_FEATURE = dict.fromkeys(("storage", "workflows", "web", "api", "cli"), FEATUR
 # Folders of a layer that are no features, and why.
 BESIDE_FEATURES = {
     "storage": {"tables"},  # the mapped classes of all features
-    "web": {"serving", "translations"},  # what stands between server and pages; sentences
+    "web": {"serving"},  # what stands between server and pages
     "cli": {"serving", "remote"},  # commands that serve; commands on a site elsewhere
 }
 # Imports of a later feature, each with its reason; at most five.
@@ -317,8 +317,7 @@ MOST_FILES_IN_A_FOLDER = 28
 
 def test_layers_are_arranged_by_feature() -> None:
     folders = {
-        layer: {path.name for path in (PACKAGE / layer).iterdir() if path.is_dir() and path.name != "__pycache__"}
-        for layer in BY_FEATURE
+        layer: {path.name for path in (PACKAGE / layer).iterdir() if any(path.glob("*.py"))} for layer in BY_FEATURE
     }
     unknown = {
         layer: found - set(BY_FEATURE[layer]) - BESIDE_FEATURES.get(layer, set()) for layer, found in folders.items()
