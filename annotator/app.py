@@ -7,8 +7,8 @@ from jinja2 import StrictUndefined
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from annotator.api import installing as api
-from annotator.assets import PACKAGE, asset_folder
 from annotator.errors import InvalidValueError
+from annotator.installed import PACKAGE, asset_folder
 from annotator.logs import write_log
 from annotator.settings import Settings, refuse_weak_key
 from annotator.storage import Database

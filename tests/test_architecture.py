@@ -8,16 +8,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from fnmatch import fnmatch
 from functools import cache
 
-from annotator.assets import PACKAGE
 from annotator.cli.describe_commands import as_json, describe_commands
 from annotator.cli.described_commands import DESCRIPTIONS, descriptions
+from annotator.installed import PACKAGE
 from annotator.storage.collections.audit import ACTIONS
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 40
 
 FOUNDATIONS = {
-    "assets",
     "errors",
     "files",
     "garbage_collection",
@@ -65,7 +64,6 @@ SERVES_BOTH = {
 MAY_IMPORT: dict[str, set[str]] = {
     "__init__": set(),
     "__main__": {"cli"},
-    "assets": set(),
     "errors": set(),
     "files": set(),
     "garbage_collection": set(),
@@ -77,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "passwords": {"errors", "werkzeug", "zxcvbn"},
     "clicks": set(),
     "evaluation": {"errors", "numpy", "scipy"},
-    "storage": {"assets", "errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
+    "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {
         "errors",
         "files",
@@ -91,7 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "sqlalchemy",
     },
     # The report as a file, the same from a page and a command.
-    "reporting": {"assets", "errors", "workflows", "jinja2"},
+    "reporting": {"errors", "installed", "workflows", "jinja2"},
     "web": {*FOUNDATIONS, "storage", "workflows", "reporting", *PAGES},
     # The door for programs; of the pages it takes what both are served from, as a test below says.
     "api": {*FOUNDATIONS, "storage", "workflows", "web", *REST},
@@ -120,10 +118,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 TURN = "workflows/judging/judging_turn.py"
 # One call for all that a report says, of one moment: it is made of the reports there are.
 OVERVIEW = "workflows/leaderboard/overview_report.py"
-
 DATABASE = "storage/site/database.py"
 OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
-
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
 WORKFLOWS = [module for module in MODULES if module.startswith(("workflows/", "clicks/workflows/"))]
 

@@ -1,10 +1,15 @@
 """The root of the command line: the nouns, the options that hold for all of them, and how a refusal is told."""
 
 import os
+import re
+import shlex
+import stat
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from errno import EDQUOT, EFBIG, EIO, ENOSPC
 from importlib import import_module
+from pathlib import Path
 from signal import SIGINT
 from typing import Any, NoReturn
 
@@ -14,11 +19,12 @@ from click.shell_completion import CompletionItem
 from annotator.cli.described_commands import described, is_enough
 from annotator.cli.remote.given import ANYWHERE, GIVEN, ONLY_ON_SITE, SiteGiven, command_on_site
 from annotator.cli.remote.given import NOUNS as ON_SITE
-from annotator.cli.site.settings_file import warn_if_others_read
 from annotator.errors import AnnotatorError, FileRefusedError
 from annotator.installed import DISTRIBUTION
 from annotator.settings import SETTINGS_FILE, Settings
 
+# user:password@host, or ?password=; a URL that is malformed is refused later, when the database is opened.
+WITH_PASSWORD = re.compile(r"//[^/:]*:[^/]+@|[?&]password=")
 REFUSED = 1
 INTERRUPTED = 128 + SIGINT  # as shells have it
 # The commands of an administrator, which warn when a settings file is not safe.
@@ -29,10 +35,11 @@ CANNOT_WRITE = frozenset({EDQUOT, EFBIG, EIO, ENOSPC})
 
 @dataclass(frozen=True)
 class Noun:
-    """A command and the module that has it, with what the list of commands says of it."""
+    """A command: the module that has it, its summary in the list of commands, and its name in the module."""
 
     module: str
     summary: str
+    name: str = "command"  # in the module
 
 
 NOUNS: Mapping[str, Noun] = {
@@ -42,9 +49,9 @@ NOUNS: Mapping[str, Noun] = {
     ),
     "members": Noun("annotator.cli.people.members", "Who takes part in a collection, and as what."),
     "invitations": Noun(
-        "annotator.cli.people.invitations", "Links that let somebody in once, to a role or an account."
+        "annotator.cli.people.members", "Links that let somebody in once, to a role or an account.", "invitations_group"
     ),
-    "tokens": Noun("annotator.cli.people.tokens", "Tokens by which programs act for an account."),
+    "tokens": Noun("annotator.cli.people.users", "Tokens by which programs act for an account.", "tokens_group"),
     "guidelines": Noun("annotator.cli.collections.guidelines", "What judges are to go by, in Markdown."),
     "training": Noun("annotator.cli.judging.training", "Documents of known grade that judges pass before real work."),
     "topics": Noun("annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag what tells little."),
@@ -56,7 +63,7 @@ NOUNS: Mapping[str, Noun] = {
     "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show how far it is judged."),
     "assignments": Noun("annotator.cli.judging.assignments", "Which judge owns which topic: by hand, or balanced."),
     "test-questions": Noun(
-        "annotator.cli.judging.gold_questions", "Documents of known grade, mixed in, and the answers."
+        "annotator.cli.judging.training", "Documents of known grade, mixed in, and the answers.", "gold_questions_group"
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun(
@@ -69,22 +76,30 @@ NOUNS: Mapping[str, Noun] = {
         "annotator.cli.agreement.judge_quality", "How each judge works: pace, lenience, answers, drift, hours."
     ),
     "adjudication": Noun(
-        "annotator.cli.agreement.adjudication", "Where judges differ, what was decided, and whose grade it was."
+        "annotator.cli.agreement.disagreements",
+        "Where judges differ, what was decided, and whose grade it was.",
+        "adjudication",
     ),
     "qrels": Noun("annotator.cli.qrels.qrels", "Qrels: export the settled grades."),
     "leaderboard": Noun("annotator.cli.leaderboard.leaderboard", "Every run scored."),
     "costs": Noun("annotator.cli.leaderboard.costs", "What each system costs, beside how well it does."),
     "significance": Noun("annotator.cli.leaderboard.significance", "Which runs differ by more than chance."),
     "correlation": Noun(
-        "annotator.cli.leaderboard.correlation", "The runs ranked by two measures, or two states of the qrels."
+        "annotator.cli.leaderboard.significance",
+        "The runs ranked by two measures, or two states of the qrels.",
+        "correlation_group",
     ),
     "clicks": Noun("annotator.clicks.cli.clicks", "Click logs: check them, compare variants of a search."),
     "interleave": Noun("annotator.clicks.cli.interleave", "Lists to show to users, each made of two runs or more."),
     "report": Noun("annotator.cli.leaderboard.report", "One page for an overview paper, with all of it."),
-    "check": Noun("annotator.cli.runs.run_checks", "Check run files by a file of topics; no database."),
+    "check": Noun("annotator.cli.runs.runs", "Check run files by a file of topics; no database.", "check_files"),
     "compare": Noun("annotator.cli.runs.run_comparison", "Compare two run files by a qrels file; no database."),
     "evaluate": Noun("annotator.cli.leaderboard.evaluate", "Score run files against a qrels file; no database."),
-    "measures": Noun("annotator.cli.leaderboard.measures", "What can be measured, and what each measure says."),
+    "measures": Noun(
+        "annotator.cli.leaderboard.evaluate",
+        "What can be measured, and what each measure says.",
+        "measures_group",
+    ),
     "deletions": Noun(
         "annotator.cli.collections.deletions", "What was deleted: list it, restore it, remove it for good."
     ),
@@ -109,7 +124,7 @@ class Root(click.Group):
             return None
         if cmd_name in ONLY_ON_SITE or (_is_on_site(ctx) and cmd_name not in ANYWHERE):
             return command_on_site(cmd_name)
-        command: click.Command = import_module(NOUNS[cmd_name].module).command
+        command: click.Command = getattr(import_module(NOUNS[cmd_name].module), NOUNS[cmd_name].name)
         return command
 
     def resolve_command(
@@ -206,3 +221,30 @@ def main(
     if file and context.invoked_subcommand in KEEPING_A_SITE:
         warn_if_others_read(file)
     context.obj = replace(settings, database_url=database_url) if database_url else settings
+
+
+def warn_if_others_read(path: str) -> None:
+    """Warn on standard error when every account of this machine can read the file and it holds a secret.
+
+    The file was read before, so that it is there and is TOML.
+    """
+    mode = Path(path).stat().st_mode
+    # What is no file, such as a pipe, was read once and is gone.
+    if not stat.S_ISREG(mode) or not mode & stat.S_IROTH:
+        return
+    held = _secrets(path)
+    if held:
+        click.echo(
+            f"WARNING: every account of this machine can read {click.format_filename(path)}, which holds "
+            f"{' and '.join(held)}. Run: chmod 600 {shlex.quote(path)}",
+            err=True,
+        )
+
+
+def _secrets(path: str) -> list[str]:
+    settings = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    secrets = {
+        "the secret key": bool(settings.get("secret_key")),
+        "the password of the database": bool(WITH_PASSWORD.search(str(settings.get("database_url", "")))),
+    }
+    return [name for name, is_held in secrets.items() if is_held]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.reporting.charts import LONGEST_NAME, line_chart, row_chart
+from annotator.reporting import LONGEST_NAME, line_chart, row_chart
 
 VALUES = st.floats(-1e6, 1e6, allow_nan=False).filter(lambda value: value == 0 or abs(value) > 1e-6)
 

@@ -7,7 +7,7 @@ from visiting import file, words
 from worker.at_work import N, Visit, job_of, state, work
 
 from annotator.storage import Database, DocumentWords, JobState
-from annotator.worker import indexing as worker_indexing
+from annotator.worker import working
 from annotator.workflows.documents import indexing, search
 
 
@@ -34,7 +34,7 @@ def test_the_import_itself_leaves_the_index_to_the_next_step(
 ) -> None:
     ola = visit("ola")
     job_of(ola.post(f"{N}/documents", files=file("d.tsv", "new1\tgiraffe\n")))
-    monkeypatch.setattr(worker_indexing.Indexing, "step", lambda _: False)
+    monkeypatch.setattr(working.Indexing, "step", lambda _: False)
     work(news)
     assert (state(news), found(news, "giraffe"), left(news)) == ([JobState.DONE], [], 1)
     page = ola.get(f"{N}/search?q=text")

@@ -6,10 +6,9 @@ import click
 
 from annotator.cli.agreement.judge_effect import effect
 from annotator.cli.agreement.machine_judges import machines
-from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.scoring_options import topics_option
-from annotator.cli.site.tables import show_csv, show_json, show_table
+from annotator.cli.site.options import topics_option
+from annotator.cli.site.tables import format_option, show_csv, show_json, show_table
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, Weighting, agreement_report
 
 # What a part is called in JSON.

@@ -5,13 +5,22 @@ from dataclasses import asdict
 
 import click
 
-from annotator.cli.serving.watching import watch
-from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
-from annotator.cli.site.formats import CSV, TABLE, format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.missing_values import REASONS, in_one_cell, reasons_of, show_rows
-from annotator.cli.site.scoring_options import topics_option
-from annotator.cli.site.tables import Row
+from annotator.cli.site.options import topics_option
+from annotator.cli.site.progress import watch
+from annotator.cli.site.tables import (
+    CSV,
+    REASONS,
+    TABLE,
+    Row,
+    by_measures,
+    format_option,
+    in_one_cell,
+    reasons_of,
+    say_by_measure,
+    show_by_measure,
+    show_rows_with_reasons,
+)
 from annotator.workflows.agreement.judge_effect import (
     NO_ORDER,
     NOTHING_TO_MIX,
@@ -93,7 +102,7 @@ def _show_tables(found: JudgeEffect, by: str | None) -> None:
         if place:
             click.echo()
         if listed:
-            show_rows(headings, listed, names=NAMES)
+            show_rows_with_reasons(headings, listed, names=NAMES)
         else:
             click.echo(WITHOUT[name])
 

@@ -1,11 +1,14 @@
-"""`annotator judges`: how each judge works."""
+"""`annotator judges`: how each judge works, and for how many hours."""
+
+from datetime import date
 
 import click
 
-from annotator.cli.agreement.judge_hours import hours
-from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.tables import Row, show_csv, show_json, show_table
+from annotator.cli.site.options import DAY
+from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
+from annotator.workflows.agreement.judge_hours import HEADINGS as HOURS_HEADINGS
+from annotator.workflows.agreement.judge_hours import HoursWanted, Period, hours_cells, hours_csv, judge_hours
 from annotator.workflows.agreement.judge_quality import (
     USUAL_PERCENT,
     USUAL_STREAK,
@@ -17,7 +20,7 @@ from annotator.workflows.agreement.judge_quality import (
     report_quality,
 )
 
-HEADINGS = [
+QUALITY_HEADINGS = [
     "JUDGE",
     "JUDGED",
     "SECONDS",
@@ -34,9 +37,6 @@ HEADINGS = [
 @click.group
 def command() -> None:
     """How each judge works. The figures say where to look, and not who is wrong."""
-
-
-command.add_command(hours)
 
 
 @command.group("quality")
@@ -74,7 +74,7 @@ def show_quality(installation: Installation, slug: str, streak: int, percent: in
         case "csv":
             show_csv(*quality_table(report))
         case _:
-            show_table(HEADINGS, [_row(one) for one in report.judges])
+            show_table(QUALITY_HEADINGS, [_row(one) for one in report.judges])
 
 
 def _row(one: JudgeQuality) -> Row:
@@ -120,3 +120,43 @@ def _as_json(report: QualityReport) -> dict[str, object]:
 
 def _streak(streak: FastStreak) -> dict[str, object]:
     return {**vars(streak), "began_at": streak.began_at.isoformat()}
+
+
+@command.group("hours")
+def hours() -> None:
+    """Hours and judgements of each judge, for pay."""
+
+
+@hours.command("show")
+@click.argument("slug")
+@click.option(
+    "--since", "first", type=DAY, metavar="WHEN", help="The first day that counts, such as 2027-03-01, in UTC."
+)
+@click.option("--until", "last", type=DAY, metavar="WHEN", help="The last day that counts.")
+@click.option(
+    "--period",
+    default=Period.MONTH.value,
+    show_default=True,
+    type=click.Choice([one.value for one in Period]),
+    help="What a line counts.",
+)
+@format_option()
+@on_installation
+def show_hours(
+    installation: Installation, slug: str, first: date | None, last: date | None, period: str, format_: str
+) -> None:
+    """Show how much each judge has judged and in how many hours, by day, week (from Monday), month, or in all.
+
+    Hours are those in which a document was looked at and the page used; a judgement that was changed counts again, as
+    it was work. Machines, training, and grades carried over to documents of the same text are left out.
+    """
+    with installation.database.reading() as session:
+        rows = judge_hours(session, slug, HoursWanted(first, last, Period(period)))
+    match format_:
+        case "json":
+            show_json([dict(zip(HOURS_HEADINGS, hours_cells(row), strict=True)) for row in rows])
+        case "csv":
+            click.echo(hours_csv(rows).encode(), nl=False)
+        case _:
+            headings = [heading.replace("_", " ").upper() for heading in HOURS_HEADINGS]
+            show_table(headings, [hours_cells(row) for row in rows])

@@ -5,12 +5,19 @@ from dataclasses import asdict
 
 import click
 
-from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
-from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.missing_values import REASONS, in_one_cell, reasons_of, show_rows
-from annotator.cli.site.scoring_options import topics_option
-from annotator.cli.site.tables import Row
+from annotator.cli.site.options import topics_option
+from annotator.cli.site.tables import (
+    REASONS,
+    Row,
+    by_measures,
+    format_option,
+    in_one_cell,
+    reasons_of,
+    say_by_measure,
+    show_by_measure,
+    show_rows_with_reasons,
+)
 from annotator.workflows.agreement.machine_judges import (
     USUAL_MEASURE,
     MachineBeside,
@@ -69,7 +76,7 @@ def show_machines(
         reports,
         as_json=_as_json,
         as_csv=lambda one: (headings, list(rows(one))),
-        tables=lambda one: show_rows(headings, list(rows(one)), names=2 if by == "judge" else 1),
+        tables=lambda one: show_rows_with_reasons(headings, list(rows(one)), names=2 if by == "judge" else 1),
     )
     say_by_measure({measure: map(str, one.notices) for measure, one in reports.items()})
 

@@ -8,13 +8,9 @@ from secrets import token_hex
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note, note_export
-from annotator.cli.site.input_files import opened_for_seeking
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.interrupting import ended_like_ctrl_c
-from annotator.cli.site.output_files import written_whole
-from annotator.cli.site.progress import progress_shown
+from annotator.cli.site.files import FILE, opened_for_seeking, written_whole
+from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
 from annotator.errors import AnnotatorError, ConflictError
 from annotator.installed import installed_version
 from annotator.storage import Role

@@ -5,10 +5,9 @@ from datetime import datetime
 
 import click
 
-from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.moment_types import MOMENT
-from annotator.cli.site.tables import Row, show_json, show_table
+from annotator.cli.site.options import MOMENT
+from annotator.cli.site.tables import Row, format_option, show_json, show_table
 from annotator.workflows.collections.audit import Deed, DeedsWanted, deeds_csv, deeds_json, list_deeds
 
 

@@ -6,14 +6,11 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import archive, deletions, score_release
-from annotator.cli.collections.consensus_options import consensus_help, describes_consensus
-from annotator.cli.collections.queue_options import describes_queue
+from annotator.cli.collections.options import consensus_help, describes_consensus, describes_queue
 from annotator.cli.collections.reusability import quality
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.formats import format_option, show_rows, show_values
-from annotator.cli.site.input_files import read_text
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.files import FILE, read_text
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.tables import format_option, show_rows, show_values
 from annotator.storage import JudgingMode, Role
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.tables.collections import DEFAULT_POLICIES

@@ -5,12 +5,10 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
 from annotator.cli.site.confirming import confirm, typed_text, yes_option
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.input_files import read_text
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.files import FILE, read_text
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import DeletedKind
 from annotator.workflows.collections import restoring
 from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion

@@ -5,12 +5,10 @@ from dataclasses import asdict
 
 import click
 
-from annotator.cli.serving.watching import watch
-from annotator.cli.site.by_measure import by_measures, say_by_measure, show_by_measure
-from annotator.cli.site.formats import format_option
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.scoring_options import is_residual, residual_option, round_option
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.options import is_residual, residual_option, round_option
+from annotator.cli.site.progress import watch
+from annotator.cli.site.tables import by_measures, format_option, say_by_measure, show_by_measure, show_table
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.leaderboard import EVERY_ROUND
 from annotator.workflows.leaderboard.reusability_report import (

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.storage import ScoresShown
 from annotator.storage.collections.audit import Transaction
 from annotator.workflows.collections import collection

@@ -6,14 +6,11 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.dry_run import dry_run_option, show_outcome
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.input_files import read_files
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.files import FILE, read_files
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
-from annotator.cli.site.tables import Cell
+from annotator.cli.site.tables import Cell, format_option, show_rows
 from annotator.workflows.documents import (
     changed_documents,
     documents,

@@ -4,11 +4,9 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.dry_run import dry_run_option
-from annotator.cli.site.formats import Table, format_option, show_tables
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import dry_run_option
+from annotator.cli.site.tables import Table, format_option, show_table, show_tables
 from annotator.storage import JudgingMode
 from annotator.workflows.judging import topic_owners
 from annotator.workflows.judging.topic_owners import AssigningPlan

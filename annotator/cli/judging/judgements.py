@@ -5,13 +5,10 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.people.machine_options import machine_facts, machine_options
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note, note_export
-from annotator.cli.site.dry_run import dry_run_option, show_outcome
-from annotator.cli.site.input_files import read_file
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.output_files import write_or_print
+from annotator.cli.people.options import machine_facts, machine_options
+from annotator.cli.site.files import FILE, read_file, write_or_print
+from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.workflows.judging import judgement_export, judgement_import
 
 FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.tables import format_option, show_rows
 from annotator.workflows.judging import questions
 
 

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import click
 
-from annotator.cli.site.by_measure import say_by_measure, show_by_measure
-from annotator.cli.site.formats import TABLE
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.tables import TABLE, say_by_measure, show_by_measure, show_table
 from annotator.workflows.leaderboard import costs_text
 from annotator.workflows.leaderboard.costs_text import ReportEntry
 

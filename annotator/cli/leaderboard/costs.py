@@ -12,10 +12,8 @@ from annotator.cli.leaderboard.cost_tables import (
     show_cost_reports,
     within_option,
 )
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.by_measure import by_measures
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.tables import by_measures, format_option, show_rows
 from annotator.errors import ConflictError
 from annotator.workflows.leaderboard import costs, costs_text
 from annotator.workflows.leaderboard.costs import ColumnRequest, Question

@@ -1,4 +1,4 @@
-"""`annotator evaluate`: runs scored against qrels, from files alone; no database is opened."""
+"""`annotator evaluate` and `annotator measures`: run files scored without a database, and what can be measured."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,15 +6,26 @@ from pathlib import Path
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.scoring_options import compat_option
-from annotator.cli.site.tables import Row, show_csv, show_json, show_table, show_tsv
+from annotator.cli.site.files import FILE
+from annotator.cli.site.options import compat_option
+from annotator.cli.site.tables import (
+    TABLE,
+    Row,
+    format_option,
+    show_csv,
+    show_json,
+    show_rows,
+    show_table,
+    show_tsv,
+    show_values,
+)
 from annotator.workflows.leaderboard.scoring import (
     File,
     ScoredRun,
     ScoredRuns,
     ScoringOptions,
+    explain_measure,
+    list_measures,
     read_stream,
     score_as_trec_eval,
     score_files,
@@ -185,3 +196,42 @@ def _run_as_json(scored: ScoredRuns, run: ScoredRun, *, per_topic: bool) -> dict
 def _say(sentences: Iterable[str]) -> None:
     for sentence in sentences:
         click.echo(sentence, err=True)
+
+
+@click.group
+def measures_group() -> None:
+    """What can be measured, and what each measure says."""
+
+
+@measures_group.command("list")
+@format_option()
+def list_known_measures(format_: str) -> None:
+    """List every measure by the form of its name: k is a cutoff, x a level, brackets may be left out."""
+    show_rows(format_, ["MEASURE", "WHAT IT SAYS"], [[help_.form, help_.summary] for help_ in list_measures().values()])
+
+
+@measures_group.command("show")
+@click.argument("measure")
+@format_option()
+def show_measure(measure: str, format_: str) -> None:
+    """Explain a measure: definition, range, what happens at the edges, what it takes in brackets, reference."""
+    help_ = explain_measure(measure)
+    if format_ != TABLE:
+        show_values(
+            format_,
+            ("NAME", "VALUE"),
+            {
+                "measure": help_.form,
+                "stands for": help_.stands_for,
+                "text": help_.text,
+                "parameters": [str(parameter) for parameter in help_.parameters],
+                "also called": list(help_.also_called),
+            },
+        )
+        return
+    stands_for = f"{measure} stands for {help_.stands_for}.\n\n" if help_.stands_for else ""
+    click.echo(f"{help_.form}\n\n{stands_for}{help_.text}\n\nIn brackets it takes:")
+    for parameter in help_.parameters:
+        click.echo(f"  {parameter}")
+    if help_.also_called:
+        click.echo(f"\nAlso read as: {', '.join(help_.also_called)}.")

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.input_files import read_file
+from annotator.cli.site.files import read_file
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.scoring_options import (
+from annotator.cli.site.options import (
     LIVE,
     compat_option,
     is_residual,
@@ -17,7 +16,7 @@ from annotator.cli.site.scoring_options import (
     round_option,
     sort_option,
 )
-from annotator.cli.site.tables import show_json, show_table
+from annotator.cli.site.tables import format_option, show_json, show_table
 from annotator.workflows.leaderboard import leaderboard_text
 from annotator.workflows.leaderboard.leaderboard import (
     DEFAULT_MEASURES,

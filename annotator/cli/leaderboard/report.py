@@ -5,11 +5,10 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.serving.watching import watch
-from annotator.cli.site.argument_text import FILE
+from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.output_files import write_or_print
-from annotator.cli.site.scoring_options import qrels_option
+from annotator.cli.site.options import qrels_option
+from annotator.cli.site.progress import watch
 from annotator.installed import installed_version
 from annotator.reporting import report_html
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES

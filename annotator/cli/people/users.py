@@ -1,22 +1,22 @@
-"""`annotator users`: accounts."""
+"""`annotator users` and `annotator tokens`: accounts, and tokens by which programs act for them."""
 
 import sys
 from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.people.link_address import at_address, link_to
-from annotator.cli.people.machine_options import machine_facts, machine_options
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.input_files import read_text
-from annotator.cli.site.installation import Installation, on_installation
+from annotator.cli.people.options import at_address, link_to, machine_facts, machine_options
+from annotator.cli.site.files import FILE, read_text
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.tables import format_option, show_rows
 from annotator.passwords import hash_password
 from annotator.storage.collections.audit import Transaction
+from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.judging import judging
-from annotator.workflows.people import accounts, erasure, invitations
+from annotator.workflows.people import accounts, erasure, invitations, tokens
+from annotator.workflows.people.tokens import MOST_DAYS as MOST_TOKEN_DAYS
+from annotator.workflows.people.tokens import TokenRequest, read_scopes
 
 password_file = click.option(
     "--password-file",
@@ -169,3 +169,67 @@ def _new_password(file: str | None) -> str:
         password: str = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
         return password
     return next(iter(read_text(file or "-").splitlines()), "")
+
+
+@click.group
+def tokens_group() -> None:
+    """Tokens: by which programs act for an account, over the API, without its password."""
+
+
+@tokens_group.command("add")
+@click.argument("user")
+@click.option("--name", required=True, metavar="TEXT", help="What it is for, for the list.")
+@click.option("--scopes", required=True, metavar="WORDS", help="Some of read, runs, judge, organise: “read,runs”.")
+@click.option("--collection", "slug", metavar="SLUG", help="Open this collection alone.")
+@click.option(
+    "--days", type=click.IntRange(1, MOST_TOKEN_DAYS), metavar="N", help="Expire after so many days; otherwise never."
+)
+@on_installation
+def add_token(
+    installation: Installation, user: str, name: str, scopes: str, slug: str | None, days: int | None
+) -> None:
+    """Make a token for an account and print it, this once: only its checksum is stored."""
+    wanted = TokenRequest(name, read_scopes(scopes), slug, days)
+    with installation.database.transaction() as session:
+        secret = tokens.make_token(session, user, wanted, at=datetime.now(UTC))
+        details = {"account": find_user(session, user).id, "scopes": sorted(wanted.scopes), "days": days}
+        note(session, "tokens.add", slug, subject=name, details=details)
+    click.echo(secret)
+
+
+@tokens_group.command("list")
+@click.argument("user", required=False)
+@format_option()
+@on_installation
+def list_tokens(installation: Installation, user: str | None, format_: str) -> None:
+    """List the tokens of an account, or of all; the latest first."""
+    with installation.database.reading() as session:
+        rows = tokens.list_tokens(session, user, now=datetime.now(UTC))
+    show_rows(
+        format_,
+        ["NUMBER", "USER", "NAME", "SCOPES", "COLLECTION", "IN FORCE", "EXPIRES", "LAST USED"],
+        [
+            [
+                row.id,
+                row.owner,
+                row.name,
+                ",".join(row.scopes),
+                row.slug,
+                row.in_force,
+                row.expires_at,
+                row.last_used_at,
+            ]
+            for row in rows
+        ],
+    )
+
+
+@tokens_group.command("remove")
+@click.argument("number", type=click.IntRange(1, 999_999_999))
+@on_installation
+def remove_token(installation: Installation, number: int) -> None:
+    """End a token, by its number in the list."""
+    with installation.database.transaction() as session:
+        name = tokens.revoke_token(session, number, at=datetime.now(UTC))
+        note(session, "tokens.revoke", subject=name)
+    click.echo(f"The token {name} opens nothing any more.", err=True)

@@ -5,20 +5,14 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.documents.near_duplicates import near_duplicates_group
-from annotator.cli.pools.leave_out import leave_out
-from annotator.cli.pools.pool_growth import confirm_growth
-from annotator.cli.pools.pool_holes import holes
 from annotator.cli.pools.pool_options import Described, describes_plan, describes_pool
-from annotator.cli.pools.pool_plan import show_plan
+from annotator.cli.pools.pool_plan import confirm_growth, show_plan
+from annotator.cli.pools.pool_reports import holes, leave_out, near_duplicates_group
 from annotator.cli.pools.pool_selection import replay, simulate
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note, note_export
 from annotator.cli.site.confirming import yes_at_terminal
-from annotator.cli.site.formats import JSON, Table, format_option, show_rows, show_tables
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.output_files import write_or_print
-from annotator.cli.site.tables import show_json, show_table
+from annotator.cli.site.files import FILE, write_or_print
+from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.tables import JSON, Table, format_option, show_json, show_rows, show_table, show_tables
 from annotator.storage import Showing
 from annotator.workflows.pools import pool_building, pool_selection, pools
 from annotator.workflows.pools.pool_planning import plan_pool

@@ -1,9 +1,12 @@
-"""The plan of a pool in a terminal."""
+"""The plan of a pool in a terminal, and the confirmation of the judging that it adds."""
 
 import click
 
-from annotator.cli.site.formats import CSV, Table, show_tables
-from annotator.workflows.pools.pool_planning import PoolPlan
+from annotator.cli.site.confirming import at_terminal, confirm
+from annotator.cli.site.installation import Installation
+from annotator.cli.site.tables import CSV, Table, show_tables
+from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth
 
 # Amounts that are shown of a longer curve, beside the one asked for and the one that can be paid.
 FINE, COARSE = 10, 10
@@ -63,3 +66,26 @@ def _tell(plan: PoolPlan) -> None:
         else:
             reach = REACH[plan.grows].format(plan.amounts[plan.affordable])
             click.echo(f"Hours for judging: {plan.hours:g}. That is enough up to {reach}.", err=True)
+
+
+def confirm_growth(
+    installation: Installation, slug: str, request: PoolRequest, *, seed: int | None = None, yes: bool
+) -> None:
+    """Ask at a terminal whether to go on, unless it is told already or no document would join the pool."""
+    if yes or not at_terminal():
+        return
+    with installation.database.reading() as session:
+        growth = foresee_growth(session, slug, request, seed=seed)
+    if growth.documents:
+        confirm(_effect(growth), yes=False)
+
+
+def _effect(growth: PoolGrowth) -> str:
+    effort = growth.effort
+    later = f", {growth.to_come} of them as judgements come" if growth.to_come else ""
+    pace = "the median so far" if effort.is_measured else "assumed, for too few were measured"
+    decimals = 1 if growth.hours >= 1 else 2
+    return (
+        f"Documents that join the pool: {growth.documents}{later}, in {growth.topics} topics. Judgements wanted: "
+        f"{growth.judgements}, about {growth.hours:,.{decimals}f} hours at {effort.seconds:.1f} seconds each ({pace})."
+    )

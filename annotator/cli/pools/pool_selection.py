@@ -5,13 +5,10 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import TABLE, format_option, show_rows
-from annotator.cli.site.input_files import read_file
+from annotator.cli.site.files import FILE, read_file, write_together
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.line_chart import Chart, Line, svg_of
-from annotator.cli.site.output_files import write_together
-from annotator.cli.site.tables import show_csv, show_json, show_table
+from annotator.cli.site.tables import TABLE, format_option, show_csv, show_json, show_rows, show_table
 from annotator.workflows.pools.pool_replay import replay_choices
 from annotator.workflows.pools.pool_simulation import (
     USUAL_START_DEPTHS,

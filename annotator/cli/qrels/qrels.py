@@ -1,30 +1,85 @@
 """`annotator qrels`: the settled grades, and the versions of them that are kept."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
-from annotator.cli.qrels.qrels_options import NOTHING_ASKED, GradesAsked, asks_for_grades
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note, note_export
-from annotator.cli.site.by_measure import by_measures, say_by_measure, show_json_by_measure
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.output_files import STANDARD_OUTPUT, write_or_print, write_together
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.files import FILE, STANDARD_OUTPUT, write_or_print, write_together
+from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.options import AS_MINUS_ONE, MOMENT, unjudged_option
+from annotator.cli.site.tables import (
+    by_measures,
+    format_option,
+    say_by_measure,
+    show_json_by_measure,
+    show_rows,
+    show_table,
+)
 from annotator.errors import Sentence
 from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.prels import export_for_infap, export_prels
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_diff import USUAL_MEASURE, QrelsDiff, changes_csv, diff_qrels
 
+OPTIONS = (
+    click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),
+    click.option("--judge", metavar="NAME", help="The grades of one judge."),
+    unjudged_option,
+    click.option(
+        "--at",
+        type=MOMENT,
+        metavar="TIME",
+        help="What was judged by then: “2026-05-01 23:59”, UTC unless a zone follows. Settings, accepted topics and "
+        "texts are those of now; judgements that ceased to count because a text came or changed are missing.",
+    ),
+)
+
+
 version_help = (
     "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the pool whose sample it is, "
     "the newest unless given."
 )
+
+
+@dataclass(frozen=True)
+class GradesAsked:
+    """Which grades are to go out."""
+
+    policy: str | None
+    judge: str | None
+    at: datetime | None
+    with_unjudged: bool
+
+
+NOTHING_ASKED = GradesAsked(None, None, None, with_unjudged=False)
+
+
+def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command these options, and hand it what they say as `grades`."""
+
+    @wraps(command)
+    def with_grades(
+        *args: Any,  # noqa: ANN401 - whatever the command takes
+        policy: str | None,
+        judge: str | None,
+        unjudged: str,
+        at: datetime | None,
+        **options: Any,  # noqa: ANN401 - likewise
+    ) -> None:
+        if policy is not None and judge is not None:
+            raise click.UsageError("Give --policy or --judge, not both.")
+        asked = GradesAsked(policy, judge, at, unjudged == AS_MINUS_ONE)
+        command(*args, grades=asked, **options)
+
+    described: Callable[..., None] = with_grades
+    for option in reversed(OPTIONS):
+        described = option(described)
+    return described
 
 
 @click.group

@@ -11,8 +11,7 @@ from annotator.cli.leaderboard.cost_tables import (
     within_option,
 )
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.cli.site.by_measure import by_measures
-from annotator.cli.site.formats import format_option, show_rows
+from annotator.cli.site.tables import by_measures, format_option, show_rows
 from annotator.workflows.leaderboard.costs_text import FACT_HEADINGS, ReportEntry
 from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
 

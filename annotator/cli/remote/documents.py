@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.remote.site import Site, on_site
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.dry_run import dry_run_option, show_outcome
-from annotator.cli.site.input_files import read_files
+from annotator.cli.site.files import FILE, read_files
+from annotator.cli.site.options import dry_run_option, show_outcome
 
 COUNTS = ("added", "filled", "changed", "unchanged")
 

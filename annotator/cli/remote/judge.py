@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from annotator.cli.remote.site import Site, SiteError, on_site
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.input_files import read_text
+from annotator.cli.site.files import FILE, read_text
+from annotator.cli.site.tables import format_option, show_rows
 from annotator.errors import InvalidValueError, Problems
 
 AT_ONCE = 100

@@ -5,10 +5,8 @@ from collections.abc import Sequence
 import click
 
 from annotator.cli.remote.site import Site, on_site
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.output_files import write_or_print
-from annotator.cli.site.scoring_options import (
+from annotator.cli.site.files import FILE, write_or_print
+from annotator.cli.site.options import (
     AS_MINUS_ONE,
     is_residual,
     measures_option,
@@ -17,7 +15,7 @@ from annotator.cli.site.scoring_options import (
     sort_option,
     unjudged_option,
 )
-from annotator.cli.site.tables import show_json, show_table
+from annotator.cli.site.tables import format_option, show_json, show_rows, show_table
 
 
 @click.group

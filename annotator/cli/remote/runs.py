@@ -6,13 +6,10 @@ from typing import Any
 import click
 
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.cli.site.argument_text import FILE
 from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
-from annotator.cli.site.formats import JSON, TABLE, Table, format_option, show_rows, show_tables
-from annotator.cli.site.input_files import read_files
-from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.cli.site.progress import watched
-from annotator.cli.site.tables import Row, show_table
+from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_table, show_tables
 from annotator.errors import FileRefusedError, Problems
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")

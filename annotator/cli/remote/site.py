@@ -10,8 +10,8 @@ import click
 import httpx
 
 from annotator.cli.remote.given import GIVEN, SiteGiven
-from annotator.cli.site.argument_text import refuse_what_is_no_text
-from annotator.cli.site.progress import job_shown
+from annotator.cli.site.installation import refuse_what_is_no_text
+from annotator.cli.site.progress import progress_shown
 from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problem, Problems, Sentence
 from annotator.files import InputFile
 
@@ -82,9 +82,10 @@ class Site:
         """What came of a job, in the end; how far it is shows on a terminal."""
         # The address is the site's own; behind a path of a proxy's only its end is known.
         path = accepted.headers["Location"].partition(ROOT)[2]
-        with job_shown(name) as show:
+        with progress_shown(f"{name}: the site is at work") as show:
             while (job := self.get(path))["state"] not in FINISHED:
-                show(job)
+                if show is not None:
+                    show(job["steps_done"], job["steps"] or 1)
                 pause(SECONDS_BETWEEN_LOOKS)
         if job["problem"] is not None:
             raise _refused(job["problem"])

@@ -7,11 +7,9 @@ from typing import Any
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.input_files import read_files
+from annotator.cli.site.files import FILE, read_files
 from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.scoring_options import (
+from annotator.cli.site.options import (
     compat_option,
     is_residual,
     measures_option,
@@ -19,7 +17,7 @@ from annotator.cli.site.scoring_options import (
     residual_option,
     round_option,
 )
-from annotator.cli.site.tables import Row, show_csv, show_json, show_table
+from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.workflows.leaderboard.inspecting import (
     SECOND_MINUS_FIRST,
     USUAL_MEASURE,

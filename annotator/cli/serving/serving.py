@@ -1,24 +1,33 @@
-"""Serving the pages: the listening socket, what is loaded before processes begin, and what each of them runs."""
+"""Serving the pages: the socket, the processes that answer, the workers beside them and the metrics for Prometheus."""
 
 import gc
 import os
 import signal
 import socket
+import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from uvicorn import Config, Server
 
-from annotator.cli.serving.monitoring import figures_served
 from annotator.cli.serving.supervisor import SECONDS_TO_FINISH_REQUESTS, Beats, Supervisor
-from annotator.cli.serving.workers_beside import workers_beside
 from annotator.errors import AnnotatorError
 from annotator.logs import write_log
 from annotator.settings import Settings, refuse_same_port, refuse_site_without_name, refuse_weak_key
+from annotator.storage import Database
 
+SECONDS_TO_END = 10
+SECONDS_BEFORE_AGAIN = 3.0
+
+# The options of each: one takes any job, the other only short ones, which so do not wait while a long one runs.
+WORKERS: Final = ((), ("--short",))
+# The library looks for it when it is first imported; each process keeps its counts in a file there.
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 # Imported by name: no command imports the pages.
 APPLICATION = "annotator.app"
 GATEWAY = "annotator.web.serving.gateway"
@@ -143,3 +152,93 @@ def _listening(host: str, port: int) -> socket.socket:
             reason=error.strerror,
         ) from error
     return listener
+
+
+class MetricsAddressError(AnnotatorError):
+    """The figures cannot be served there."""
+
+
+@contextmanager
+def figures_served(settings: Settings) -> Iterator[None]:
+    """Serve the figures while the block lasts, if they are to be; what begins in it finds where to count."""
+    if not settings.metrics_port:
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="annotator-figures-") as folder:
+        os.environ[FOLDER] = folder
+        database = Database(settings.database_url)
+        figures = import_module("annotator.cli.serving.job_metrics")
+        try:
+            server, thread = figures.serve(settings.host, settings.metrics_port, database)
+        except OSError as error:
+            raise MetricsAddressError(
+                "The figures cannot be served at %(host)s, port %(port)d: %(reason)s. Choose another --metrics-port.",
+                host=settings.host,
+                port=settings.metrics_port,
+                reason=error.strerror,
+            ) from error
+        try:
+            yield
+        finally:
+            server.shutdown()
+            thread.join()
+            database.close()
+
+
+@contextmanager
+def workers_beside() -> Iterator[None]:
+    """Keep the workers running while the block lasts; they read their settings from this process's environment."""
+    all_beside = [_Beside(options) for options in WORKERS]
+    keeping = [threading.Thread(target=beside.keep, daemon=True) for beside in all_beside]
+    for thread in keeping:
+        thread.start()
+    try:
+        yield
+    finally:
+        for beside in all_beside:
+            beside.ask_to_end()
+        for beside in all_beside:
+            beside.wait()
+        for thread in keeping:
+            thread.join()
+
+
+class _Beside:
+    """One worker at a time."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self._options = options
+        self._ending = threading.Event()
+        self._beginning = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def keep(self) -> None:
+        """Begin a worker, and another when one ends that was not asked to."""
+        while (process := self._begin()) is not None:
+            process.wait()
+            self._ending.wait(SECONDS_BEFORE_AGAIN)
+
+    def ask_to_end(self) -> None:
+        """Tell the worker to end, which leaves what it has in hand to the next one; none is begun any more."""
+        with self._beginning:
+            self._ending.set()
+        if self._process is not None:
+            self._process.terminate()
+
+    def wait(self) -> None:
+        """Wait until the worker has ended, for a while; then kill it."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+    def _begin(self) -> subprocess.Popen[bytes] | None:
+        with self._beginning:
+            if self._ending.is_set():
+                return None
+            command = [sys.executable, "-m", "annotator", "worker", "--parent", str(os.getpid()), *self._options]
+            # In a session of its own Ctrl-C does not reach it, and it ends once, by `end`.
+            self._process = subprocess.Popen(command, start_new_session=True)  # noqa: S603 - our own command
+            return self._process

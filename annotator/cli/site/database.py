@@ -7,14 +7,10 @@ from pathlib import Path
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.formats import format_option, show_rows
-from annotator.cli.site.input_files import read_text
-from annotator.cli.site.installation import refuse_without_tables
-from annotator.cli.site.interrupting import ended_like_ctrl_c
-from annotator.cli.site.progress import progress_shown
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.files import FILE, read_text
+from annotator.cli.site.installation import note, refuse_without_tables
+from annotator.cli.site.progress import ended_like_ctrl_c, progress_shown
+from annotator.cli.site.tables import format_option, show_rows, show_table
 from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.storage.collections.checking import Examination, examine, missing_judgements

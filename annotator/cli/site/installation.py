@@ -1,19 +1,22 @@
 """What a command works on: the settings and the open database."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from getpass import getuser
+from typing import Any, Concatenate, ParamSpec
 
 import click
 
-from annotator.cli.site.argument_text import refuse_what_is_no_text
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Database
+from annotator.storage.collections.audit import Actor, Transaction, record_in
 from annotator.storage.site.database import file_behind
 from annotator.storage.site.schema import has_tables, prepare_schema
+from annotator.storage.tables.collections import Door
 
 Options = ParamSpec("Options")
 
@@ -79,3 +82,49 @@ def words_of(context: click.Context) -> str:
         words.insert(0, context.info_name or "")
         context = context.parent
     return " ".join(words)
+
+
+def refuse_what_is_no_text(context: click.Context) -> None:
+    """Raise `BadParameter` for a text that is not Unicode: Python hands its stray bytes on as lone surrogates."""
+    for parameter in context.command.params:
+        given = context.params.get(parameter.name or "")
+        texts = [given] if isinstance(given, str) else given
+        if parameter.type is click.STRING and not all(map(_is_text, texts or ())):
+            raise click.BadParameter("It is not text in UTF-8.", context, parameter)
+
+
+def _is_text(word: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in word)
+
+
+def note(
+    session: Transaction,
+    action: str,
+    slug: str | None = None,
+    *,
+    subject: object = "",
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Add a line: whom the system knows by this name did this to the collection, or to the site when none is named."""
+    actor = Actor(Door.COMMAND, _system_name())
+    record_in(session, actor, action, slug, at=datetime.now(UTC), subject=subject, details=details)
+
+
+def note_export(
+    installation: Installation,
+    action: str,
+    slug: str,
+    *,
+    subject: object = "",
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    with installation.database.transaction() as session:
+        note(session, action, slug, subject=subject, details=details)
+
+
+def _system_name() -> str:
+    try:
+        return getuser()
+    except (KeyError, OSError):  # nobody in particular, such as in a container
+        return ""

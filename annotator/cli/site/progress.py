@@ -1,69 +1,83 @@
-"""How far an import is, on a terminal."""
+"""Progress bars on standard error for people at a terminal, and SIGTERM treated like Ctrl-C while long work runs."""
 
+import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from importlib import import_module
-from typing import Any
+from types import FrameType
+from typing import Protocol
 
 from annotator.files import InputFile
 
 
-class _Counted(list[InputFile]):
-    """Files that tell when one has been read and the next is asked for."""
+class Advance(Protocol):
+    """Called when further steps are done."""
 
-    def __init__(self, files: Sequence[InputFile], count: Callable[[], None]) -> None:
-        super().__init__(files)
-        self._count = count
-
-    def __iter__(self) -> Iterator[InputFile]:
-        for file in super().__iter__():
-            yield file
-            self._count()
+    def __call__(self, more: int = 1, /) -> None:
+        """Let the bar grow by so many steps."""
 
 
 @contextmanager
-def steps_shown(title: str, steps: int) -> Iterator[Callable[[int], None]]:
-    """What shows, when told, how many steps more are done; nothing off a terminal."""
+def progress_shown(title: str, steps: int | None = None) -> Iterator[Callable[[int, int], None] | None]:
+    """Yield a function that shows how many steps are done, and of how many; None where there is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda _steps: None
+        yield None
         return
-    done = 0
-    with import_module("annotator.cli.site.bars").bar_to(title) as show:
+    with import_module("annotator.cli.site.terminal").bar_to(title, steps) as show:
+        yield show
 
-        def add(more: int) -> None:
+
+@contextmanager
+def steps_shown(title: str, steps: int) -> Iterator[Advance]:
+    """Yield a function that adds steps to the bar; it does nothing where there is no terminal."""
+    done = 0
+    with progress_shown(title, steps) as show:
+
+        def add(more: int = 1, /) -> None:
             nonlocal done
             done += more
-            show(done, max(done, steps))
+            if show is not None:
+                show(done, max(done, steps))
 
         yield add
 
 
+def watch(title: str) -> Callable[[int], AbstractContextManager[Advance]]:
+    """Return what opens a bar with this title once the number of steps is known."""
+    return partial(steps_shown, title)
+
+
 @contextmanager
 def watched(files: Sequence[InputFile]) -> Iterator[Sequence[InputFile]]:
-    """The same files, with a bar on standard error that grows as they are gone through; no bar off a terminal."""
-    if not sys.stderr.isatty():
-        yield files
-        return
-    with import_module("annotator.cli.site.bars").bar_of("Reading", len(files)) as advance:
+    """Yield the files again; a bar grows as they are iterated over."""
+    with steps_shown("Reading", len(files)) as advance:
         yield _Counted(files, advance)
 
 
-@contextmanager
-def job_shown(name: str) -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """What shows, when told, how far a site is with a file; nothing off a terminal."""
-    if not sys.stderr.isatty():
-        yield lambda _job: None
-        return
-    with import_module("annotator.cli.site.bars").bar_to(f"{name}: the site is at work") as show:
-        yield lambda job: show(job["steps_done"], job["steps"] or 1)
+class _Counted(list[InputFile]):
+    """Files that count a step when one has been read and the next is asked for."""
+
+    def __init__(self, files: Sequence[InputFile], advance: Advance) -> None:
+        super().__init__(files)
+        self._advance = advance
+
+    def __iter__(self) -> Iterator[InputFile]:
+        for file in super().__iter__():
+            yield file
+            self._advance()
 
 
 @contextmanager
-def progress_shown(title: str) -> Iterator[Callable[[int, int], None] | None]:
-    """What shows, when told, how much is done, and of how much; None off a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    with import_module("annotator.cli.site.bars").bar_to(title) as show:
-        yield show
+def ended_like_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM, which timers and shutdowns send, end the block as Ctrl-C does: it can clean up."""
+    before = signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _interrupt(_signal: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt

@@ -1,17 +1,26 @@
-"""Tables on standard output: for people, as CSV, as JSON."""
+"""Tables on standard output in every --format: framed or plain text, CSV, JSON; by one measure or by several."""
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
+from typing import TypeVar
 
 import click
 
+from annotator.errors import Sentence
 from annotator.spreadsheets import csv_text
+
+TABLE, CSV, JSON = FORMATS = ("table", "csv", "json")
+MEASURE = "measure"  # the column that a file by several measures has
+REASONS = "reasons"  # the last heading of a row whose values may be missing
 
 Cell = str | bool | int | float | datetime | None
 Row = Sequence[Cell]
+Decorated = TypeVar("Decorated", bound=Callable[..., None])
+Report = TypeVar("Report")
 
 
 def show_table(headings: Sequence[str], rows: Sequence[Row]) -> None:
@@ -72,3 +81,174 @@ def _shown(cell: Cell) -> str:
             return cell.astimezone(UTC).strftime("%Y-%m-%dT%H:%MZ")
         case _:
             return "".join(sign if sign.isprintable() else " " for sign in str(cell))
+
+
+def format_option(*further: str) -> Callable[[Decorated], Decorated]:
+    """The option, for a command with an argument `format_`; a few commands have further formats."""
+    return click.option(
+        "--format",
+        "format_",
+        type=click.Choice([*FORMATS, *further]),
+        default=TABLE,
+        show_default=True,
+        help="How to print it: as a table to read, or with exact values for programs.",
+    )
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under headings in capitals; what JSON calls them when there are several tables."""
+
+    name: str
+    headings: Sequence[str]
+    rows: Sequence[Row]
+
+
+def show_rows(format_: str, headings: Sequence[str], rows: Sequence[Row]) -> None:
+    """Show one table; JSON is a list with an object for each row, and its keys are the headings of the CSV."""
+    match format_:
+        case "json":
+            show_json(_objects(headings, rows))
+        case "csv":
+            show_csv(_keys(headings), [[_csv_cell(cell) for cell in row] for row in rows])
+        case _:
+            show_table(headings, rows)
+
+
+def show_tables(format_: str, *tables: Table) -> None:
+    """Show several tables, one below the other; CSV has the first of them, JSON all, by their names."""
+    match format_:
+        case "json":
+            show_json({table.name: _objects(table.headings, table.rows) for table in tables})
+        case "csv":
+            show_rows(format_, tables[0].headings, tables[0].rows)
+        case _:
+            for place, table in enumerate(tables):
+                if place:
+                    click.echo()
+                show_table(table.headings, table.rows)
+
+
+def show_values(format_: str, headings: tuple[str, str], values: Mapping[str, Cell | list[str]]) -> None:
+    """Show names with their values, a line each; of a list, such as of warnings, each entry has a line of its own."""
+    if format_ == JSON:
+        keys = _keys(list(values))
+        show_json(dict(zip(keys, map(_json_cell, values.values()), strict=True)))
+    else:
+        show_rows(format_, headings, [(name, one) for name, value in values.items() for one in _entries(value)])
+
+
+def _objects(headings: Sequence[str], rows: Sequence[Row]) -> list[dict[str, object]]:
+    keys = _keys(headings)
+    return [dict(zip(keys, map(_json_cell, row), strict=True)) for row in rows]
+
+
+def _keys(headings: Sequence[str]) -> list[str]:
+    return [heading.lower().replace(" ", "_").replace("-", "_") for heading in headings]
+
+
+def _entries(value: Cell | list[str]) -> Sequence[Cell]:
+    return value if isinstance(value, list) else [value]
+
+
+def _json_cell(cell: Cell | list[str]) -> Cell | list[str]:
+    return _written(cell) if isinstance(cell, datetime) else cell
+
+
+def _csv_cell(cell: Cell) -> Cell:
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return _written(cell) if isinstance(cell, datetime) else cell
+
+
+def _written(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def reasons_of(missing: Mapping[str, Sentence | None]) -> dict[str, str]:
+    """The names of values that are missing with the reason of each; None is of one that is not."""
+    return {name: str(reason) for name, reason in missing.items() if reason is not None}
+
+
+def in_one_cell(reasons: Mapping[str, str]) -> str:
+    """Every reason once, after the names of the values that it is of."""
+    names: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        names.setdefault(reason, []).append(name)
+    return " ".join(f"{', '.join(of_reason)}: {reason}" for reason, of_reason in names.items())
+
+
+def show_rows_with_reasons(headings: Sequence[str], rows: Sequence[Row], *, names: int) -> None:
+    """Show rows; the last cell may be the reasons, and the first `names` cells say which row such a line is about."""
+    if headings[-1] != REASONS:
+        show_table([heading.upper() for heading in headings], rows)
+        return
+    show_table([heading.upper() for heading in headings[:-1]], [row[:-1] for row in rows])
+    for row in rows:
+        if row[-1]:
+            click.echo(f"{' and '.join(map(str, row[:names]))}: {row[-1]}", err=True)
+
+
+def by_measures(usual: str, help_text: str) -> Callable[[Decorated], Decorated]:
+    """The option, for a command with an argument `measures` that shows the same by each of them."""
+    return click.option(
+        "-m",
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        default=[usual],
+        show_default=True,
+        help=f"{help_text}; repeatable.",
+    )
+
+
+def show_by_measure(
+    format_: str,
+    reports: Mapping[str, Report],
+    *,
+    as_json: Callable[[Report], Mapping[str, object]],
+    as_csv: Callable[[Report], tuple[Sequence[str], Sequence[Row]]],
+    tables: Callable[[Report], None],
+) -> None:
+    """Show a report by its measure; one alone is neither in a list nor under a line that names the measure."""
+    match format_:
+        case "json":
+            show_json_by_measure(reports, as_json)
+        case "csv":
+            show_csv(*_joined({measure: as_csv(report) for measure, report in reports.items()}))
+        case _:
+            for place, (measure, report) in enumerate(reports.items()):
+                if place:
+                    click.echo()
+                if len(reports) > 1:
+                    click.echo(f"By {measure}:")
+                tables(report)
+
+
+def show_json_by_measure(reports: Mapping[str, Report], as_json: Callable[[Report], Mapping[str, object]]) -> None:
+    """Put the object of one report on standard output, or a list with an object of each."""
+    objects = [{MEASURE: measure, **as_json(report)} for measure, report in reports.items()]
+    show_json(objects if len(objects) > 1 else as_json(*reports.values()))
+
+
+def say_by_measure(lines: Mapping[str, Iterable[str]]) -> None:
+    """Put the lines about each report on standard error; what holds for all measures once, without their names."""
+    listed = {measure: list(of_measure) for measure, of_measure in lines.items()}
+    common = [
+        line for line in next(iter(listed.values()), []) if all(line in of_measure for of_measure in listed.values())
+    ]
+    for line in common:
+        click.echo(line, err=True)
+    for measure, of_measure in listed.items():
+        for line in of_measure:
+            if line not in common:
+                click.echo(f"{measure}: {line}", err=True)
+
+
+def _joined(files: Mapping[str, tuple[Sequence[str], Sequence[Row]]]) -> tuple[Sequence[str], Sequence[Row]]:
+    """The rows of all files below each other, each with its measure, which some files name themselves."""
+    headings = next(headings for headings, _ in files.values())
+    if len(files) == 1 or MEASURE in headings:
+        return headings, [row for _, rows in files.values() for row in rows]
+    return [MEASURE, *headings], [[measure, *row] for measure, (_, rows) in files.items() for row in rows]

@@ -1,10 +1,12 @@
-"""Tables for a person in a terminal; apart, since importing rich takes longer than scoring a run."""
+"""Tables and progress bars drawn by rich; imported only at a terminal, since that takes longer than scoring a run."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -52,3 +54,11 @@ def _tables(
             columns = list(leading)
         columns.append(column)
     yield columns
+
+
+@contextmanager
+def bar_to(title: str, steps: int | None = None) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar on standard error until the block ends; yield a function that takes steps done and steps in all."""
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=steps)
+        yield lambda done, steps: bar.update(task, completed=done, total=steps)

@@ -6,16 +6,11 @@ from dataclasses import replace
 import click
 
 from annotator.cli.collections import deletions
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.audit_note import note
-from annotator.cli.site.by_measure import by_measures, say_by_measure
-from annotator.cli.site.dry_run import dry_run_option, show_outcome
-from annotator.cli.site.formats import Table, format_option, show_rows, show_tables
-from annotator.cli.site.input_files import read_files
-from annotator.cli.site.installation import Installation, on_installation
-from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.files import FILE, read_files, write_or_print
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import watched
-from annotator.cli.site.tables import Row
+from annotator.cli.site.tables import Row, Table, by_measures, format_option, say_by_measure, show_rows, show_tables
 from annotator.errors import ConflictError
 from annotator.storage import TopicState
 from annotator.workflows.leaderboard import leaderboard

@@ -5,8 +5,8 @@ from datetime import datetime
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import show_rows
+from annotator.cli.site.files import FILE
+from annotator.cli.site.tables import show_rows
 from annotator.clicks.cli.click_options import describes_log
 from annotator.clicks.workflows.click_logs import RETURN_DAYS
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.input_files import STANDARD_INPUT
+from annotator.cli.site.files import FILE, STANDARD_INPUT
 from annotator.cli.site.progress import steps_shown
 from annotator.clicks.workflows.click_files import FIELDS, LogFile, LogMapping, parse_mapping, size_of
 

@@ -5,8 +5,7 @@ from datetime import datetime
 
 import click
 
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.tables import show_csv, show_json, show_table
+from annotator.cli.site.tables import format_option, show_csv, show_json, show_table
 from annotator.clicks.cli.click_options import GivenLog, reads_click_log
 from annotator.clicks.workflows.click_files import LogFacts, check_click_log
 

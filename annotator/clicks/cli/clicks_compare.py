@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import click
 
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.tables import Cell, show_csv, show_json, show_table
+from annotator.cli.site.tables import Cell, format_option, show_csv, show_json, show_table
 from annotator.clicks.cli.click_options import GivenLog, reads_click_log
 from annotator.clicks.workflows.click_comparison import (
     PAGES_AN_HOUR,

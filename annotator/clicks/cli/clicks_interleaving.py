@@ -4,10 +4,8 @@ from collections.abc import Iterator
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.input_files import read_file
-from annotator.cli.site.tables import Cell, show_csv, show_json, show_table
+from annotator.cli.site.files import FILE, read_file
+from annotator.cli.site.tables import Cell, format_option, show_csv, show_json, show_table
 from annotator.clicks.cli.click_options import GivenLog, reads_click_log
 from annotator.clicks.workflows.interleaving import (
     BALANCED_BIAS,

@@ -6,9 +6,8 @@ from datetime import datetime
 import click
 
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.cli.site.by_measure import by_measures
-from annotator.cli.site.formats import format_option
-from annotator.cli.site.input_files import read_file, read_files
+from annotator.cli.site.files import read_file, read_files
+from annotator.cli.site.tables import by_measures, format_option
 from annotator.clicks.cli.click_findings import show_findings, table_option
 from annotator.clicks.cli.click_log_options import describes_added_log, read_links, say_added, show_logs
 from annotator.clicks.cli.click_options import GivenLog

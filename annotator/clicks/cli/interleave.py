@@ -4,9 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.input_files import read_files
-from annotator.cli.site.output_files import write_or_print
+from annotator.cli.site.files import FILE, read_files, write_or_print
 from annotator.clicks.workflows.interleaving import (
     BALANCED_BIAS,
     METHODS,

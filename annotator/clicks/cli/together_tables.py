@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from annotator.cli.site.by_measure import say_by_measure, show_by_measure
-from annotator.cli.site.tables import show_table
+from annotator.cli.site.tables import say_by_measure, show_by_measure, show_table
 from annotator.clicks.workflows import clicks_and_judgements_text
 from annotator.clicks.workflows.clicks_and_judgements import Part
 from annotator.clicks.workflows.clicks_and_judgements_text import Report

@@ -4,7 +4,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
 
-from annotator.assets import asset_folder
+from annotator.installed import asset_folder
 from annotator.storage.site.database import Database
 from annotator.storage.site.schema import NewerDatabaseError, version_of
 

@@ -5,8 +5,8 @@ from importlib import import_module
 from sqlalchemy import column, inspect, select, table, update
 from sqlalchemy.exc import DBAPIError
 
-from annotator.assets import asset_folder
 from annotator.errors import BusyError, ConflictError
+from annotator.installed import asset_folder
 from annotator.storage.site.database import Database, HeldUpError, file_behind, patience
 
 SECONDS_TO_WRITE = 2.0

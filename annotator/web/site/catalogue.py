@@ -16,7 +16,7 @@ from babel.messages.extract import extract, extract_python
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from annotator.assets import PACKAGE, asset_folder
+from annotator.installed import PACKAGE, asset_folder
 from annotator.workflows.pools.pool_strategies import list_strategies
 
 TRANSLATIONS = PACKAGE / "web" / "translations"

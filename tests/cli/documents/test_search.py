@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 from cli.command_line import CommandLine
 
-from annotator.cli.site import bars
+from annotator.cli.site import terminal
 from annotator.cli.site.progress import steps_shown
 from annotator.workflows.documents import indexing
 
@@ -81,10 +81,10 @@ def test_indexing_is_shown_in_a_terminal_as_far_as_it_is(monkeypatch: pytest.Mon
     shown: list[tuple[int, int]] = []
 
     @contextmanager
-    def bar_to(_title: str) -> Iterator[Callable[[int, int], None]]:
+    def bar_to(_title: str, _steps: int | None) -> Iterator[Callable[[int, int], None]]:
         yield lambda done, steps: shown.append((done, steps))
 
-    monkeypatch.setattr(bars, "bar_to", bar_to)
+    monkeypatch.setattr(terminal, "bar_to", bar_to)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with steps_shown("Indexing", 5) as show:
         show(3)

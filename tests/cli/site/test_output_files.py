@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.cli.site.output_files import FileNotWrittenError, write_or_print, write_together
+from annotator.cli.site.files import FileNotWrittenError, write_or_print, write_together
 
 
 @pytest.fixture(autouse=True)

@@ -14,8 +14,8 @@ from flask import Flask
 from kept import Kept
 from visiting import Visitor
 
-from annotator.assets import PACKAGE
 from annotator.files import InputFile
+from annotator.installed import PACKAGE
 from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.collections import audit
 from annotator.storage.collections.audit import Actor

@@ -1,12 +1,42 @@
-"""The options that say by which grades runs are scored, with which measures, and as which trec_eval."""
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from datetime import date, datetime
+from typing import Any
 
 import click
+
+from annotator.errors import InvalidValueError
+from annotator.moments import read_day, read_moment
+
+
+class MomentType(click.ParamType[Any]):
+    """What one of the functions of `annotator.moments` reads."""
+
+    def __init__(self, name: str, read: Callable[[str], date | datetime]) -> None:
+        """Keep how it is called in the help, and what reads it."""
+        self.name = name
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - the signature is click's
+        """Read what was written; what is no moment is wrong usage."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return self.read(value)
+        except InvalidValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+MOMENT = MomentType("moment", read_moment)
+DAY = MomentType("day", read_day)
+
+dry_run_option = click.option("--dry-run", is_flag=True, help="Check and count everything, and store nothing.")
 
 LIVE = "live"
 OMIT = "omit"
 AS_MINUS_ONE = "-1"
 MEASURE_HELP = "Such as nDCG@10, AP, P@5 or RR; repeatable. `annotator measures list` has all."
-
 measures_option = click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help=MEASURE_HELP)
 sort_option = click.option(
     "--sort", metavar="MEASURE", help="Sort by this one of the measures, by run or by team. [the first measure]"
@@ -49,3 +79,8 @@ def is_residual(round_number: int | None, *, residual: bool | None) -> bool:
     if residual is not None and round_number is None:
         raise click.UsageError("--residual and --whole are for the runs of one round: give --round N, too.")
     return round_number is not None and residual is not False
+
+
+def show_outcome(counts: str, *, dry_run: bool) -> None:
+    """Print what an import came to, or would come to, on standard error."""
+    click.echo(f"Nothing was stored. The import would give: {counts}" if dry_run else counts, err=True)

@@ -1,4 +1,4 @@
-"""What the address for Prometheus answers; imported when it is known where the processes keep their counts."""
+"""The metrics endpoint for Prometheus; imported once the environment names the folder in which processes count."""
 
 from collections.abc import Iterable
 from threading import Thread

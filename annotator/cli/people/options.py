@@ -1,16 +1,44 @@
-"""What commands say of a machine that judges: its model, its prompt, and when it gave its labels."""
+"""Options about people and machines: the address that links begin with, and a machine's model and prompt."""
 
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, TypeVar
+from urllib.parse import urlencode, urlsplit
 
 import click
 
-from annotator.cli.site.argument_text import FILE
-from annotator.cli.site.input_files import read_text
+from annotator.cli.site.files import FILE, read_text
 from annotator.workflows.agreement.machine_judges import MachineFacts
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+JOIN = "/join?"
+
+
+def _checked(context: click.Context, parameter: click.Parameter, address: str) -> str:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise click.BadParameter("It is no address such as https://annotator.example.org.", context, parameter)
+    return address.rstrip("/")
+
+
+at_address = click.option(
+    "--address",
+    metavar="URL",
+    default="http://127.0.0.1:8000",
+    show_default=True,
+    callback=_checked,
+    help="Where the pages are served: what the links begin with.",
+)
+
+
+def link_to(address: str, secret: str) -> str:
+    """The link of a secret."""
+    return address + JOIN + urlencode({"key": secret})
 
 
 def machine_options(command: Command) -> Command:

@@ -1,0 +1,225 @@
+"""`annotator pool holes`, `leave-out` and `near-duplicates`: what a pool lacks, repeats, and owes to each team."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+import click
+
+from annotator.cli.pools.pool_plan import confirm_growth
+from annotator.cli.site.confirming import yes_at_terminal
+from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.progress import watch
+from annotator.cli.site.tables import Row, Table, format_option, show_csv, show_json, show_table, show_tables
+from annotator.workflows.documents import near_duplicates
+from annotator.workflows.documents.near_duplicates import USUALLY_AT_LEAST, SimilarDocument, TopicLikeness
+from annotator.workflows.leaderboard.leave_out_report import (
+    USUAL_MEASURES,
+    By,
+    LeaveOutReport,
+    LeaveOutRequest,
+    Part,
+    leave_out_report,
+)
+from annotator.workflows.pools import pool_building
+from annotator.workflows.pools.pool_holes import DEPTHS, HolesReport, holes_report
+
+
+@click.group("holes")
+def holes() -> None:
+    """What is unjudged in the tops of the runs."""
+
+
+@holes.command("show")
+@click.argument("slug")
+@click.option(
+    "--depth", "depths", multiple=True, type=int, metavar="K", help="The top to look at; repeatable. Else 10, 20, 100."
+)
+@click.option(
+    "--add-to-pool", "add", is_flag=True, help="Make the holes down to one --depth the next version of the pool."
+)
+@yes_at_terminal
+@format_option()
+@on_installation
+def show_holes(
+    installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, yes: bool, format_: str
+) -> None:
+    """Show what is unjudged in the top of each run, and with --add-to-pool have it judged.
+
+    At a terminal --add-to-pool first shows how many hours of judging that is, and asks whether to go on.
+    """
+    if add and len(depths) != 1:
+        raise click.UsageError("--add-to-pool needs one --depth: how far down the holes are to be filled.")
+    with installation.database.reading() as session:
+        report = holes_report(session, slug, depths or DEPTHS)
+    headings, rows = report.table()
+    match format_:
+        case "json":
+            show_json([dict(zip(headings, row, strict=True)) for row in rows])
+        case "csv":
+            show_csv(*report.file())
+        case _:
+            show_table([heading.upper() for heading in headings], rows)
+    _tell_fillings(report)
+    if add:
+        confirm_growth(installation, slug, pool_building.filling_request(depths[0]), yes=yes)
+        _add_filling(installation, slug, depths[0])
+
+
+def _tell_fillings(report: HolesReport) -> None:
+    for filling in report.fillings:
+        click.echo(
+            f"To fill the holes of all runs down to {filling.depth}: {filling.documents} documents of {filling.topics} "
+            f"topics, of which {filling.pooled} are in the pool already and {filling.new} are not.",
+            err=True,
+        )
+
+
+def _add_filling(installation: Installation, slug: str, depth: int) -> None:
+    with installation.database.reading() as session:
+        choice = pool_building.choose_filling(session, slug, depth)
+    with installation.database.transaction() as session:
+        summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
+        note(session, "pool.build", slug, subject=summary.version, details={"depth": depth, "added": summary.added})
+    if summary.is_new:
+        click.echo(f"Version {summary.version} of the pool: {summary.added} added.", err=True)
+    else:
+        click.echo(f"All of them are in the pool already: version {summary.version} stays in force.", err=True)
+
+
+@click.group("leave-out")
+def leave_out() -> None:
+    """Who found what, and how runs would fare had their team not fed the pool."""
+
+
+@leave_out.command("show")
+@click.argument("slug")
+@click.option(
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP, P@10; repeatable."
+)
+@click.option(
+    "--whom",
+    default=By.TEAM.value,
+    show_default=True,
+    type=click.Choice([by.value for by in By]),
+    help="Left out at a time.",
+)
+@click.option("--depth", type=int, metavar="K", help="As if all runs had been pooled to depth K, not as they were.")
+@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@format_option()
+@on_installation
+def show_leave_out(
+    installation: Installation,
+    slug: str,
+    measures: Sequence[str],
+    whom: str,
+    depth: int | None,
+    by: str | None,
+    format_: str,
+) -> None:
+    """Take what only one team found out of the qrels, team by team, and score all runs again.
+
+    SOURCES are who contributed what to the pool; RUNS each run's score and place with and without what only its team
+    contributed; WITHOUT how alike the runs rank then. A table without --by shows everything, csv the runs; json always
+    has all. Scores are summed up over the runs that contributed.
+    """
+    request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth)
+    with installation.database.reading() as session:
+        report = leave_out_report(session, slug, request, watch=watch("Scoring"))
+    match format_:
+        case "json":
+            about = {"qrels": asdict(report.state), "notices": list(map(str, report.notices))}
+            show_json({**about, **{part.value: _leave_out_rows(report, part) for part in Part}})
+        case "csv":
+            show_csv(*report.file(Part(by or Part.RUNS)))
+        case _:
+            for place, part in enumerate([Part(by)] if by else Part):
+                if place:
+                    click.echo()
+                headings, rows = report.table(part)
+                show_table([heading.upper() for heading in headings], rows)
+    for line in _leave_out_notes(report):
+        click.echo(line, err=True)
+
+
+def _leave_out_rows(report: LeaveOutReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+    headings, rows = report.table(part)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+def _leave_out_notes(report: LeaveOutReport) -> Iterator[str]:
+    yield from map(str, report.notices)
+    for result in report.results:
+        mean, greatest = result.shares.mean, result.shares.greatest
+        if mean.value is None or greatest.value is None:
+            if mean.reason is not None:
+                yield f"{result.measure}: {mean.reason.sentence}"
+            continue
+        yield (
+            f"{result.measure}: scores change by {mean.value:.1%} in the mean, by {greatest.value:.1%} at most "
+            f"({result.shares.greatest_of}); runs that contributed to the pool: {sum(run.fed for run in result.runs)} "
+            f"of {len(result.runs)}."
+        )
+        if result.dependence is not None:
+            yield str(result.dependence.sentence)
+
+
+@click.group("near-duplicates")
+def near_duplicates_group() -> None:
+    """Documents that nearly repeat each other, and identical ones."""
+
+
+@near_duplicates_group.command("list")
+@click.argument("slug")
+@click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Of this topic; repeatable. [all]")
+@click.option(
+    "--at-least",
+    type=float,
+    default=USUALLY_AT_LEAST,
+    show_default=True,
+    metavar="SHARE",
+    help="How similar they are at least, from 0.5 to 1.",
+)
+@format_option()
+@on_installation
+def list_near_duplicates(
+    installation: Installation, slug: str, numbers: tuple[str, ...], at_least: float, format_: str
+) -> None:
+    """Show pairs of documents of a topic that nearly repeat each other, and identical ones, which are judged once."""
+    with installation.database.reading() as session:
+        asked = list(numbers) or near_duplicates.topics_to_compare(session, slug)
+        found = [near_duplicates.show_likeness(session, slug, number, at_least) for number in asked]
+    show_tables(
+        format_,
+        Table(
+            "pairs",
+            ["TOPIC", "SIMILARITY", "DOCUMENT", "OTHER", "GRADES", "OF OTHER", "DIFFER", "TITLE", "TITLE OF OTHER"],
+            [row for topic in found for row in _pairs(topic)],
+        ),
+        Table(
+            "identical",
+            ["TOPIC", "IDENTICAL", "SHOWN INSTEAD", "TAKEN OVER"],
+            [[topic.number, one.docno, one.shown_instead, one.carried] for topic in found for one in topic.identical],
+        ),
+    )
+
+
+def _pairs(topic: TopicLikeness) -> list[Row]:
+    return [
+        [
+            topic.number,
+            pair.similarity,
+            pair.first.docno,
+            pair.second.docno,
+            _grades(pair.first),
+            _grades(pair.second),
+            pair.differs,
+            pair.first.title,
+            pair.second.title,
+        ]
+        for pair in topic.pairs or ()
+    ]
+
+
+def _grades(document: SimilarDocument) -> str | None:
+    return " ".join(f"{judge}:{grade}" for judge, grade in document.grades) or None
