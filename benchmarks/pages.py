@@ -24,7 +24,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from annotator.evaluation.pooling import STRATEGIES
+from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.settings import sqlite_url
 from benchmarks.judging_client import OK
 from benchmarks.pages_reader import COLD, WARM, Page, Reader

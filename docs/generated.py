@@ -20,7 +20,8 @@ from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
 from annotator.evaluation.metrics.explaining import explain_all
-from annotator.evaluation.pooling import PARAMETERS, STRATEGIES
+from annotator.evaluation.pooling.parameters import PARAMETERS
+from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES, parse_policy
 from annotator.storage import Database
 

@@ -10,7 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from annotator.evaluation.metrics import MEASURES
-from annotator.evaluation.pooling import STRATEGIES
+from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES
 from annotator.settings import KINDS
 

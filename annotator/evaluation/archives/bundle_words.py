@@ -8,7 +8,7 @@ from annotator.clicks.evaluation.logs.kept_findings import are_findings
 from annotator.errors import InvalidValueError
 from annotator.evaluation.costs.facts import Kind
 from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.pooling import STRATEGIES
+from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import parse_policy
 
 

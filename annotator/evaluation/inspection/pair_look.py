@@ -8,7 +8,8 @@ from annotator.evaluation.inspection.scored_runs import ScoredRuns
 from annotator.evaluation.inspection.two_runs import MovedDocument, TopicDifferences, moved_documents, topic_differences
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.scoring import Number, Scores
-from annotator.evaluation.significance import FLIPS, TwoRuns, compare_two_runs
+from annotator.evaluation.significance.sign_flips import FLIPS
+from annotator.evaluation.significance.two_runs import TwoRuns, compare_two_runs
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance import IntervalMethod, Undefined
-from annotator.evaluation.significance.means import mean_intervals
+from annotator.evaluation.significance.means import IntervalMethod, mean_intervals
+from annotator.evaluation.significance.results import Undefined
 
 USUAL_DEPTH = 10  # how far is judged beside a measure without a cutoff
 ENOUGH_JUDGED = 0.95  # below, scores may say more of the pool than of the run (Lu, Moffat and Culpepper 2016: most)

@@ -9,9 +9,12 @@ from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.means import means as arithmetic_means
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance import Undefined, holm, letters, paired_t, stars, tukey_hsd
-from annotator.evaluation.significance.results import figure_of
+from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.lettering import letters, stars
+from annotator.evaluation.significance.results import Undefined, figure_of
 from annotator.evaluation.significance.shared_topics import shared_topics
+from annotator.evaluation.significance.t_tests import paired_t
+from annotator.evaluation.significance.tukey import tukey_hsd
 
 
 @dataclass(frozen=True)

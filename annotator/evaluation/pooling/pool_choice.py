@@ -8,20 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling import (
-    STRATEGIES,
-    Kind,
-    PooledTopic,
-    Strategy,
-    Stratum,
-    TopicRuns,
-    depth_pool,
-    distinct,
-    parse_strategy,
-    take_by_topic,
-    take_in_total,
-    topic_runs,
-)
+from annotator.evaluation.pooling.budgets import take_by_topic, take_in_total
+from annotator.evaluation.pooling.depth import PooledTopic, depth_pool
+from annotator.evaluation.pooling.strata import Stratum
+from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents, decode_scores
 
 DocnosOf = Callable[[AbstractSet[int]], Mapping[int, str]]  # the docnos of document numbers

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling import Kind, Strategy, TopicRuns, plan_depths, shares
+from annotator.evaluation.pooling.budgets import shares
+from annotator.evaluation.pooling.planning import plan_depths
 from annotator.evaluation.pooling.pool_choice import DocnosOf, ListsOfTopics, TopicLists, choose, read_topics
 from annotator.evaluation.pooling.pool_selection import still_to_choose
+from annotator.evaluation.pooling.strategies import Kind, Strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns
 
 Counts = NDArray[np.int64]
 Numbers = NDArray[np.int32]

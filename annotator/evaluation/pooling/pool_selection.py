@@ -9,7 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.pooling import Adaptive, Strategy, TopicRuns, Verdict, shares, topic_runs
+from annotator.evaluation.pooling.adaptive import Adaptive, Verdict
+from annotator.evaluation.pooling.budgets import shares
+from annotator.evaluation.pooling.strategies import Strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.runs.rankings import decode_documents
 
 # A run's id, and its documents as they are packed.

@@ -8,7 +8,10 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
-from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, TopicRuns, parse_strategy, shares, simulate
+from annotator.evaluation.pooling.budgets import shares
+from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)

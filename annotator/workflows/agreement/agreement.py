@@ -8,34 +8,27 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.agreement import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
-from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
-from annotator.evaluation.agreement import (
+from annotator.evaluation.agreement.bands import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
+from annotator.evaluation.agreement.bands import Band
+from annotator.evaluation.agreement.columns import code_columns, documents_in_common, same_grade_of_any_two
+from annotator.evaluation.agreement.labels import Labels
+from annotator.evaluation.agreement.report import (
     AgreementOfAll,
     AgreementOfJudge,
     AgreementOfPair,
     AgreementOfTopic,
     AgreementOnGrade,
-    Band,
-    Kappa,
-    Labels,
     OverTime,
-    TopicInterval,
-    Upheld,
     agreement_of_all,
     agreement_of_judges,
     agreement_of_pairs,
     agreement_of_topics,
     agreement_on_grades,
-    code_columns,
-    documents_in_common,
     interval_of_all,
     running_alpha,
     running_kappa,
-    same_grade_of_any_two,
-    upheld,
 )
-from annotator.evaluation.agreement import Weighting as Weighting
+from annotator.evaluation.agreement.results import Kappa
 from annotator.evaluation.agreement.tables import (
     Table,
     table_of_all,
@@ -45,6 +38,10 @@ from annotator.evaluation.agreement.tables import (
     table_of_pairs,
     table_of_topics,
 )
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS as TWO_INTERVALS
+from annotator.evaluation.agreement.topic_intervals import TopicInterval
+from annotator.evaluation.agreement.upheld import Upheld, upheld
+from annotator.evaluation.agreement.weights import Weighting as Weighting
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.metrics.figures import Figure
 from annotator.storage import ACCEPTED, DROPPED, Collection

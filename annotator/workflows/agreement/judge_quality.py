@@ -10,7 +10,6 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.agreement import Kappa, kappa_of_grades
 from annotator.evaluation.agreement.judge_pace import (
     CHARACTERS_TO_SEE,
     Pace,
@@ -21,6 +20,8 @@ from annotator.evaluation.agreement.judge_pace import (
 )
 from annotator.evaluation.agreement.judge_quality import Work, work_of_judges
 from annotator.evaluation.agreement.judge_shares import Change, Share, share_of
+from annotator.evaluation.agreement.kappa import kappa_of_grades
+from annotator.evaluation.agreement.results import Kappa
 from annotator.storage import Purpose
 from annotator.storage.agreement.judge_activity import (
     Judged,

@@ -8,11 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Sentence
-from annotator.evaluation.agreement import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
 from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, compare, grades_of_items
 from annotator.evaluation.agreement.machine_agreement import MachineBeside as MachineBeside
 from annotator.evaluation.agreement.machine_agreement import machine_beside
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import parse_measure

@@ -40,7 +40,7 @@ from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settled_topics import settled_topics, with_new_grades
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.single_precision import RankedDocuments, tied_documents, unpack_lists
-from annotator.evaluation.significance import IntervalMethod as IntervalMethod
+from annotator.evaluation.significance.means import IntervalMethod as IntervalMethod
 from annotator.files import InputFile
 from annotator.garbage_collection import garbage_collection_off
 from annotator.storage import DROPPED, Document

@@ -20,29 +20,21 @@ from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
-from annotator.evaluation.significance import (
-    ALPHA,
-    BaselineComparison,
-    Letters,
+from annotator.evaluation.significance.against_baseline import BaselineComparison, compare_with_baseline
+from annotator.evaluation.significance.all_pairs import PairedTests, paired_tests
+from annotator.evaluation.significance.lettering import Letters, letters
+from annotator.evaluation.significance.means import RunMean, run_means
+from annotator.evaluation.significance.power import TopicsNeeded, topics_needed
+from annotator.evaluation.significance.results import ALPHA, Undefined
+from annotator.evaluation.significance.tukey import PERMUTATIONS as PERMUTATIONS
+from annotator.evaluation.significance.tukey import (
     ModelTukeyTest,
-    PairedTests,
     RandomisedTukeyTest,
-    RunMean,
-    TopicsNeeded,
-    Undefined,
-    VarianceShares,
-    compare_with_baseline,
-    deviation_of_differences,
-    letters,
-    paired_tests,
     randomised_tukey_hsd,
-    run_means,
     steps_of_permuting,
-    topics_needed,
     tukey_hsd,
-    variance_shares,
 )
-from annotator.evaluation.significance import PERMUTATIONS as PERMUTATIONS
+from annotator.evaluation.significance.variance import VarianceShares, deviation_of_differences, variance_shares
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.pooling import STRATEGIES, Kind, Strategy, Ties, parse_strategy
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,
@@ -20,6 +19,8 @@ from annotator.evaluation.pooling.pool_choice import (
     most_bytes,
     run_depths,
 )
+from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.topic_runs import Ties
 from annotator.evaluation.runs.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
 from annotator.storage.collections.collection import find_open_collection, lock_open_collection

@@ -10,7 +10,6 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.pooling import Kind, Strategy, parse_strategy
 from annotator.evaluation.pooling.plan_memory import PlanMemory as PlanMemory
 from annotator.evaluation.pooling.pool_choice import ListsOfTopics, most_bytes, run_depths
 from annotator.evaluation.pooling.pool_curve import (
@@ -23,6 +22,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_budgets,
     curve_of_depths,
 )
+from annotator.evaluation.pooling.strategies import Kind, Strategy, parse_strategy
 from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of

@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.pooling import Strategy
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
 from annotator.evaluation.pooling.pool_selection import ChosenDocument, TopicSelection, begin_selection, verdicts
+from annotator.evaluation.pooling.strategies import Strategy
 from annotator.storage import Pool, Run, SelectionEvent
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of

@@ -18,7 +18,7 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.pooling import Strategy, Update
+from annotator.evaluation.pooling.max_mean import Update
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
 from annotator.evaluation.pooling.pool_memory import Candidates, Memory
@@ -32,6 +32,7 @@ from annotator.evaluation.pooling.pool_selection import (
     verdicts,
     without,
 )
+from annotator.evaluation.pooling.strategies import Strategy
 from annotator.storage import ACCEPTED, Collection, CollectionState, JudgingMode, Pool, Topic
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of

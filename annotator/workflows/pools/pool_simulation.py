@@ -9,7 +9,6 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, Problems
 from annotator.evaluation.formats.natural_order import natural_order
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.pooling import topic_runs
 from annotator.evaluation.pooling.pool_simulation import (
     SHARES,
     Documents,
@@ -20,6 +19,7 @@ from annotator.evaluation.pooling.pool_simulation import (
     orders_of_topic,
     trials,
 )
+from annotator.evaluation.pooling.topic_runs import topic_runs
 from annotator.evaluation.qrels.qrels_format import parse_qrels
 from annotator.evaluation.runs.rankings import decode_documents, decode_scores
 from annotator.files import InputFile

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from annotator.errors import Sentence
-from annotator.evaluation.pooling import PARAMETERS, STRATEGIES, Kind
+from annotator.evaluation.pooling.parameters import PARAMETERS
+from annotator.evaluation.pooling.strategies import STRATEGIES, Kind
 
 # What a plan is of while nobody has said anything: of a strategy that needs a budget, so many documents a topic.
 USUAL_STRATEGY = "depth"

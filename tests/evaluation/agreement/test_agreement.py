@@ -3,17 +3,9 @@
 import numpy as np
 import pytest
 
-from annotator.evaluation.agreement import (
-    Weighting,
-    Weights,
-    coefficients,
-    cohen_kappa,
-    gwet_chance,
-    kappa_of_confusion,
-    scott_chance,
-    uniform_chance,
-    weights_of_agreement,
-)
+from annotator.evaluation.agreement.chance import coefficients, gwet_chance, scott_chance, uniform_chance
+from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion
+from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
 
 Table = list[list[int]]
 

@@ -10,28 +10,26 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thorough import examples
 
-from annotator.evaluation.agreement import (
-    Coefficient,
-    Labels,
-    Level,
-    Undefined,
-    Weighting,
-    code_labels,
+from annotator.evaluation.agreement.chance import (
+    Chance,
     coefficients,
     cohen_chance,
+    gwet_chance,
+    scott_chance,
+    uniform_chance,
+)
+from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
+from annotator.evaluation.agreement.labels import Labels, code_labels, grade_counts
+from annotator.evaluation.agreement.many_judges import (
     conger_kappa,
     fleiss_kappa,
     fleiss_kappa_of_unequal,
-    grade_counts,
     gwet_ac,
-    gwet_chance,
-    krippendorff_alpha,
     overlap_of_all,
-    scott_chance,
-    uniform_chance,
     uniform_kappa,
 )
-from annotator.evaluation.agreement.chance import Chance
+from annotator.evaluation.agreement.results import Coefficient, Undefined
+from annotator.evaluation.agreement.weights import Weighting
 
 at_leisure = settings(max_examples=examples(60))
 

@@ -9,34 +9,32 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.agreement import (
-    Labels,
-    Level,
+from annotator.evaluation.agreement.confusion import confusion_matrix
+from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
+from annotator.evaluation.agreement.labels import Labels, code_labels, grade_counts, kinds_of
+from annotator.evaluation.agreement.many_judges import fleiss_kappa
+from annotator.evaluation.agreement.report import (
     Moment,
     OverTime,
-    Undefined,
-    Weighting,
     agreement_of_all,
     agreement_of_judges,
     agreement_of_pairs,
     agreement_of_topics,
-    agreement_on_grade,
     agreement_on_grades,
-    code_labels,
-    confusion_matrix,
-    fleiss_kappa,
-    grade_counts,
     interval_of_all,
-    krippendorff_alpha,
+    running_alpha,
+    running_kappa,
+)
+from annotator.evaluation.agreement.results import Undefined
+from annotator.evaluation.agreement.shares import (
+    agreement_on_grade,
     mean_difference,
     negative_agreement,
     overlap,
     positive_agreement,
-    running_alpha,
-    running_kappa,
     same_grade,
 )
-from annotator.evaluation.agreement.labels import kinds_of
+from annotator.evaluation.agreement.weights import Weighting
 
 at_leisure = settings(max_examples=examples(60))
 

@@ -25,7 +25,8 @@ from annotator.evaluation.leaderboard.live_scores import Grading, TopicValues
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import parse_measure, parse_measures
 from annotator.evaluation.qrels.graded_topic import GradedTopic
-from annotator.evaluation.significance import IntervalMethod, Undefined
+from annotator.evaluation.significance.means import IntervalMethod
+from annotator.evaluation.significance.results import Undefined
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 TOPICS = tuple(map(str, range(10, 20)))

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling import STRATEGIES, parse_strategy
 from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,
     ChosenTopic,
@@ -18,6 +17,7 @@ from annotator.evaluation.pooling.pool_choice import (
     run_depths,
     stored_strategy,
 )
+from annotator.evaluation.pooling.strategies import STRATEGIES, parse_strategy
 from annotator.evaluation.runs.rankings import encode_documents
 
 TOPICS = {1: "T2", 2: "T10"}

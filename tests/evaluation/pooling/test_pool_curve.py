@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thorough import examples
 
-from annotator.evaluation.pooling import Strategy, parse_strategy
 from annotator.evaluation.pooling.plan_memory import PlanMemory
 from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,
@@ -27,6 +26,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_budgets,
     curve_of_depths,
 )
+from annotator.evaluation.pooling.strategies import Strategy, parse_strategy
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
 
 RUNS = 4

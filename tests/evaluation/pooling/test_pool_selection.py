@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.pooling import parse_strategy
 from annotator.evaluation.pooling.pool_selection import (
     TopicSelection,
     TopicVerdict,
@@ -18,6 +17,7 @@ from annotator.evaluation.pooling.pool_selection import (
     verdicts,
     without,
 )
+from annotator.evaluation.pooling.strategies import parse_strategy
 from annotator.evaluation.runs.rankings import encode_documents
 
 

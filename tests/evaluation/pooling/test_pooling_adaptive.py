@@ -9,19 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.evaluation.pooling import (
-    STRATEGIES,
-    Adaptive,
-    Kind,
-    Strategy,
-    TopicRuns,
-    Verdict,
-    explain,
-    parse_strategy,
-    simulate,
-    topic_runs,
-)
+from annotator.evaluation.pooling.adaptive import Adaptive, Verdict, explain
 from annotator.evaluation.pooling.hedge import Hedge
+from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 
 NAMES = [name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE]
 UPDATES = [(name, update) for name in ("maxmean", "maxmean-ns") for update in ("all", "pulled")]

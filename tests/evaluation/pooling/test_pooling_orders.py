@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thorough import examples
 
-from annotator.evaluation.pooling import Ties, TopicRuns, fused, topic_runs
-from annotator.evaluation.pooling.topic_runs import Weights
+from annotator.evaluation.pooling import fused
+from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights, topic_runs
 
 # Each strategy has its own examples.
 few_examples = settings(max_examples=examples(25))

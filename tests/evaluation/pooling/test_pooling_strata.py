@@ -9,16 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling import (
-    Band,
-    TopicRuns,
-    format_bands,
-    parse_bands,
-    parse_strategy,
-    simulate,
-    stratified,
-    topic_runs,
-)
+from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands, stratified
+from annotator.evaluation.pooling.strategies import parse_strategy
+from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 
 RUNS = st.lists(st.lists(st.integers(0, 39), unique=True, max_size=30), max_size=4)
 BANDS = parse_bands("1-2:1, 3-10:0.5, 11-20:0.1")

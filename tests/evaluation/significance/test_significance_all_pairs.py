@@ -11,17 +11,12 @@ from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance import (
-    Undefined,
-    compare_two_runs,
-    critical_range,
-    holm,
-    paired_tests,
-    randomised_tukey_hsd,
-    steps_of_permuting,
-    studentised_range_p,
-    tukey_hsd,
-)
+from annotator.evaluation.significance.all_pairs import paired_tests
+from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.results import Undefined
+from annotator.evaluation.significance.studentised_range import critical_range, studentised_range_p
+from annotator.evaluation.significance.tukey import randomised_tukey_hsd, steps_of_permuting, tukey_hsd
+from annotator.evaluation.significance.two_runs import compare_two_runs
 
 
 def scores_with(means: list[float], mean_square: float, topics: int) -> Values:

@@ -10,7 +10,10 @@ from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance import Undefined, compare_two_runs, compare_with_baseline, holm
+from annotator.evaluation.significance.against_baseline import compare_with_baseline
+from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.results import Undefined
+from annotator.evaluation.significance.two_runs import compare_two_runs
 
 NAMES = ["base", "one", "two", "three"]
 SCORES = np.random.default_rng(8).normal([[0.0], [0.3], [0.9], [0.5]], 0.7, (4, 7))

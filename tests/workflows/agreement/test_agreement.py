@@ -10,7 +10,8 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.agreement import Level, Moment
+from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.report import Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
 from annotator.storage.agreement.grade_columns import MOST_KEPT
 from annotator.storage.judging.judging import Decision

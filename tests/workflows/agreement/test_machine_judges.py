@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
-from annotator.evaluation.agreement import Undefined
+from annotator.evaluation.agreement.results import Undefined
 from annotator.files import InputFile
 from annotator.storage import Collection, PoolItem, Topic, User, UserKind
 from annotator.storage.collections.collection import find_collection

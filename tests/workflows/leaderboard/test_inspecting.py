@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.inspection.run_look import UnjudgedDocument
-from annotator.evaluation.significance import Undefined
+from annotator.evaluation.significance.results import Undefined
 from annotator.storage import Collection, Contribution, Document, Pool, PoolItem, Topic, TopicState
 from annotator.workflows.leaderboard.inspecting import (
     GradesChosen,

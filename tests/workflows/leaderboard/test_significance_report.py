@@ -10,7 +10,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.significance import Undefined
+from annotator.evaluation.significance.results import Undefined
 from annotator.storage import Topic, TopicState
 from annotator.workflows.leaderboard.significance_report import Part, SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions
