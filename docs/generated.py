@@ -19,7 +19,7 @@ from annotator.api.site.pagination import shape_of
 from annotator.app import create_app
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
-from annotator.evaluation.metrics.explaining import explain_all
+from annotator.evaluation.metrics.names import explain_all
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.strategies import STRATEGIES
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES, parse_policy

@@ -6,17 +6,17 @@ from annotator.clicks.evaluation.comparison.checks import (
     PAGES_AN_HOUR as PAGES_AN_HOUR,  # for commands, which import workflows
 )
 from annotator.clicks.evaluation.comparison.checks import Expected as Expected
+from annotator.clicks.evaluation.comparison.click_counts import clicks_by_position
 from annotator.clicks.evaluation.comparison.comparison import USUAL_SEED as USUAL_SEED
 from annotator.clicks.evaluation.comparison.comparison import USUAL_WANTED, compare_clicks
 from annotator.clicks.evaluation.comparison.comparison import ClickComparison as ClickComparison
 from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted as ComparisonWanted
+from annotator.clicks.evaluation.comparison.comparison import conclusion as conclusion
 from annotator.clicks.evaluation.comparison.comparison import to_json as to_json
-from annotator.clicks.evaluation.comparison.comparison_tables import Part as Part
-from annotator.clicks.evaluation.comparison.comparison_tables import Table, position_table
-from annotator.clicks.evaluation.comparison.comparison_tables import table_of as table_of
-from annotator.clicks.evaluation.comparison.conclusion import conclusion as conclusion
-from annotator.clicks.evaluation.comparison.position_bias import clicks_by_position
-from annotator.clicks.evaluation.comparison.returning import RETURN_DAYS as RETURN_DAYS
+from annotator.clicks.evaluation.comparison.measures import RETURN_DAYS as RETURN_DAYS
+from annotator.clicks.evaluation.comparison.tables import Part as Part
+from annotator.clicks.evaluation.comparison.tables import Table, position_table
+from annotator.clicks.evaluation.comparison.tables import table_of as table_of
 from annotator.clicks.evaluation.comparison.two_variants import events_of, variants_of
 from annotator.clicks.evaluation.logs.click_format import read_click_log
 from annotator.clicks.evaluation.logs.column_mapping import USUAL_MAPPING, LogMapping

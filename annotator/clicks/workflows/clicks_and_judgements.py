@@ -21,7 +21,7 @@ from annotator.clicks.evaluation.judgements.together_report import TogetherRepor
 from annotator.clicks.evaluation.logs.log_findings import findings_from_json
 from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from annotator.clicks.evaluation.comparison.comparison import (
     USUAL_SEED as USUAL_SEED,  # for commands, which import workflows
 )
-from annotator.clicks.evaluation.comparison.comparison_tables import Table
-from annotator.clicks.evaluation.comparison.finding_tables import OF_LISTS, PAIRS
+from annotator.clicks.evaluation.comparison.tables import OF_LISTS, PAIRS, Table
 from annotator.clicks.evaluation.interleaving.interleaved_lists import (
     FEWEST_RUNS,
     InterleavedLists,

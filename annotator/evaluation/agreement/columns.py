@@ -1,15 +1,16 @@
-"""The same labels from columns of whole numbers, of one judge or several: 200,000 judgements in a third of the time."""
+"""Labels from columns of whole numbers, of one judge or several; and how often adjudication upheld each judge."""
 
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.confusion import places_in_scale
-from annotator.evaluation.agreement.labels import Labels
+from annotator.evaluation.agreement.labels import Labels, places_in_scale
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.shares import same_grade
 from annotator.evaluation.metrics.figures import Figure
@@ -85,3 +86,44 @@ def _places(ids: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
     order = np.argsort(known).astype(np.intp)
     places: NDArray[np.intp] = order[np.searchsorted(known, ids, sorter=order)] if known else ids.astype(np.intp)
     return places
+
+
+@dataclass(frozen=True)
+class Upheld:
+    """Of the documents a judge graded and an adjudicator decided: in how many the judge's grade was the one."""
+
+    judge: str
+    decided: int
+    upheld: int
+
+    @property
+    def share(self) -> float:
+        """From 0 to 1."""
+        return self.upheld / self.decided
+
+
+def upheld(
+    pieces: Iterable[tuple[AbstractSet[int], Columns]],
+    judges: Mapping[int, str],
+    topics: Mapping[int, str],
+    decided: Mapping[int, int],
+) -> list[Upheld]:
+    """Count it for every judge of whom something was decided (item id → grade); by name.
+
+    The rest is as in `code_columns`.
+    """
+    if not decided:
+        return []
+    entries = counting_entries(pieces, judges, topics)
+    met = entries[:, np.isin(entries[ITEM], list(decided))]
+    rows = met[[JUDGE, ITEM, GRADE]].T.tolist()
+    return count_upheld((judges[judge], decided[item] == grade) for judge, item, grade in rows)
+
+
+def count_upheld(words: Iterable[tuple[str, bool]]) -> list[Upheld]:
+    """Count the judges' words on decided documents, each with whether it was the decision; by name."""
+    all_, same = Counter[str](), Counter[str]()
+    for judge, is_same in words:
+        all_[judge] += 1
+        same[judge] += is_same
+    return [Upheld(judge, all_[judge], same[judge]) for judge in sorted(all_)]

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.rank_correlation import Similarity, places, similarity_of

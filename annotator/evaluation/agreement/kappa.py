@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.chance import Agreements, agreements, cohen_chance, reasons_of
-from annotator.evaluation.agreement.confusion import confusion_matrix
+from annotator.evaluation.agreement.chance import Agreements, Weighting, Weights, agreements, cohen_chance, reasons_of
+from annotator.evaluation.agreement.labels import confusion_matrix
 from annotator.evaluation.agreement.results import Kappa, Undefined
-from annotator.evaluation.agreement.weights import Weighting, Weights
 
 NORMAL_QUANTILE = 1.959963984540054  # 97.5 %, for an interval of 95 %
 ROUNDING = 1e-12  # a variance of 0 comes out of the arithmetic no larger than this

@@ -7,10 +7,9 @@ those with one grade tell only how frequent grades are. After Gwet, Handbook of 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.chance import beyond_chance, gwet_disagreement
+from annotator.evaluation.agreement.chance import Weighting, Weights, beyond_chance, gwet_disagreement
 from annotator.evaluation.agreement.labels import Labels, grade_counts
 from annotator.evaluation.agreement.results import Coefficient, Undefined
-from annotator.evaluation.agreement.weights import Weighting, Weights
 from annotator.evaluation.metrics.figures import Figure
 
 

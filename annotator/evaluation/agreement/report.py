@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.bands import Band, band
 from annotator.evaluation.agreement.chance import (
+    Weighting,
     coefficients,
     cohen_chance,
     gwet_chance,
@@ -29,7 +29,7 @@ from annotator.evaluation.agreement.many_judges import (
     overlap_of_all,
     uniform_kappa,
 )
-from annotator.evaluation.agreement.results import Coefficient, Kappa, Undefined
+from annotator.evaluation.agreement.results import Band, Coefficient, Kappa, Undefined, band
 from annotator.evaluation.agreement.shares import (
     mean_difference,
     negative_agreement,
@@ -38,7 +38,6 @@ from annotator.evaluation.agreement.shares import (
     same_grade,
 )
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_intervals
-from annotator.evaluation.agreement.weights import Weighting
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
 MOST_POINTS = 200  # of a line over time: more would not be seen

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.confusion import binary_confusions
+from annotator.evaluation.agreement.labels import binary_confusions
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.metrics.figures import Figure
 

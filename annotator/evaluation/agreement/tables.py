@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotator.evaluation.agreement.bands import band
 from annotator.evaluation.agreement.krippendorff import Level
 from annotator.evaluation.agreement.report import (
     AgreementOfAll,
@@ -13,6 +12,7 @@ from annotator.evaluation.agreement.report import (
     AgreementOnGrade,
     Moment,
 )
+from annotator.evaluation.agreement.results import band
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
 from annotator.evaluation.metrics.figures import Figure
 

@@ -31,11 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.chance import agreements, cohen_chance, reasons_of
+from annotator.evaluation.agreement.chance import Weights, agreements, cohen_chance, reasons_of
 from annotator.evaluation.agreement.krippendorff import Level, alpha_values
 from annotator.evaluation.agreement.labels import Labels, pair_confusions_of
 from annotator.evaluation.agreement.results import Undefined
-from annotator.evaluation.agreement.weights import Weights
 from annotator.evaluation.significance.distributions import special
 
 TWO_INTERVALS = Sentence(

@@ -7,12 +7,18 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Self
 
-from annotator.errors import FileRefusedError, Problems
-from annotator.evaluation.formats.file_signatures import LONGEST_SIGNATURE, ZIP_ARCHIVE, kind_of, kind_of_zip
+from annotator.clicks.evaluation.logs.log_findings import are_findings
+from annotator.errors import FileRefusedError, InvalidValueError, Problems
+from annotator.evaluation.costs.facts import Kind
+from annotator.evaluation.formats.unpacking import LONGEST_SIGNATURE, ZIP_ARCHIVE, kind_of, kind_of_zip
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.pooling.strategies import STRATEGIES
+from annotator.evaluation.qrels.consensus import parse_policy
 
 FORMAT = "annotator collection"
 VERSION = 1
@@ -212,3 +218,18 @@ def _refusal(name: str, template: str, line: int | None = None, **values: object
     problems = Problems()
     problems.add(name, line, template, **values)
     return FileRefusedError(problems)
+
+
+def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategies: AbstractSet[str]) -> None:
+    """Refuse by `InvalidValueError` a policy, a strategy, a kind or findings that this program does not know.
+
+    `further_strategies` are names of how a pool came about besides those of `STRATEGIES`.
+    """
+    if table == "collection":
+        parse_policy(str(row["consensus_policy"]))
+    if table == "pool" and row["strategy"] not in STRATEGIES.keys() | further_strategies:
+        raise InvalidValueError("“%(column)s” is not of its kind.", column="strategy")
+    if table == "fact_column" and (row["kind"] not in set(Kind) or row["better"] not in set(Better)):
+        raise InvalidValueError("“%(column)s” is not of its kind.", column="kind")
+    if table == "click_log" and not are_findings(row["options"], row["findings"]):
+        raise InvalidValueError("“%(column)s” is not of its kind.", column="findings")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotator.errors import InvalidValueError, Sentence
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.evaluation.metrics.measures import Better
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")

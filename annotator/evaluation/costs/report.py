@@ -3,13 +3,40 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from annotator.errors import InvalidValueError
 from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, Kind
-from annotator.evaluation.costs.pareto import pareto_front
 from annotator.evaluation.costs.statements import Statement, read_address, read_detail, read_statement
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.measures import Better
+
+
+def pareto_front(
+    values: Sequence[float | None], costs: Sequence[float | None], *, value_better: Better, cost_better: Better
+) -> list[bool]:
+    """Whether each run is on the front (Pareto 1896): none is at least as good on both counts and better on one.
+
+    `values` and `costs` have a number a run, None where there is none: such a run is on no front and beats nobody.
+    Runs that are alike on both counts stand there together. Where neither end of a count is better, there is no front.
+    """
+    if Better.NEITHER in {value_better, cost_better}:
+        return [False] * len(values)
+    value, cost = _the_more_the_better(values, value_better), _the_more_the_better(costs, cost_better)
+    # Comparisons with a nan are never true, so a run without a number neither beats nor is beaten.
+    at_least = (value[None, :] >= value[:, None]) & (cost[None, :] >= cost[:, None])
+    more = (value[None, :] > value[:, None]) | (cost[None, :] > cost[:, None])
+    is_beaten = (at_least & more).any(axis=1)
+    has_both = ~(np.isnan(value) | np.isnan(cost))
+    front: list[bool] = (has_both & ~is_beaten).tolist()
+    return front
+
+
+def _the_more_the_better(numbers: Sequence[float | None], better: Better) -> np.ndarray:
+    told = np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
+    return told if better is Better.MORE else -told
+
 
 USUAL_COSTS = ("latency_p95", "latency_p50")
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.costs.facts import UNITS, Fact, Kind, Per
-from annotator.evaluation.formats.free_text import check_free_text
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 
 NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\D.*)?")
 GREATEST = 1e15

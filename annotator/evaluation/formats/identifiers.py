@@ -1,4 +1,4 @@
-"""What may be the number of a topic or the id of a document: one word that every TREC file can carry."""
+"""What may be a topic number, a docno or free text, and the order in which people expect numbers and names."""
 
 import re
 
@@ -92,3 +92,26 @@ def require_identifier(word: object) -> str:
             "%(word)s stands for a topic or a document, but is too long for an identifier.", word=repr(word)
         )
     return word
+
+
+def natural_order(text: str) -> list[tuple[int, int, str]]:
+    """A sorting key in which runs of digits count by their number and the rest by its letters."""
+    parts = re.findall(r"[0-9]+|[^0-9]+", text)
+    return [(0, int(part), part) if part.isdecimal() and part.isascii() else (1, 0, part) for part in parts]
+
+
+# PostgreSQL stores no NUL, and half a surrogate pair is no text in UTF-8.
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def check_free_text(text: str, most: int) -> None:
+    """Refuse a text of more than `most` characters, or with one that cannot be stored, by `InvalidValueError`."""
+    if len(text) > most:
+        raise InvalidValueError(
+            "“%(beginning)s…” is too long: %(length)d characters, where at most %(most)d are possible.",
+            beginning=UNSTORABLE.sub("", text[:40]),
+            length=len(text),
+            most=most,
+        )
+    if UNSTORABLE.search(text):
+        raise InvalidValueError("A text has a character that cannot be stored: NUL, or half of a surrogate pair.")

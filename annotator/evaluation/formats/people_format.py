@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.free_text import UNSTORABLE
+from annotator.evaluation.formats.identifiers import UNSTORABLE
 from annotator.evaluation.formats.table_lines import counted_fields
 
 NEEDED = {"name", "role"}

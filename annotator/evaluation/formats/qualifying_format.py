@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.file_kinds import WHOLE_GRADE
-from annotator.evaluation.formats.free_text import UNSTORABLE
-from annotator.evaluation.formats.headings import QRELS_COLUMNS, is_heading, note_heading
-from annotator.evaluation.formats.identifiers import is_one_word
+from annotator.evaluation.formats.file_kinds import QRELS_HEADINGS, WHOLE_GRADE, is_heading, note_heading
+from annotator.evaluation.formats.identifiers import UNSTORABLE, is_one_word
 from annotator.evaluation.formats.table_lines import check_words, counted_fields, shown
 
 LEAST_FIELDS = 3
@@ -39,7 +37,7 @@ def parse_qualifying(name: str, text: bytes, problems: Problems) -> list[Qualify
             continue
         fields = content.rstrip("\r").split("\t")
         is_first, seen = not seen, True
-        if is_first and is_heading(fields, QRELS_COLUMNS):
+        if is_first and is_heading(fields, QRELS_HEADINGS):
             note_heading(problems, name, line, fields)
             continue
         row = _row(name, line, fields, problems)

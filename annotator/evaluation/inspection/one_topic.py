@@ -1,4 +1,4 @@
-"""One topic: how its runs rank, how hard it is, and by whom each of its relevant documents was found."""
+"""One topic in detail: how its runs rank, how hard it is, and which runs found its relevant documents."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,7 +8,8 @@ from itertools import repeat
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.inspection.scored_runs import ScoredRuns
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.leaderboard.rescoring import places, ranked_values
 from annotator.evaluation.metrics.figures import Figure
@@ -157,3 +158,50 @@ def _hardness(medians: Sequence[float], better: Better) -> list[int | None]:
     if better is Better.NEITHER:
         return [None] * len(medians)
     return list(places(-ranked_values(better, np.array(medians))))
+
+
+@dataclass(frozen=True)
+class RunOnTopic:
+    """A run's value and place for a topic, and how much of its top ten is judged."""
+
+    ranked: RankedRun
+    team: str
+    judged_share: float
+
+
+@dataclass(frozen=True)
+class TopicLook:
+    """All that is to be said of one topic."""
+
+    number: str
+    difficulty: Difficulty
+    runs: tuple[RunOnTopic, ...]  # best first
+    found: FoundDocuments
+    judged: int  # documents with a grade
+
+
+def look_at_topics(scored: ScoredRuns) -> tuple[Difficulty, ...]:
+    """Say how hard each topic is, in natural order."""
+    every = difficulties(scored.numbers, scored.values, scored.better)
+    return tuple(sorted(every, key=lambda one: natural_order(one.topic)))
+
+
+def look_at_topic(scored: ScoredRuns, number: str, *, depth: int | None = None) -> TopicLook:
+    """Look at a topic; documents count as found within a depth of the runs, or anywhere.
+
+    Raises `NotFoundError` when it is not scored.
+    """
+    topic = scored.topic(number)
+    places = {tag: place for place, tag in enumerate(scored.tags)}
+    grades = scored.qrels[scored.topics[topic]]
+    lists = [scored.ranking(run, topic) for run in range(len(scored.tags))]
+    return TopicLook(
+        number=number,
+        difficulty=difficulties(scored.numbers, scored.values, scored.better)[topic],
+        runs=tuple(
+            RunOnTopic(one, scored.teams[places[one.tag]], float(scored.judged[places[one.tag], topic]))
+            for one in rank_runs(scored.tags, scored.values[:, topic], scored.better)
+        ),
+        found=found_documents(lists, scored.tags, scored.teams, grades, scored.state.relevant_from, depth=depth),
+        judged=len(grades),
+    )

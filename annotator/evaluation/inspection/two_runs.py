@@ -1,4 +1,4 @@
-"""Two runs beside each other: where their values differ, and which documents one has high and the other low."""
+"""Two runs compared: tests of their difference, the topics where they differ, the documents that moved."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.inspection.scored_runs import ScoredRuns
+from annotator.evaluation.metrics.measures import Better
+from annotator.evaluation.metrics.scoring import Number, Scores
 from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.qrels.qrels_table import QrelsTable
+from annotator.evaluation.significance.two_runs import FLIPS, TwoRuns, compare_two_runs
 
 
 @dataclass(frozen=True)
@@ -96,3 +102,135 @@ def _moved(
 
 def _better_rank(one: MovedDocument) -> int:
     return min(rank for rank in (one.first_rank, one.second_rank) if rank is not None)
+
+
+@dataclass(frozen=True)
+class PairByMeasure:
+    """Two runs by one measure; every difference is the second's value less the first's."""
+
+    measure: str
+    better: Better
+    first: Number  # over all topics, as on the leaderboard
+    second: Number
+    tests: TwoRuns
+    differences: TopicDifferences
+
+
+@dataclass(frozen=True)
+class MovedInTopic:
+    """The documents of a topic that one of the two runs has high and the other lower, or not."""
+
+    topic: str
+    documents: tuple[MovedDocument, ...]
+
+
+@dataclass(frozen=True)
+class PairLook:
+    """All that is to be said of two runs."""
+
+    first: str
+    second: str
+    first_judged: float  # of the top ten, on average
+    second_judged: float
+    by_measure: tuple[PairByMeasure, ...]
+    moved: tuple[MovedInTopic, ...]
+
+
+def pair_by_measure(
+    scores: Scores, first: int, second: int, measure: int, *, seed: int, flips: int = FLIPS
+) -> PairByMeasure:
+    """Compare two runs by their places, by the measure of that place."""
+    asked = scores.measures[measure]
+    one, other = scores.values[first, :, measure], scores.values[second, :, measure]
+    return PairByMeasure(
+        measure=str(asked),
+        better=asked.definition.better,
+        first=scores.over_topics(first)[measure],
+        second=scores.over_topics(second)[measure],
+        tests=compare_two_runs(one, other, seed=seed, flips=flips),
+        differences=topic_differences(scores.topics, one, other),
+    )
+
+
+def look_at_pair(
+    scored: ScoredRuns, first: str, second: str, *, seed: int, top: int, topics: Sequence[str] | None = None
+) -> PairLook:
+    """Look at two runs; documents are those of the top of either, of these topics or of all.
+
+    An empty list of topics is the one on which the two differ most by the first measure. Raises `NotFoundError` for an
+    unknown run or topic.
+    """
+    one, other = scored.run(first), scored.run(second)
+    by_measure = tuple(
+        pair_by_measure(scored.scores, one, other, place, seed=seed) for place in range(len(scored.measures))
+    )
+    wanted = sorted(scored.numbers, key=natural_order) if topics is None else topics or [_widest(by_measure[0])]
+    return PairLook(
+        first=first,
+        second=second,
+        first_judged=scored.judged_share(one),
+        second_judged=scored.judged_share(other),
+        by_measure=by_measure,
+        moved=tuple(_moved_in_topics(scored, one, other, number, top) for number in wanted),
+    )
+
+
+def _widest(by_measure: PairByMeasure) -> str:
+    return max(by_measure.differences.topics, key=lambda one: abs(one.difference)).topic
+
+
+def _moved_in_topics(scored: ScoredRuns, first: int, second: int, number: str, top: int) -> MovedInTopic:
+    topic = scored.topic(number)
+    grades = scored.qrels[scored.topics[topic]]
+    moved = moved_documents(scored.ranking(first, topic), scored.ranking(second, topic), grades, top=top)
+    return MovedInTopic(number, moved)
+
+
+NO_DOCNOS = np.empty(0, np.bytes_)
+
+
+@dataclass(frozen=True, eq=False)
+class RankedFile:
+    """A run's docnos by topic, best first."""
+
+    lists: Mapping[str, NDArray[np.bytes_]]
+
+    def of(self, topic: str) -> list[bytes]:
+        """A topic's, none where the run has no list."""
+        docnos: list[bytes] = self.lists.get(topic, NO_DOCNOS).tolist()
+        return docnos
+
+
+def moved_by_docno(
+    table: QrelsTable, first: RankedFile, second: RankedFile, topics: Sequence[str], *, top: int
+) -> tuple[tuple[MovedInTopic, ...], dict[int, str]]:
+    """List what stands in the top of either of two runs and elsewhere in the other, with the docnos of the numbers.
+
+    Documents are numbered in the order of their bytes, so that equal gaps stand in it.
+    """
+    every = sorted({docno for run in (first, second) for topic in topics for docno in run.of(topic)})
+    numbers = {docno: number for number, docno in enumerate(every)}
+    moved = tuple(
+        MovedInTopic(
+            topic,
+            moved_documents(
+                _numbered(first.of(topic), numbers),
+                _numbered(second.of(topic), numbers),
+                _grades(table, topic, numbers),
+                top=top,
+            ),
+        )
+        for topic in topics
+    )
+    return moved, {number: docno.decode() for docno, number in numbers.items()}
+
+
+def _numbered(docnos: Sequence[bytes], numbers: Mapping[bytes, int]) -> NDArray[np.int32]:
+    return np.array([numbers[docno] for docno in docnos], np.int32)
+
+
+def _grades(table: QrelsTable, topic: str, numbers: Mapping[bytes, int]) -> dict[int, int]:
+    place = table.topics.index(topic)
+    some = slice(int(table.first[place]), int(table.first[place + 1]))
+    rows = zip(table.docnos[some].tolist(), table.grades[some].tolist(), strict=True)
+    return {numbers[docno]: grade for docno, grade in rows if docno in numbers}

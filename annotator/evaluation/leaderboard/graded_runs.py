@@ -1,4 +1,4 @@
-"""Runs joined with the grades of one state of the qrels or of several, by the numbers that the database gives."""
+"""Runs joined with grades: of states of the qrels by the database's numbers, or of a qrels file."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.errors import Sentence
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.contributions import Contributions
 from annotator.evaluation.leaderboard.rescoring import (
     NOT_GRADED,
@@ -16,8 +18,11 @@ from annotator.evaluation.leaderboard.rescoring import (
     pairs_of_samples,
 )
 from annotator.evaluation.leaderboard.rescoring import Pair as Pair
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples
+from annotator.evaluation.qrels.graded_topic import GradedTopic, topic_lines
+from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow
+from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples, TopicSample, format_prels
 from annotator.evaluation.qrels.settling import Rules, Voice, settle_voices
 from annotator.evaluation.runs.rankings import decode_documents
 
@@ -131,3 +136,43 @@ def _by_entry(grades: Mapping[Pair, int], place: Mapping[Pair, int]) -> Grades:
     by_entry = np.full(len(place), NOT_GRADED, np.int16)
     by_entry[[place[pair] for pair in grades]] = list(grades.values())
     return by_entry
+
+
+def graded_topics(
+    rows: Sequence[QrelsRow], topics: Mapping[str, int], documents: Mapping[str, int], unknown: int
+) -> dict[int, GradedTopic]:
+    """The topics, {number: key}, with their rows; of five columns, the strata are the sample that it states.
+
+    A document that is not among `documents`, {docno: number}, still counts, under a number of its own from `unknown`.
+    """
+    of_topics: dict[str, list[tuple[int, QrelsRow]]] = {number: [] for number in topics}
+    for offset, row in enumerate(rows):
+        of_topics[row.topic].append((documents.get(row.docno, unknown + offset), row))
+    names = sorted({row.stratum for row in rows if row.stratum is not None}, key=natural_order)
+    strata = {name: number for number, name in enumerate(names)}
+    return {topics[number]: _graded_topic(number, listed, strata) for number, listed in of_topics.items()}
+
+
+def notices_of_file(rows: Collection[QrelsRow], measures: Collection[Measure], *, is_sampled: bool) -> list[Sentence]:
+    """That a file does not state what was drawn, where the pool is a sample and measures estimate from it."""
+    estimates = [str(measure) for measure in measures if measure.definition.estimates]
+    states_it = any(row.stratum is not None or row.grade == UNJUDGED for row in rows)
+    if states_it or not estimates or not is_sampled:
+        return []
+    return [
+        Sentence(
+            "The pool is a sample, and the file does not state which documents were not drawn (-1). Estimates take it "
+            "for complete: %(measures)s. Export the qrels with the sample for them.",
+            {"measures": ", ".join(estimates)},
+        )
+    ]
+
+
+def _graded_topic(number: str, listed: Sequence[tuple[int, QrelsRow]], strata: Mapping[str, int]) -> GradedTopic:
+    grades = {document: row.grade for document, row in listed}
+    if not strata:
+        return GradedTopic.of(grades, topic_lines(number, [(row.docno, row.grade) for _, row in listed]))
+    of_documents = {document: strata[row.stratum or ""] for document, row in listed}
+    columns = [(number, row.docno, row.stratum or "", row.grade) for _, row in listed]
+    sample = TopicSample(of_documents, frozenset(grades))
+    return GradedTopic.of(grades, format_prels(columns, with_strata=True), sample=sample)

@@ -1,12 +1,13 @@
-"""From graded topics and ranked lists to the leaderboard: what is lacking is scored, then all is put together."""
+"""From graded topics and ranked lists to the leaderboard: what changed is scored again; and without some topics."""
 
 import hashlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.errors import ConflictError, Sentence
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
     BoardValues,
@@ -17,9 +18,21 @@ from annotator.evaluation.leaderboard.leaderboard import (
     needed,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, notices, unjudged_notices
-from annotator.evaluation.leaderboard.live_scores import Grading, Lists, TopicValues, score_topics
-from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.leaderboard.live_scores import (
+    Grading,
+    Lists,
+    Load,
+    Make,
+    OneCollection,
+    TopicValues,
+    score_topics,
+)
+from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
+from annotator.evaluation.leaderboard.sample_notices import SampleFacts
+from annotator.evaluation.metrics.measures import Better, Measure
+from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, qrels_bytes
+from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 
 FINGERPRINT_DIGITS = 12
 
@@ -112,3 +125,136 @@ def score_board(
 
 def _fingerprint(numbers: Mapping[int, str], scored: Mapping[int, GradedTopic]) -> str:
     return hashlib.sha256(qrels_bytes({numbers[id_]: topic for id_, topic in scored.items()})).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
+
+    name: str
+    policy: str | None
+    key: Hashable
+    marks: Mapping[int, Hashable]
+    make: Make
+    fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
+    said: tuple[Sentence, ...] = ()  # what whoever asked should know
+    sample: SampleFacts | None = None  # that estimates are computed from beside the grades
+
+
+def within(scope: RoundScope | None, source: Source) -> Source:
+    """What is left of these grades to score a round against."""
+    if scope is None:
+        return source
+    name = f"{source.name}, {scope.name}"
+    return replace(
+        source,
+        name=name,
+        make=lambda stale, earlier: scope.grades_left(source.make(stale, earlier)),
+        fingerprint=None if scope.changes_grades else source.fingerprint,
+    )
+
+
+def recalled(
+    kept: OneCollection,
+    asked: Asked,
+    source: Source,
+    scope: RoundScope | None,
+    load: Load,
+) -> Leaderboard:
+    """Make it, but for what was made before; who makes rows, intervals and letters keeps nobody waiting."""
+    key = (source.key, asked.grading)
+    with kept.view.lock:
+        graded = kept.view.grading(source.key).refresh(source.marks, source.make)
+    if not any(topic.judged for topic in graded.values()):
+        raise nothing_judged(scope)
+    if not asked.runs:
+        raise no_run(scope)
+
+    def make() -> Leaderboard:
+        with kept.lock:
+            kept.complete_lists([topic for topic in graded if graded[topic].documents.size], load)
+            values = score_board(asked, graded, kept.values_of(key, source.marks), kept.lists)
+        board = make_leaderboard(asked, graded, values)
+        if scope is None:
+            return board
+        return replace(board, notices=(scope.sentence, *board.notices), of_rounds=(scope.sentence,))
+
+    return kept.result((key, asked.what), tuple(source.marks.items()), make)
+
+
+def said_of_version(
+    number: int, policy: str, *, asked_policy: str | None, asked_judge: str | None
+) -> tuple[Sentence, ...]:
+    """That a judge or another policy changes nothing beside a version."""
+    beside = asked_judge if asked_judge is not None else asked_policy
+    if beside is None or (asked_judge is None and asked_policy == policy):
+        return ()
+    return (
+        Sentence(
+            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: “%(beside)s”, which was asked "
+            "for beside it, changes nothing.",
+            {"number": number, "policy": policy, "beside": beside},
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class RunChange:
+    """A run's value over the topics, and its place from 1, with and without those to be dropped; equals share one."""
+
+    run: str
+    with_them: float
+    without_them: float
+    place_with: int
+    place_without: int
+
+    @property
+    def moves(self) -> bool:
+        """Whether it changes places."""
+        return self.place_with != self.place_without
+
+
+@dataclass(frozen=True)
+class DroppingEffect:
+    """The runs in the order in which they were given, and how far their two rankings agree."""
+
+    measure: str
+    dropped: tuple[str, ...]
+    topics_left: int
+    runs: tuple[RunChange, ...]
+    tau: float | None  # Kendall's tau-b; None when all runs are equal, or there is one only
+
+
+def effect_of_dropping(
+    measure: Measure, values: Mapping[str, Mapping[str, float]], topics: Collection[str]
+) -> DroppingEffect:
+    """Summarise `values` (run → topic number → value) over all their topics, and over those not in `topics`.
+
+    Raises `ConflictError` when no topic would be left.
+    """
+    scored = sorted({topic for of_run in values.values() for topic in of_run}, key=str.encode)
+    left = [topic for topic in scored if topic not in topics]
+    if not left:
+        raise ConflictError("Without these topics there would be none left to average over.")
+    before, after = (_summaries(measure, values, among) for among in (scored, left))
+    places = (_places(among, measure.definition.better) for among in (before, after))
+    rows = zip(values, before.tolist(), after.tolist(), *places, strict=True)
+    return DroppingEffect(
+        measure=str(measure),
+        dropped=tuple(topic for topic in scored if topic in topics),
+        topics_left=len(left),
+        runs=tuple(RunChange(*row) for row in rows),
+        tau=kendall_tau_b(before.tolist(), after.tolist()),
+    )
+
+
+def _summaries(measure: Measure, values: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> Values:
+    """One value a run, summarised as the leaderboard does: the mean, for counts the sum."""
+    return measure.over_topics(np.array([[of_run[topic] for topic in topics] for of_run in values.values()], float))
+
+
+def _places(values: Values, better: Better) -> list[int]:
+    """One more than the number of runs that are better; nobody is when no value is."""
+    best_first = {Better.MORE: -1, Better.LESS: 1, Better.NEITHER: 0}[better] * values
+    places: list[int] = (1 + np.count_nonzero(best_first[np.newaxis, :] < best_first[:, np.newaxis], axis=1)).tolist()
+    return places

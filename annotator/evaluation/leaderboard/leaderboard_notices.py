@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 import numpy as np
 
 from annotator.errors import Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, BoardValues, LeaderboardRow, judged_beside
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
+from annotator.evaluation.significance.results import LEAST_SPREAD
 
 # Whoever comes from the scores of one round finds other numbers where it is not asked for.
 EVERY_ROUND = Sentence(

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.metrics.batches import judge_batch
+from annotator.evaluation.metrics.join_qrels import judge_batch
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import values_to_rank
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b, places

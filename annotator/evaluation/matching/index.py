@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.docno_hashes import Hashes, hashes_of, words_of_docnos
-from annotator.evaluation.formats.table_tokens import Words
+from annotator.evaluation.formats.table_tokens import Hashes, Words, hashes_of, words_of_docnos
 from annotator.evaluation.qrels.qrels_table import QrelsTable
-from annotator.evaluation.runs.ranks import Positions
+from annotator.evaluation.runs.rankings import Positions
 
 HALF_BITS = np.uint64(32)
 SLOTS_AN_ENTRY = 4

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from annotator.errors import AnnotatorError, Problems
 from annotator.evaluation.formats.table_stream import chunks_of, is_packed, stretches_of
 from annotator.evaluation.formats.table_tokens import UnusualError
-from annotator.evaluation.matching.columns import match_columns
 from annotator.evaluation.matching.files import (
     NamedFile,
     is_beyond_limit,
+    match_columns,
     match_run,
     match_with_care,
     within_reach,
 )
 from annotator.evaluation.matching.index import QrelsIndex
-from annotator.evaluation.matching.matched_runs import MatchedRun
-from annotator.evaluation.matching.parts import MatchedPart, joined_run
+from annotator.evaluation.matching.matched_runs import MatchedPart, MatchedRun, joined_run
 
 STRETCH_BYTES = 16 << 20
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
-from annotator.evaluation.metrics.running import run_along
-from annotator.evaluation.metrics.setting import Setting, Values, count_each, share, sum_each
+from annotator.evaluation.metrics.setting import Setting, Values, count_each, run_along, share, sum_each
 
 LEAST_COST = 1.0  # of a rank in G, however little there is to gain
 LARGEST_IN_TABLE = 1 << 17  # of the numbers whose logarithms are kept

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
-from annotator.evaluation.metrics.means import means
-from annotator.evaluation.metrics.setting import Compat, Setting, Values
+from annotator.evaluation.metrics.setting import Compat, Setting, Values, means
 
 LEVELS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

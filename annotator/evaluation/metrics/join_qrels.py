@@ -1,6 +1,6 @@
 """Joins rankings with qrels: by the numbers that documents have in the database, or as matched with a qrels file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings, Strata, UnjudgedRows
+from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.qrels.graded_topic import ABSENT, GRADES, arrays_of
 from annotator.evaluation.qrels.qrels_table import QrelsTable
+from annotator.evaluation.qrels.samples import Samples
 
 NOT_SAMPLED: Mapping[int, Mapping[int, int]] = {}
 
@@ -207,3 +209,31 @@ def _joined(pieces: Sequence[NDArray[Kind]], kind: type[Kind]) -> NDArray[Kind]:
 
 def _starts(counts: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate(([0], np.cumsum(counts)))
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedBatch:
+    """Rankings joined with the settled grades, and with those that estimates are computed from."""
+
+    settled: JudgedRankings
+    sampled: JudgedRankings
+
+    def of(self, measure: Measure) -> JudgedRankings:
+        """What a measure is computed from."""
+        return self.sampled if measure.definition.estimates else self.settled
+
+
+def judge_batch(
+    rankings: Sequence[tuple[int, NDArray[np.int32]]],
+    qrels: Mapping[int, Mapping[int, int]],
+    samples: Samples,
+    measures: Iterable[Measure],
+) -> JudgedBatch:
+    """Join rankings as `judge_rankings` does, also with the samples if some measure estimates from them."""
+    settled = judge_rankings(rankings, qrels)
+    of_topics = {topic: sample for topic, sample in samples.items() if topic in qrels}
+    if not of_topics or not any(measure.definition.estimates for measure in measures):
+        return JudgedBatch(settled, settled)
+    drawn = {topic: sample.grades(qrels[topic]) for topic, sample in of_topics.items()}
+    strata = {topic: sample.strata for topic, sample in of_topics.items()}
+    return JudgedBatch(settled, judge_rankings(rankings, {**qrels, **drawn}, strata))

@@ -10,9 +10,8 @@ from annotator.evaluation.metrics import confusion, gain_levels, graded, incompl
 from annotator.evaluation.metrics import user_models as users
 from annotator.evaluation.metrics.gains import LINEAR
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
-from annotator.evaluation.metrics.means import geometric_means, means, totals
 from annotator.evaluation.metrics.parameters import LARGEST_SCALE, PARAMETERS, Value, show
-from annotator.evaluation.metrics.setting import Compat, Setting, Values
+from annotator.evaluation.metrics.setting import Compat, Setting, Values, geometric_means, means, totals
 
 
 class Cutoff(Enum):

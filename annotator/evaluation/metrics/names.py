@@ -1,10 +1,11 @@
-"""Reads the names of measures as people write them: nDCG@10, AP(rel=2), RBP(p=0.95), trec_eval's ndcg_cut_10."""
+"""Reads the names of measures: nDCG@10, AP(rel=2), trec_eval's ndcg_cut_10; suggests likely ones; explains them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
-from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.likely_names import likely_forms, nearest_names
+from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.metrics.measures import MEASURES, NAMES, Cutoff, Measure
 from annotator.evaluation.metrics.parameters import (
     ALSO_CALLED,
@@ -15,7 +16,78 @@ from annotator.evaluation.metrics.parameters import (
     read_parameter,
     show,
 )
-from annotator.evaluation.metrics.trec_eval_names import measures_of_trec_eval
+from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, measures_of_trec_eval
+
+# A name; what stands in brackets; and a number, with or without a sign or "at" before it.
+LOOSE_FORM = re.compile(r"(.+?)(?:\((.*)\))?(?:(?:_at_|[@_\s-]*)([0-9]+(?:\.[0-9]+)?))?", re.IGNORECASE | re.DOTALL)
+NO_PART_OF_A_NAME = re.compile(r"[^a-z0-9]")
+MOST_NEAREST = 3
+LEAST_LIKENESS = 0.5
+
+# Names in scikit-learn, ranx, ir_measures, pytrec_eval and in papers; without what is neither letter nor digit.
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "SetF": ("f", "f1", "fscore", "f1score", "fmeasure", "f1measure", "fbeta", "fbetascore", "setf1"),
+    "SetP": ("setprecision",),
+    "SetR": ("setrec",),
+    "P": ("prec", "precisionat", "precat", "precisionscore"),
+    "R": ("rec", "recallat", "recat", "recallscore", "sensitivity"),
+    "RR": ("reciprocalrank", "meanreciprocalrank", "reciprank", "mrrat", "rrat"),
+    "AP": ("avgp", "avep", "avgprec", "averageprecision", "averageprecisionscore", "meanaverageprecision", "mapat"),
+    "nDCG": ("ndcgat", "ndcgscore", "normalizeddcg", "normaliseddcg"),
+    "DCG": ("dcgat", "dcgscore"),
+    "Success": ("hits", "hitat", "hitsat", "hitratio", "hr", "successat", "successrate"),
+    "Rprec": ("rprecision",),
+    "ERR": ("errat", "expectedreciprocalrank"),
+    "RBP": ("rankbiasedprecision",),
+    "RBPResidual": ("residual",),
+    "Accuracy": ("acc", "accuracyscore"),
+    "IPrec": ("iprecatrecall", "interpolatedprecision", "precisionatrecall"),
+    "11ptAvg": ("11pt", "11ptap", "elevenpointaverage"),
+    "Judged": ("judgedat", "judgedrate"),
+    "TP": ("truepositives",),
+    "FP": ("falsepositives",),
+    "FN": ("falsenegatives",),
+    "TN": ("truenegatives",),
+}
+
+
+def _bare(written: str) -> str:
+    return NO_PART_OF_A_NAME.sub("", written.lower())
+
+
+# By bare name; later ones win.
+LIKELY: Mapping[str, str] = (
+    {bare: name for name, others in ELSEWHERE.items() for bare in others}
+    | {_bare(family): entry.measure for family, entry in FAMILIES.items() if entry.measure is not None}
+    | {_bare(other): name for other, name in NAMES.items()}
+)
+# By small letters, as they are printed.
+ALL_NAMES: Mapping[str, str] = {name.lower(): name for name in (*FAMILIES, *NICKNAMES)} | NAMES
+
+
+def likely_forms(written: str) -> Iterator[str]:
+    """Give what was probably meant, most of it first; whether a measure can be so is for `parse_measure` to say.
+
+    Nothing when no other tool has such a name.
+    """
+    match = LOOSE_FORM.fullmatch(written.strip())
+    # The digits may belong to the name, as in F1, or be a cutoff, as in MRR10.
+    parts = [(match[1], match[2], match[3])] if match else []
+    if match and match[3] and match[2] is None:
+        parts.append((match[1] + match[3], None, None))
+    for name, brackets, cutoff in parts:
+        if (likely := LIKELY.get(_bare(name))) is not None:
+            inside = f"({brackets})" if brackets else ""
+            yield from (f"{likely}{inside}@{cutoff}",) if cutoff else ()
+            yield f"{likely}{inside}"
+            yield from (f"{likely}{inside}@{example}" for example in ("10", "0.1"))
+
+
+def nearest_names(written: str) -> list[str]:
+    """Give the names that look most like it, at most three; nothing when none does."""
+    near = get_close_matches(written.lower(), ALL_NAMES, n=MOST_NEAREST, cutoff=LEAST_LIKENESS)
+    return list(dict.fromkeys(ALL_NAMES[one] for one in near))
+
 
 # A name; what stands in brackets; and a cutoff. Whatever is guessed to be meant is of this form, also across lines.
 FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
@@ -203,3 +275,52 @@ def _is_measure(text: str) -> bool:
     except InvalidValueError:
         return False
     return True
+
+
+@dataclass(frozen=True)
+class MeasureHelp:
+    """A measure for those who choose one."""
+
+    form: str  # how it is written, such as P@k
+    text: str  # definition, range, edges and reference; the docstring of its function
+    parameters: tuple[Sentence, ...]
+    also_called: tuple[str, ...]
+    stands_for: str | None = None  # of a name that says parameters without showing them, as rbp says RBP(p=0.9)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the text, on one line."""
+        return " ".join(self.text.split("\n\n")[0].split())
+
+
+def explain(written: str) -> MeasureHelp:
+    """Explain a measure, named with or without cutoff, or by trec_eval's family, such as `ndcg_cut`.
+
+    Raises `InvalidValueError` as `parse_measure` does, also for names that stand for several measures (`official`).
+    """
+    measures = measures_of_trec_eval(written) or ()
+    if len(measures) > 1 and len({measure.name for measure in measures}) == 1:
+        return _help(measures[0].name)  # a family that differs in cutoffs
+    bare = None if measures else NAMES.get(written.strip().lower())
+    if bare is not None:
+        return _help(bare)
+    measure = parse_measure(written)
+    says_more = measure.parameters and str(measure) != written.strip()
+    return replace(_help(measure.name), stands_for=str(measure) if says_more else None)
+
+
+def explain_all() -> dict[str, MeasureHelp]:
+    """Explain every measure, by name."""
+    return {name: _help(name) for name in MEASURES}
+
+
+def _help(name: str) -> MeasureHelp:
+    definition = MEASURES[name]
+    at = {Cutoff.NEVER: "", Cutoff.POSSIBLE: "[@k]", Cutoff.NEEDED: "@k", Cutoff.LEVEL: "@x"}[definition.cutoff]
+    takes = [*definition.takes, "judged_only"]
+    return MeasureHelp(
+        form=f"{name}{at}",
+        text=Measure(name).help,
+        parameters=tuple(PARAMETERS[parameter].help for parameter in takes),
+        also_called=definition.also_called,
+    )

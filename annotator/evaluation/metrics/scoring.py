@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.metrics.batches import JudgedBatch, judge_batch
+from annotator.evaluation.metrics.join_qrels import JudgedBatch, judge_batch
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.setting import Compat, Values

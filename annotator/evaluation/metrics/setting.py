@@ -1,11 +1,15 @@
-"""What a measure is asked for, and the arithmetic that all measures share."""
+"""The settings of a measure, and the arithmetic that measures share: sums by ranking, shares, means over topics."""
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.gains import LINEAR, Gain
 
 Values = NDArray[np.float64]
@@ -66,3 +70,66 @@ def sum_each(group: NDArray[np.intp], terms: Values, groups: int) -> Values:
 def share(part: Numbers, whole: Numbers) -> Values:
     """Divide; a share of nothing is 0, as everywhere in trec_eval."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+
+
+def run_along(nth: NDArray[np.intp], terms: Values, combine: np.ufunc) -> Values:
+    """Combine each row's term with the result of the row before it in its group.
+
+    Rows stand by group and are numbered in it from 1 by `nth`, without gaps. Each step takes one row of every group
+    that has so many, so that a group's result is as exact as a plain loop's and does not depend on the other groups;
+    a cumulative sum over all groups, or one of logarithms, would be neither.
+    """
+    results = terms.copy()
+    counts = np.bincount(nth)
+    # Few groups are longer than 65,535; NumPy sorts such small numbers in linear time.
+    order = np.argsort(nth.astype(np.min_scalar_type(counts.size)), kind="stable")
+    for begin, end in pairwise(np.cumsum(counts)[1:].tolist()):
+        rows = order[begin:end]
+        results[rows] = combine(results[rows - 1], results[rows])
+    return results
+
+
+LEAST = 0.00001  # what the geometric mean takes for 0
+
+
+def mean_over_topics(values_by_topic: Mapping[str, float]) -> float:
+    """Average one run's values over all topics of the mapping, given by topic number.
+
+    As trec_eval -c: a topic for which the run returned nothing stands in the mapping with its 0. The values are added
+    one after the other in the order of the topic numbers' bytes, then divided once. Raises `InvalidValueError` when
+    there is no topic.
+    """
+    # Text compares by code point, which for UTF-8 is the order of the bytes, which is strcmp's.
+    return float(means(np.array([values_by_topic[number] for number in sorted(values_by_topic)])))
+
+
+def means(values: Values) -> Values:
+    """Average along the last axis, one entry a topic, in the order of the topic numbers' bytes.
+
+    Raises `InvalidValueError` when there is no topic.
+    """
+    topics: int = values.shape[-1]
+    return totals(values) / topics
+
+
+def geometric_means(values: Values) -> Values:
+    """Average along the last axis geometrically, values below 0.00001 raised to that (trec_eval's gm_map).
+
+    Logarithms and powers are the C library's, not NumPy's, so that the last digit agrees. Raises `InvalidValueError`
+    when there is no topic.
+    """
+    logarithms = np.array([math.log(max(value, LEAST)) for value in values.ravel()]).reshape(values.shape)
+    averages = means(logarithms)
+    return np.array([math.exp(average) for average in averages.ravel()]).reshape(averages.shape)
+
+
+def totals(values: Values) -> Values:
+    """Add along the last axis, one entry a topic, in the order of the topic numbers' bytes.
+
+    Raises `InvalidValueError` when there is no topic.
+    """
+    if values.shape[-1] == 0:
+        raise InvalidValueError("There is no topic to average over.")
+    # np.sum adds in pairs; accumulating adds from left to right, as trec_eval does.
+    total: Values = np.add.accumulate(values, axis=-1)[..., -1]
+    return total

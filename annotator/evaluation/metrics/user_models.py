@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings, RelevantRows
-from annotator.evaluation.metrics.running import run_along
-from annotator.evaluation.metrics.setting import Setting, Values, share, sum_each
+from annotator.evaluation.metrics.setting import Setting, Values, run_along, share, sum_each
 
 
 def expected_reciprocal_rank(judged: JudgedRankings, setting: Setting) -> Values:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError, Sentence
-from annotator.evaluation.pooling.max_mean import Update
+from annotator.evaluation.pooling.adaptive import Update
 from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands
 from annotator.evaluation.pooling.topic_runs import Ties
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.budgets import take_by_topic, take_in_total
-from annotator.evaluation.pooling.depth import PooledTopic, depth_pool
+from annotator.evaluation.pooling.planning import PooledTopic, depth_pool, take_by_topic, take_in_total
 from annotator.evaluation.pooling.strata import Stratum
 from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs

@@ -1,13 +1,14 @@
-"""Pools of growing amounts, for every strategy: how much each adds to the pool there is, who alone puts in what."""
+"""Pools of growing size for every strategy: what each adds to the present pool, which runs contribute alone."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.budgets import shares
-from annotator.evaluation.pooling.planning import plan_depths
+from annotator.evaluation.pooling.planning import plan_depths, shares
 from annotator.evaluation.pooling.pool_choice import DocnosOf, ListsOfTopics, TopicLists, choose, read_topics
 from annotator.evaluation.pooling.pool_selection import still_to_choose
 from annotator.evaluation.pooling.strategies import Kind, Strategy
@@ -270,3 +271,30 @@ def _to_come(
         left = still_to_choose(grown, sizes, before, used=used)
         counts[:, column] = [left[number] for number in topics.values()]
     return counts
+
+
+MOST_PLANS = 24  # of about a megabyte each, three of an adaptive strategy, for 143 runs of 30 topics
+
+
+@dataclass(eq=False)
+class PlanMemory:
+    """What strategies take from runs, under all that it depends on: what is pooled and judged has no part in it.
+
+    Nothing is ever told to forget; plans of runs that are no more go when nobody has asked for them for longest.
+    """
+
+    _taken: OrderedDict[Hashable, AllTaken] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def recall(self, key: Hashable, take: Callable[[], AllTaken]) -> AllTaken:
+        """What was taken under this key, or else is taken now; two who ask at once may both take it."""
+        with self._lock:
+            if key in self._taken:
+                self._taken.move_to_end(key)
+                return self._taken[key]
+        taken = take()
+        with self._lock:
+            self._taken[key] = taken
+            while len(self._taken) > MOST_PLANS:
+                self._taken.popitem(last=False)
+        return taken

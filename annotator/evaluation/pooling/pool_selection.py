@@ -1,16 +1,18 @@
-"""One topic in the hands of an adaptive strategy: what judges' words mean to it, and what it chooses from them."""
+"""One topic under an adaptive strategy: the judgements it learns from, its choices, and their cache."""
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.adaptive import Adaptive, Verdict
-from annotator.evaluation.pooling.budgets import shares
+from annotator.evaluation.pooling.planning import shares
 from annotator.evaluation.pooling.strategies import Strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 from annotator.evaluation.runs.rankings import decode_documents
@@ -183,3 +185,51 @@ def topic_shares(strategy: Strategy, sizes: Mapping[str, int], *, used: int = 0)
     return dict(
         zip(topics, shares(max((strategy.budget or 0) - used, 0), [sizes[topic] for topic in topics]), strict=True)
     )
+
+
+MOST_TOPICS_IN_MEMORY = 12  # of some ten megabytes each, when there are a hundred runs
+
+# The version, the runs that count, and the topic.
+TopicKey = tuple[int, tuple[int, ...], int]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The documents of a topic from which a version can choose, those chosen among them; not what others pooled."""
+
+    documents: Documents
+    last_item_id: int  # of later versions, whose items were left out up to this one
+
+
+@dataclass
+class Memory:
+    """What a process keeps of topics at work, so that it need not read all their runs for each choice.
+
+    It makes no difference to what is chosen: everything in it follows from what is stored. One for each database.
+    """
+
+    _topics: OrderedDict[TopicKey, TopicSelection] = field(default_factory=OrderedDict)
+    _candidates: dict[TopicKey, Candidates] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def take_topic(self, key: TopicKey) -> TopicSelection | None:
+        """Hand a topic out, to one at a time."""
+        with self._lock:
+            return self._topics.pop(key, None)
+
+    def put_topic(self, key: TopicKey, selection: TopicSelection) -> None:
+        """Take a topic back; those of which nobody has asked for longest are forgotten."""
+        with self._lock:
+            self._topics[key] = selection
+            while len(self._topics) > MOST_TOPICS_IN_MEMORY:
+                self._topics.popitem(last=False)
+
+    def candidates(self, keys: Iterable[TopicKey]) -> dict[TopicKey, Candidates]:
+        """What is known of the documents from which these topics' runs let choose."""
+        with self._lock:
+            return {key: self._candidates[key] for key in keys if key in self._candidates}
+
+    def keep_candidates(self, candidates: dict[TopicKey, Candidates]) -> None:
+        """Keep these, and no others."""
+        with self._lock:
+            self._candidates = candidates

@@ -12,10 +12,7 @@ from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling import fused
-from annotator.evaluation.pooling.adaptive import Adaptive
-from annotator.evaluation.pooling.hedge import DECIMALS, Hedge
-from annotator.evaluation.pooling.max_mean import LastMaxMean, MaxMean, Update
-from annotator.evaluation.pooling.move_to_front import MoveToFront
+from annotator.evaluation.pooling.adaptive import DECIMALS, Adaptive, Hedge, LastMaxMean, MaxMean, MoveToFront, Update
 from annotator.evaluation.pooling.parameters import read_parameter, show
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights

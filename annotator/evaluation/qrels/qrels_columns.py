@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.docno_hashes import has_equals, hashes_of, words_of_docnos
 from annotator.evaluation.formats.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS
 from annotator.evaluation.formats.table_stream import chunks_of
 from annotator.evaluation.formats.table_tokens import (
@@ -14,8 +13,11 @@ from annotator.evaluation.formats.table_tokens import (
     Offsets,
     UnusualError,
     beginnings_of,
+    has_equals,
+    hashes_of,
     texts_of,
     tokens_of,
+    words_of_docnos,
 )
 
 TOPIC, DOCNO, STRATUM = 0, 2, 3  # which column each is, from 0; the grade is the last

@@ -1,4 +1,4 @@
-"""Qrels as files: four columns a line, topic, iteration, document and grade, as TREC has them; five for a sample."""
+"""Qrels as files: topic, iteration, document and grade, as TREC has them; samples; and files of gold questions."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -6,9 +6,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from annotator.errors import Problems, Sentence
-from annotator.evaluation.formats.file_kinds import QRELS_COLUMNS, SAMPLED_COLUMNS, WHOLE_GRADE, note_no_qrels
-from annotator.evaluation.formats.headings import QRELS_COLUMNS as HEADING
-from annotator.evaluation.formats.headings import lines_below_heading
+from annotator.evaluation.formats.file_kinds import (
+    QRELS_COLUMNS,
+    QRELS_HEADINGS,
+    SAMPLED_COLUMNS,
+    WHOLE_GRADE,
+    lines_below_heading,
+    note_no_qrels,
+)
 from annotator.evaluation.formats.table_lines import check_words, counted_columns, data_lines, shown
 from annotator.evaluation.qrels.scale import note_outside_scale
 
@@ -236,7 +241,7 @@ def _rows(reading: _Reading, text: bytes) -> list[QrelsRow]:
     before = reading.problems.total
     lines = data_lines(reading.name, text, reading.problems)
     if reading.grade_reader is WHOLE_GRADES:  # other readers may take any word for a grade
-        lines = lines_below_heading(reading.name, text, reading.problems, HEADING)
+        lines = lines_below_heading(reading.name, text, reading.problems, QRELS_HEADINGS)
     for line, columns in lines:
         reading.take(line, columns)
     if not reading.rows and reading.problems.total == before:
@@ -256,3 +261,71 @@ def format_qrels(rows: Iterable[tuple[str, str, int]]) -> bytes:
     else:
         graded.sort()  # Python compares text by code points, which is the order of its UTF-8 bytes
     return "".join(f"{topic} 0 {docno} {grade}\n" for topic, docno, grade in graded).encode()
+
+
+COLUMNS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class KnownGrade:
+    """The grade that is known to be right for a document; `line` counts from 1, None outside of a file."""
+
+    topic: str
+    docno: str
+    grade: int
+    line: int | None = None
+
+
+def readable_known_grades(name: str, text: bytes, problems: Problems, *, scale: Collection[int]) -> list[KnownGrade]:
+    """Read the rows that can be read and note every problem of the others, so that more can be checked at once.
+
+    `text` is what `unpack` returns. Columns are set apart by tabs or blanks; blank lines and those that begin with `#`
+    count for nothing. A grade outside the scale is a problem, and so is a pair of topic and docno that comes twice.
+    """
+    rows: list[KnownGrade] = []
+    first_lines: dict[tuple[bytes, bytes], int] = {}
+    before = problems.total
+    for line, columns in lines_below_heading(name, text, problems, QRELS_HEADINGS):
+        if len(columns) != COLUMNS:
+            problems.add(
+                name,
+                line,
+                "The line has %(columns)s; test questions have three: topic, document, grade.",
+                columns=counted_columns(len(columns)),
+            )
+            continue
+        topic, docno, written = columns
+        if not check_words(name, line, (topic, docno), problems):
+            continue
+        first_line = first_lines.setdefault((topic, docno), line)
+        if first_line != line:
+            problems.add(
+                name,
+                line,
+                "Document %(docno)s of topic %(topic)s is graded twice; it is on line %(first_line)d already.",
+                docno=shown(docno),
+                topic=shown(topic),
+                first_line=first_line,
+            )
+            continue
+        grade = _grade(name, line, written, problems, scale)
+        if grade is not None:
+            rows.append(KnownGrade(topic.decode(), docno.decode(), grade, line))
+    if not rows and problems.total == before:
+        problems.add(name, None, "The file has no line of data.")
+    return rows
+
+
+def _grade(name: str, line: int, written: bytes, problems: Problems, scale: Collection[int]) -> int | None:
+    grade = whole_grade(line, written)
+    if grade is None:
+        problems.add(
+            name,
+            line,
+            "The grade %(grade)s is not a whole number of at most four digits.",
+            grade=shown(written),
+        )
+    elif grade not in scale:
+        note_outside_scale(name, line, grade, scale, problems)
+        return None
+    return grade

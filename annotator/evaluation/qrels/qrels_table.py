@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError, Problems
-from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES, is_one_word, require_identifier
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import (
+    MAX_IDENTIFIER_BYTES,
+    is_one_word,
+    natural_order,
+    require_identifier,
+)
 from annotator.evaluation.qrels.qrels_columns import QrelsColumns, read_qrels_columns
 from annotator.evaluation.qrels.qrels_format import QrelsRow, parse_sampled_qrels
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from annotator.errors import InvalidValueError, Problems
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 
 LEAST_GRADES = 2
 GREATEST_GRADE = 9  # a grade is one key

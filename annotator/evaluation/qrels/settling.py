@@ -1,6 +1,6 @@
-"""One grade for each pool item: what its judges say, settled by the rules of its collection."""
+"""One grade for each pool item: the grades of its judges, settled by the rules of its collection."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -13,6 +13,7 @@ from annotator.evaluation.qrels.consensus import (
     settle_grades,
     settle_opinions,
 )
+from annotator.evaluation.qrels.graded_topic import GradedTopic, NewGrade
 
 
 class Said(Protocol):
@@ -228,3 +229,53 @@ def _agreed_and_contested(voices: Sequence[Voice]) -> tuple[dict[int, int], set[
 
 def _opinions(voices: Sequence[Voice]) -> list[Opinion]:
     return [Opinion(one.pool_item_id, one.grade, one.judge, one.place, one.by_owner, one.adjudicates) for one in voices]
+
+
+class PlacedVoice(Voice, Protocol):
+    """A voice with the topic and the document that it is of."""
+
+    @property
+    def topic_id(self) -> int:
+        """The topic."""
+
+    @property
+    def document_id(self) -> int:
+        """The document."""
+
+    @property
+    def judge_id(self) -> int:
+        """Who says it."""
+
+
+@dataclass(frozen=True)
+class SettledTopic:
+    """The grades of one topic, {document: grade}, its judges, and what is left out because they differ."""
+
+    grades: dict[int, int]
+    judges: frozenset[int]
+    disputed: frozenset[int]
+
+
+def settled_topics(said: Sequence[PlacedVoice], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
+    """The settled grades of these topics, of which this is all that is said."""
+    settled = settle_voices(said, rules)
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+    grades: dict[int, dict[int, int]] = {topic: {} for topic in topics}
+    for item, grade in settled.grades.items():
+        topic, document = pairs[item]
+        grades[topic][document] = grade
+    disputed: dict[int, set[int]] = {topic: set() for topic in topics}
+    for item in settled.left_out:
+        disputed[pairs[item][0]].add(pairs[item][1])
+    judges: dict[int, set[int]] = {topic: set() for topic in topics}
+    for topic, judge in {(one.topic_id, one.judge_id) for one in said}:
+        judges[topic].add(judge)
+    return {id_: SettledTopic(grades[id_], frozenset(judges[id_]), frozenset(disputed[id_])) for id_ in topics}
+
+
+def with_new_grades(
+    known: GradedTopic, number: str, settled: SettledTopic, documents: Iterable[int], docnos: Mapping[int, str]
+) -> GradedTopic:
+    """The topic with what is settled now of these documents, of which others are untouched."""
+    changes = [NewGrade(one, docnos[one].encode(), settled.grades.get(one)) for one in documents]
+    return known.changed(number, changes, judges=settled.judges, disputed=settled.disputed)

@@ -8,8 +8,7 @@ import numpy as np
 from annotator.evaluation.leaderboard.collection_figures import TOO_FEW_RUNS, Missing
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.judged_rankings import JudgedRankings
-from annotator.evaluation.metrics.means import means
-from annotator.evaluation.metrics.setting import Setting, Values
+from annotator.evaluation.metrics.setting import Setting, Values, means
 from annotator.evaluation.metrics.user_models import rank_biased_precision, rank_biased_residual
 
 PERSISTENCE = 0.8

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.docno_hashes import Hashes, hashes_of, words_of_docnos
 from annotator.evaluation.formats.identifiers import MAX_IDENTIFIER_BYTES
-from annotator.evaluation.formats.table_tokens import WORD_BYTES, Words
+from annotator.evaluation.formats.table_tokens import WORD_BYTES, Hashes, Words, hashes_of, words_of_docnos
 
 FIRST_ROOM = 1 << 12  # documents
 SLOTS_A_DOCUMENT = 4  # at least half of them, and none is sought for long

@@ -6,15 +6,13 @@ from functools import partial
 import numpy as np
 
 from annotator.errors import Problems, Sentence
-from annotator.evaluation.formats.docno_hashes import has_equals, words_of_docnos
 from annotator.evaluation.formats.file_kinds import DOCNO, RANK, SCORE
-from annotator.evaluation.formats.table_tokens import Tokens, UnusualError, words_of
+from annotator.evaluation.formats.table_tokens import Tokens, UnusualError, has_equals, words_of, words_of_docnos
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers, Positions
 from annotator.evaluation.runs.parsed_runs import NumberedRun, Origin, ParsedRun
-from annotator.evaluation.runs.ranks import ranks_of
+from annotator.evaluation.runs.rankings import ranks_of
 from annotator.evaluation.runs.run_columns import Collected, Piece, collect
-from annotator.evaluation.runs.run_format import read_carefully
-from annotator.evaluation.runs.run_lines import UNKNOWN_TOPIC
+from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, read_carefully
 from annotator.evaluation.runs.run_scores import Scores, scores_of, whole_numbers_of
 
 CHUNK_BYTES = 1 << 21  # most runs are one then, and calls for each chunk cost more than the cache saves

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.formats.docno_hashes import has_equals, hashes_of, words_of_docnos
 from annotator.evaluation.formats.file_kinds import COLUMNS, DOCNO, SCORE, TAG, TOPIC
 from annotator.evaluation.formats.table_stream import chunks_of
 from annotator.evaluation.formats.table_tokens import (
@@ -16,9 +15,12 @@ from annotator.evaluation.formats.table_tokens import (
     Tokens,
     UnusualError,
     beginnings_of,
+    has_equals,
+    hashes_of,
     one_text,
     texts_of,
     tokens_of,
+    words_of_docnos,
 )
 from annotator.evaluation.runs.parsed_runs import ParsedList, ParsedRun
 from annotator.evaluation.runs.rankings import trec_order

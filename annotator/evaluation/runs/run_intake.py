@@ -14,8 +14,7 @@ from annotator.evaluation.runs.docno_numbers import DocnoNumbers, Numbers
 from annotator.evaluation.runs.numbered_runs import read_numbered_run
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.rankings import encode_documents, encode_scores
-from annotator.evaluation.runs.run_format import first_tag_of
-from annotator.evaluation.runs.run_lines import UNKNOWN_TOPIC
+from annotator.evaluation.runs.run_format import UNKNOWN_TOPIC, first_tag_of
 from annotator.evaluation.runs.run_warnings import warnings_of, warnings_of_corpus
 
 GREATEST_TAG_LENGTH = 128

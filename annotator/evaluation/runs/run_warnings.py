@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.runs.parsed_runs import NumberedRun
 from annotator.evaluation.runs.run_scores import NO_NUMBER
 

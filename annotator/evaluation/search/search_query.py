@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.evaluation.search.search_text import IS_DENSE, RUN, fold, phrase_of
 from annotator.evaluation.search.search_tree import All, AnyOf, Asked, Query, asked_in
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.metrics.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.distributions import special
-from annotator.evaluation.significance.results import ALPHA, Undefined
-from annotator.evaluation.significance.shared_topics import LEAST_SPREAD
+from annotator.evaluation.significance.results import ALPHA, LEAST_SPREAD, Undefined
 
 DRAWS = 10_000
 UNBOUNDED = (-np.inf, np.inf)

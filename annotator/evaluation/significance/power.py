@@ -9,9 +9,8 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.figures import SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.distributions import special
-from annotator.evaluation.significance.results import ALPHA, Undefined
-from annotator.evaluation.significance.shared_topics import shared_topics
-from annotator.evaluation.significance.t_tests import paired_t
+from annotator.evaluation.significance.results import ALPHA, Undefined, shared_topics
+from annotator.evaluation.significance.two_runs import paired_t
 
 POWER = 0.8
 MOST_TOPICS = 1_000_000

@@ -1,16 +1,229 @@
-"""Two runs on the same topics: how far apart they are, and whether that may be chance."""
+"""Tests of two runs on the same topics: paired t, randomisation by sign flips, Wilcoxon's signed ranks, signs.
 
+The randomisation test is Fisher's (1935), in retrieval after Smucker, Allan and Carterette (CIKM 2007): if the runs do
+not differ, each topic's difference might as well have had the other sign. The same authors advise against the tests of
+ranks and of signs, which overlook how large differences are.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.evaluation.metrics.figures import Figure
+from annotator.evaluation.metrics.figures import Figure, Interval
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.ranks_and_signs import SignedRanks, Signs, signed_ranks, signs
-from annotator.evaluation.significance.results import REASONS, Undefined
-from annotator.evaluation.significance.shared_topics import shared_topics
-from annotator.evaluation.significance.sign_flips import FLIPS, SignFlips, count_at_least
-from annotator.evaluation.significance.t_tests import PairedT, paired_t
+from annotator.evaluation.significance.distributions import special
+from annotator.evaluation.significance.results import (
+    ALPHA,
+    REASONS,
+    Reasons,
+    Undefined,
+    code_of,
+    figure_of,
+    shared_topics,
+)
+
+
+@dataclass(frozen=True)
+class PairedT:
+    """Two runs on the same topics: the mean difference, and whether it may be chance."""
+
+    difference: Figure  # the mean over topics of the second's score less the first's
+    deviation: Figure  # standard deviation of the differences
+    interval: Interval  # of the mean difference, 95 %
+    statistic: Figure  # t, of as many degrees of freedom as there are topics but one
+    p: Figure  # two-sided
+    effect_size: Figure  # d_z: the mean difference in standard deviations of the differences (Cohen 1988)
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTs:
+    """The same of many pairs, an entry each; `reasons` (places in `REASONS`) say where there is no test."""
+
+    topics: int
+    difference: Values
+    deviation: Values
+    statistic: Values
+    p: Values
+    reasons: Reasons
+
+    def of(self, pair: int) -> PairedT:
+        """Take one pair out."""
+        code, mean, deviation = int(self.reasons[pair]), float(self.difference[pair]), float(self.deviation[pair])
+        few = Undefined.NO_TOPIC if not self.topics else Undefined.ONE_TOPIC
+        half = 0.0 if code else float(special().stdtrit(self.topics - 1, 1 - ALPHA / 2)) * deviation / self.topics**0.5
+        return PairedT(
+            difference=Figure(mean) if self.topics else Figure(None, few),
+            deviation=Figure(deviation) if self.topics > 1 else Figure(None, few),
+            interval=Interval(None, REASONS[code]) if code else Interval((mean - half, mean + half)),
+            statistic=figure_of(self.statistic[pair], code),
+            p=figure_of(self.p[pair], code),
+            effect_size=figure_of(np.nan if code else mean / deviation, code),
+        )
+
+
+def paired_t(differences: Values, least_spread: float) -> PairedTs:
+    """Test differences, (pairs, topics); a spread of `least_spread` or less is none, and neither is such a mean.
+
+    Student 1908: the mean difference over its standard error, against Student's distribution, two-sided.
+    """
+    pairs, topics = differences.shape
+    nothing = np.full(pairs, np.nan)
+    if topics <= 1:
+        few = np.full(pairs, code_of(Undefined.ONE_TOPIC if topics else Undefined.NO_TOPIC), np.int8)
+        return PairedTs(topics, differences.sum(axis=1), nothing, nothing, nothing, few)
+    mean = differences.mean(axis=1)
+    deviation = differences.std(axis=1, ddof=1)
+    reasons = _why_there_is_no_test(differences, mean, least_spread)
+    error = deviation / np.sqrt(topics)
+    statistic = np.divide(mean, error, out=nothing, where=reasons == 0)
+    p = 2 * special().stdtr(topics - 1, -np.abs(statistic))
+    return PairedTs(topics, mean, np.where(reasons == 0, deviation, 0.0), statistic, p, reasons)
+
+
+def _why_there_is_no_test(differences: Values, mean: Values, least_spread: float) -> Reasons:
+    none, same = code_of(Undefined.NO_DIFFERENCE), code_of(Undefined.SAME_DIFFERENCE)
+    without_spread = np.where(np.abs(mean) <= least_spread, none, same)
+    return np.where(np.ptp(differences, axis=1) <= least_spread, without_spread, 0).astype(np.int8)
+
+
+@dataclass(frozen=True)
+class SignedRanks:
+    """Wilcoxon's test: the ranks of the topics on which the second is better, added up, and the two-sided p."""
+
+    statistic: Figure
+    p: Figure
+    topics: int  # on which the two differ; the others do not count
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The sign test: on how many topics the second is better, worse, or neither, and the two-sided p."""
+
+    better: int
+    worse: int
+    tied: int
+    p: Figure
+
+
+def signed_ranks(differences: Values) -> SignedRanks:
+    """Test differences, one a topic, as R's wilcox.test does with exact = FALSE.
+
+    Zeros are left out, ties share their ranks; normal approximation, corrected for ties and by a half for continuity
+    (Wilcoxon 1945; Hollander and Wolfe 1973).
+    """
+    differing = differences[differences != 0]
+    if differences.size <= 1 or not differing.size:
+        reason = _too_few(differences.size) or Undefined.NO_DIFFERENCE
+        return SignedRanks(Figure(None, reason), Figure(None, reason), int(differing.size))
+    size = differing.size
+    _, place, times = np.unique(np.abs(differing), return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(times) - (times - 1) / 2)[place]
+    statistic = float(ranks[differing > 0].sum())
+    distance = statistic - size * (size + 1) / 4
+    variance = size * (size + 1) * (2 * size + 1) / 24 - float((times.astype(float) ** 3 - times).sum()) / 48
+    z = (abs(distance) - (0.5 if distance else 0)) / np.sqrt(variance)
+    return SignedRanks(Figure(statistic), Figure(float(2 * special().ndtr(-z))), size)
+
+
+def signs(differences: Values, largest_tie: float = 0.0) -> Signs:
+    """Test differences, one a topic; those of at most `largest_tie` are ties and do not count.
+
+    Exact, from the binomial distribution (Arbuthnot 1710; Conover 1999).
+    """
+    better = int(np.count_nonzero(differences > largest_tie))
+    worse = int(np.count_nonzero(differences < -largest_tie))
+    tied = int(differences.size) - better - worse
+    reason = _too_few(differences.size)
+    if reason is None and not better + worse:
+        reason = Undefined.ALL_TIED if differences.any() else Undefined.NO_DIFFERENCE
+    if reason is not None:
+        return Signs(better, worse, tied, Figure(None, reason))
+    p = min(1.0, 2 * float(special().bdtr(min(better, worse), better + worse, 0.5)))
+    return Signs(better, worse, tied, Figure(p))
+
+
+def _too_few(topics: int) -> Undefined | None:
+    if topics > 1:
+        return None
+    return Undefined.ONE_TOPIC if topics else Undefined.NO_TOPIC
+
+
+FLIPS = 100_000
+MOST_CELLS = 1 << 20  # of flips and topics, or flips and pairs, at a time
+ROUNDING = 1e-12  # sums that differ by so small a part of all that is added are equal
+
+
+@dataclass(frozen=True, eq=False)
+class SignFlips:
+    """Ways to flip the signs of topics: all of them where they are no more than asked for, else a random choice."""
+
+    differences: Values  # shape: pairs, topics; of the topics on which any pair differs
+    flips: int
+    seed: int
+    is_exact: bool
+
+    @classmethod
+    def of(cls, differences: Values, flips: int, seed: int) -> "SignFlips":
+        """Flip the differences, (pairs, topics); a topic on which no pair differs is the same either way."""
+        differing = differences[:, differences.any(axis=0)]
+        is_exact = differing.shape[1] < flips.bit_length()  # 2 ** topics <= flips
+        return cls(differing, 1 << differing.shape[1] if is_exact else flips, seed, is_exact)
+
+    @property
+    def observed(self) -> Values:
+        """Of each pair how far its differences add up, to which side whatever."""
+        sums: Values = np.abs(self.differences.sum(axis=1))
+        return sums
+
+    @property
+    def rounding(self) -> Values:
+        """Of each pair by how much a sum may be off."""
+        rounding: Values = ROUNDING * np.abs(self.differences).sum(axis=1)
+        return rounding
+
+    def sums(self) -> Iterator[Values]:
+        """Of flip after flip how far each pair's differences add up, in pieces, (flips, pairs).
+
+        When exact, one of every two opposite flips, which add up alike.
+        """
+        pairs, topics = self.differences.shape
+        step = max(MOST_CELLS // max(pairs, topics, 1), 1)
+        total = self.differences.sum(axis=1)
+        for kept in self._all(step) if self.is_exact else self._some(step):
+            yield np.abs(2 * (kept @ self.differences.T) - total)
+
+    def p_values(self, at_least: Values) -> Values:
+        """From how many of the sums are at least as far as those observed, p; a random choice counts what is as well.
+
+        So p is never 0 (Davison and Hinkley 1997).
+        """
+        if self.is_exact:
+            return at_least / max(self.flips // 2, 1)
+        return (at_least + 1) / (self.flips + 1)
+
+    def _all(self, step: int) -> Iterator[Values]:
+        topics = self.differences.shape[1]
+        rows = max(self.flips // 2, 1)
+        for start in range(0, rows, step):
+            number = np.arange(start, min(start + step, rows))
+            yield (number[:, np.newaxis] >> np.arange(topics) & 1).astype(np.float64)
+
+    def _some(self, step: int) -> Iterator[Values]:
+        chance = np.random.default_rng(self.seed)
+        topics = self.differences.shape[1]
+        for start in range(0, self.flips, step):
+            rows = min(step, self.flips - start)
+            bits = chance.integers(0, 256, (rows, -(-topics // 8)), np.uint8)
+            yield np.unpackbits(bits, axis=1, count=topics).astype(np.float64)
+
+
+def count_at_least(flips: SignFlips) -> Values:
+    """Count of each pair the flips that add up to at least as much as what was observed."""
+    least, counts = flips.observed - flips.rounding, np.zeros(len(flips.differences))
+    for sums in flips.sums():
+        counts += np.count_nonzero(sums >= least, axis=0)
+    return counts
 
 
 @dataclass(frozen=True)

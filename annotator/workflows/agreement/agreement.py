@@ -8,9 +8,14 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.agreement.bands import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
-from annotator.evaluation.agreement.bands import Band
-from annotator.evaluation.agreement.columns import code_columns, documents_in_common, same_grade_of_any_two
+from annotator.evaluation.agreement.chance import Weighting as Weighting
+from annotator.evaluation.agreement.columns import (
+    Upheld,
+    code_columns,
+    documents_in_common,
+    same_grade_of_any_two,
+    upheld,
+)
 from annotator.evaluation.agreement.labels import Labels
 from annotator.evaluation.agreement.report import (
     AgreementOfAll,
@@ -28,7 +33,8 @@ from annotator.evaluation.agreement.report import (
     running_alpha,
     running_kappa,
 )
-from annotator.evaluation.agreement.results import Kappa
+from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
+from annotator.evaluation.agreement.results import Band, Kappa
 from annotator.evaluation.agreement.tables import (
     Table,
     table_of_all,
@@ -40,9 +46,7 @@ from annotator.evaluation.agreement.tables import (
 )
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
-from annotator.evaluation.agreement.upheld import Upheld, upheld
-from annotator.evaluation.agreement.weights import Weighting as Weighting
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.figures import Figure
 from annotator.storage import ACCEPTED, DROPPED, Collection
 from annotator.storage.agreement.adjudication_queue import decided_grades, decisions

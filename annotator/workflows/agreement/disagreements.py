@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.spreadsheets import csv_text
 from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
 from annotator.storage.agreement.adjudication_queue import decisions

@@ -19,7 +19,7 @@ from annotator.evaluation.agreement.judge_effect import (
 )
 from annotator.evaluation.agreement.judge_mixtures import MixtureEffect as MixtureEffect
 from annotator.evaluation.agreement.judge_mixtures import mix_judges, steps_of_mixing
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import parse_measure

@@ -10,16 +10,19 @@ from typing import NamedTuple
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.agreement.judge_pace import (
+from annotator.evaluation.agreement.judge_quality import (
     CHARACTERS_TO_SEE,
+    Change,
     Pace,
+    Share,
+    Work,
     fast_below,
     fast_streaks,
     least_seconds,
     pace,
+    share_of,
+    work_of_judges,
 )
-from annotator.evaluation.agreement.judge_quality import Work, work_of_judges
-from annotator.evaluation.agreement.judge_shares import Change, Share, share_of
 from annotator.evaluation.agreement.kappa import kappa_of_grades
 from annotator.evaluation.agreement.results import Kappa
 from annotator.storage import Purpose

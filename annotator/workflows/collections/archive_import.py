@@ -14,8 +14,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError
 from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, FileRefusedError, InvalidValueError
-from annotator.evaluation.archives.bundle_format import Bundle, open_bundle
-from annotator.evaluation.archives.bundle_words import refuse_unknown_words
+from annotator.evaluation.archives.bundle_format import Bundle, open_bundle, refuse_unknown_words
 from annotator.evaluation.formats.unpacking import GZIP_MAGIC
 from annotator.evaluation.runs.rankings import Renumbering
 from annotator.evaluation.search.search_text import indexed_words

@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, select, union
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.evaluation.qrels.consensus import NAMED_POLICIES, judge_of, parse_policy
 from annotator.evaluation.qrels.scale import (
     GradeMeaning,

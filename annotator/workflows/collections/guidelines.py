@@ -7,7 +7,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage import GuidelineVersion, Membership, Role, User
 from annotator.storage.collections.collection import find_collection, latest_guidelines, lock_open_collection
 

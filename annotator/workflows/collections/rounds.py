@@ -8,7 +8,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.spreadsheets import csv_text
 from annotator.storage import IN_FORCE, Collection, QrelsVersion, Round, Run
 from annotator.storage.collections.collection import find_collection, find_open_collection, lock_open_collection

@@ -9,7 +9,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.spreadsheets import csv_text
 from annotator.storage import Document
 from annotator.storage.collections.collection import find_collection, lock_open_collection

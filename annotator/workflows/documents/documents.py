@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.formats.document_formats import ParsedDocument, parse_documents
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.files import InputFile

@@ -7,7 +7,7 @@ from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.search.near_duplicates import NearDuplicates, near_duplicates
 from annotator.storage import ACCEPTED, Document, Judgement, PoolItem, Topic, User
 from annotator.storage.collections.collection import find_collection, find_topic

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.storage import ACCEPTED, Assignment, Document, Judgement, PoolItem, Purpose, Topic, User
 from annotator.storage.collections.collection import find_collection, scale_of
 from annotator.storage.tables.people import MACHINES

@@ -8,8 +8,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.free_text import check_free_text
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 from annotator.storage import Topic, TopicMark, TopicNote, TopicState, User
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes

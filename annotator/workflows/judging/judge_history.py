@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.storage import Assignment, Document, Evidence, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judging import Decision

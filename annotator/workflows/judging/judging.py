@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.storage import Assignment, AssignmentState, Collection, JudgingMode, PoolItem, Purpose, Topic, TopicState
 from annotator.storage.agreement.adjudication_queue import (
     done_items,

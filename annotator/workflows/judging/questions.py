@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage import Assignment, Document, PoolItem, Question, Topic, TopicState, User
 from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
 from annotator.storage.judging.judge_desk import unread_answers

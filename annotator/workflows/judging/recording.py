@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage import Judgement
 from annotator.storage.judging.changed_texts import reopen_said_too_late
 from annotator.storage.judging.drawing import Queue

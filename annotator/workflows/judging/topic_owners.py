@@ -7,7 +7,7 @@ from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.balancing import TopicWork, balanced_owners
 from annotator.storage import ACCEPTED, Assignment, Judgement, JudgingMode, Membership, PoolItem, Role, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_open_collection

@@ -21,7 +21,7 @@ from annotator.evaluation.costs.statements import read_lines as read_lines
 from annotator.evaluation.costs.statements import read_statement as read_statement
 from annotator.evaluation.costs.statements import write_lines as write_lines
 from annotator.evaluation.costs.statements import write_value as write_value
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage.collections.collection import find_collection, lock_open_collection
 from annotator.storage.runs.runs import (

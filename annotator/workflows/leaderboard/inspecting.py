@@ -6,15 +6,14 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.inspection.one_topic import Difficulty
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.inspection.one_run import RunLook, look_at_run
+from annotator.evaluation.inspection.one_topic import Difficulty, TopicLook, look_at_topic, look_at_topics
 from annotator.evaluation.inspection.one_topic import FoundDocuments as FoundDocuments
-from annotator.evaluation.inspection.pair_look import PairLook as PairLook
-from annotator.evaluation.inspection.pair_look import look_at_pair
-from annotator.evaluation.inspection.run_look import RunLook, look_at_run
 from annotator.evaluation.inspection.scored_runs import GradesState as GradesState
 from annotator.evaluation.inspection.scored_runs import Names, ScoredRuns, score_inspected, settle_said, state_of
-from annotator.evaluation.inspection.topic_look import TopicLook, look_at_topic, look_at_topics
+from annotator.evaluation.inspection.two_runs import PairLook as PairLook
+from annotator.evaluation.inspection.two_runs import look_at_pair
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from annotator.errors import FileRefusedError, InvalidValueError, NotFoundError, Problems, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import read_text
-from annotator.evaluation.inspection.pair_look import MovedInTopic, PairLook, pair_by_measure
 from annotator.evaluation.inspection.scored_runs import JUDGED
-from annotator.evaluation.inspection.two_files import RankedFile, moved_by_docno
-from annotator.evaluation.matching.lists import lists_in_single_precision
+from annotator.evaluation.inspection.two_runs import MovedInTopic, PairLook, RankedFile, moved_by_docno, pair_by_measure
+from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.setting import Compat

@@ -10,24 +10,30 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError, Problems
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.leaderboard.graded_file import graded_topics, notices_of_file
+from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
 from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
 from annotator.evaluation.leaderboard.leaderboard import BoardRun
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard as Leaderboard
 from annotator.evaluation.leaderboard.leaderboard import LeaderboardRow as LeaderboardRow
 from annotator.evaluation.leaderboard.leaderboard import View as View
-from annotator.evaluation.leaderboard.leaderboard_making import Asked, of_every_round
+from annotator.evaluation.leaderboard.leaderboard_making import (
+    Asked,
+    Source,
+    effect_of_dropping,
+    of_every_round,
+    recalled,
+    said_of_version,
+    within,
+)
+from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect as DroppingEffect
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version
-from annotator.evaluation.leaderboard.leaderboard_recalling import Source, recalled, said_of_version, within
 from annotator.evaluation.leaderboard.live_scores import Grading
 from annotator.evaluation.leaderboard.live_scores import LiveScores as LiveScores
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
-from annotator.evaluation.leaderboard.topic_dropping import DroppingEffect as DroppingEffect
-from annotator.evaluation.leaderboard.topic_dropping import effect_of_dropping
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
 from annotator.evaluation.metrics.names import measures_on_scale, parse_measures
@@ -37,9 +43,8 @@ from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels
 from annotator.evaluation.qrels.samples import samples_of
-from annotator.evaluation.qrels.settled_topics import settled_topics, with_new_grades
-from annotator.evaluation.qrels.settling import rules_of
-from annotator.evaluation.runs.single_precision import RankedDocuments, tied_documents, unpack_lists
+from annotator.evaluation.qrels.settling import rules_of, settled_topics, with_new_grades
+from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
 from annotator.evaluation.significance.means import IntervalMethod as IntervalMethod
 from annotator.files import InputFile
 from annotator.garbage_collection import garbage_collection_off

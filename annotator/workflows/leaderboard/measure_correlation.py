@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.rescoring import Scoring

@@ -9,7 +9,7 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.rescoring import Scoring

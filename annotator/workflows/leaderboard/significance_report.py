@@ -20,8 +20,12 @@ from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
-from annotator.evaluation.significance.against_baseline import BaselineComparison, compare_with_baseline
-from annotator.evaluation.significance.all_pairs import PairedTests, paired_tests
+from annotator.evaluation.significance.comparisons import (
+    BaselineComparison,
+    PairedTests,
+    compare_with_baseline,
+    paired_tests,
+)
 from annotator.evaluation.significance.lettering import Letters, letters
 from annotator.evaluation.significance.means import RunMean, run_means
 from annotator.evaluation.significance.power import TopicsNeeded, topics_needed

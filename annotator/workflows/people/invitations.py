@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.passwords import new_secret, secret_fingerprint
 from annotator.storage import Collection, Invitation, Membership, Role, User
 from annotator.storage.collections.collection import find_collection, lock_collection

@@ -9,7 +9,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.graded_runs import (
     Cell,
     Pair,

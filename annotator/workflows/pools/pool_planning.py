@@ -9,8 +9,7 @@ from operator import itemgetter
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
-from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.pooling.plan_memory import PlanMemory as PlanMemory
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.pool_choice import ListsOfTopics, most_bytes, run_depths
 from annotator.evaluation.pooling.pool_curve import (
     LEAST_DEPTHS,
@@ -22,6 +21,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_budgets,
     curve_of_depths,
 )
+from annotator.evaluation.pooling.pool_curve import PlanMemory as PlanMemory
 from annotator.evaluation.pooling.strategies import Kind, Strategy, parse_strategy
 from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection

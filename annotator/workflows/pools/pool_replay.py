@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
 from annotator.evaluation.pooling.pool_selection import ChosenDocument, TopicSelection, begin_selection, verdicts
 from annotator.evaluation.pooling.strategies import Strategy

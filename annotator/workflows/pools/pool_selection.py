@@ -18,13 +18,14 @@ from functools import partial
 
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.pooling.max_mean import Update
+from annotator.evaluation.pooling.adaptive import Update
 from annotator.evaluation.pooling.ordering import showing_order
 from annotator.evaluation.pooling.pool_choice import ADAPTIVE, stored_strategy
-from annotator.evaluation.pooling.pool_memory import Candidates, Memory
 from annotator.evaluation.pooling.pool_selection import (
+    Candidates,
     ChosenDocument,
     Documents,
+    Memory,
     TopicSelection,
     begin_selection,
     candidates,

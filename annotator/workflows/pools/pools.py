@@ -7,7 +7,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.adaptive import explain
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
 from annotator.storage import (

@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError, Sentence
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of, parse_policy
-from annotator.evaluation.qrels.prels import (
+from annotator.evaluation.qrels.qrels_format import UNJUDGED
+from annotator.evaluation.qrels.samples import (
     PrelsLine,
     SampledRow,
     SampledStratum,
@@ -20,7 +21,6 @@ from annotator.evaluation.qrels.prels import (
     rows_of_other_topics,
     sampled_rows,
 )
-from annotator.evaluation.qrels.qrels_format import UNJUDGED
 from annotator.evaluation.qrels.settling import rules_of, settle_voices
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES
 from annotator.installed import installed_version

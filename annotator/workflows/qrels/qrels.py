@@ -13,7 +13,7 @@ from sqlalchemy import true
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, Problems, Sentence
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
     ONE_JUDGE,

@@ -9,8 +9,7 @@ from pathlib import PurePath
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Problems
-from annotator.evaluation.formats.free_text import check_free_text
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 from annotator.evaluation.formats.unpacking import GZIP_MAGIC
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender as Sender  # for pages and commands, which import workflows

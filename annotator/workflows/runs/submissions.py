@@ -8,7 +8,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.moments import has_time, read_moment, write_moment
 from annotator.storage import Collection, CollectionState, Membership, Role, ScoresShown, Team
 from annotator.storage.collections.audit import NO_MOMENT

@@ -7,8 +7,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Problems
-from annotator.evaluation.formats.free_text import check_free_text
-from annotator.evaluation.formats.identifiers import check_topic_number
+from annotator.evaluation.formats.identifiers import check_free_text, check_topic_number
 from annotator.storage import Assignment, PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, find_topic, lock_open_collection
 from annotator.storage.judging.judging import give_back

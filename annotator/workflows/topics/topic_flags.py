@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
 from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT as TOO_RELEVANT_PERCENT  # for pages
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, flag_topics

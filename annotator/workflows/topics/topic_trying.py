@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.topic_flags import Promise as Promise
 from annotator.evaluation.qrels.topic_flags import promise_of
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents

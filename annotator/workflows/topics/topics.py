@@ -8,7 +8,7 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, Problems
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.files import InputFile

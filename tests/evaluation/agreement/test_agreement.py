@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from annotator.evaluation.agreement.chance import coefficients, gwet_chance, scott_chance, uniform_chance
+from annotator.evaluation.agreement.chance import (
+    Weighting,
+    Weights,
+    coefficients,
+    gwet_chance,
+    scott_chance,
+    uniform_chance,
+    weights_of_agreement,
+)
 from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion
-from annotator.evaluation.agreement.weights import Weighting, Weights, weights_of_agreement
 
 Table = list[list[int]]
 

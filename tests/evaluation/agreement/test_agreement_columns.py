@@ -7,11 +7,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.agreement.columns import Columns, code_columns, same_grade_of_any_two
+from annotator.evaluation.agreement.columns import Columns, Upheld, code_columns, same_grade_of_any_two, upheld
 from annotator.evaluation.agreement.labels import code_labels
 from annotator.evaluation.agreement.report import agreement_of_pairs
 from annotator.evaluation.agreement.results import Undefined
-from annotator.evaluation.agreement.upheld import Upheld, upheld
 
 GRADES = (0, 1, 2)
 JUDGES = {7: "kim", 9: "jo", 11: "ana"}

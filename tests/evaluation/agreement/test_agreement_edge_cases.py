@@ -7,19 +7,19 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.agreement.bands import BANDS_ARE_CONVENTIONS, Band, band
 from annotator.evaluation.agreement.chance import (
     Chance,
+    Weighting,
     coefficients,
     cohen_chance,
     gwet_chance,
     scott_chance,
     uniform_chance,
+    weights_of_agreement,
 )
-from annotator.evaluation.agreement.confusion import confusion_matrix
 from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion, kappa_of_grades, kappas_of_confusions
-from annotator.evaluation.agreement.results import Coefficient, Undefined
-from annotator.evaluation.agreement.weights import Weighting, weights_of_agreement
+from annotator.evaluation.agreement.labels import confusion_matrix
+from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS, Band, Coefficient, Undefined, band
 
 at_leisure = settings(max_examples=examples(60))
 

@@ -12,6 +12,7 @@ from thorough import examples
 
 from annotator.evaluation.agreement.chance import (
     Chance,
+    Weighting,
     coefficients,
     cohen_chance,
     gwet_chance,
@@ -29,7 +30,6 @@ from annotator.evaluation.agreement.many_judges import (
     uniform_kappa,
 )
 from annotator.evaluation.agreement.results import Coefficient, Undefined
-from annotator.evaluation.agreement.weights import Weighting
 
 at_leisure = settings(max_examples=examples(60))
 

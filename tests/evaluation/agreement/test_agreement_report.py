@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.agreement.confusion import confusion_matrix
+from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
-from annotator.evaluation.agreement.labels import Labels, code_labels, grade_counts, kinds_of
+from annotator.evaluation.agreement.labels import Labels, code_labels, confusion_matrix, grade_counts, kinds_of
 from annotator.evaluation.agreement.many_judges import fleiss_kappa
 from annotator.evaluation.agreement.report import (
     Moment,
@@ -34,7 +34,6 @@ from annotator.evaluation.agreement.shares import (
     positive_agreement,
     same_grade,
 )
-from annotator.evaluation.agreement.weights import Weighting
 
 at_leisure = settings(max_examples=examples(60))
 

@@ -7,16 +7,20 @@ from hypothesis import strategies as some
 from numpy.typing import NDArray
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
-from annotator.evaluation.agreement.judge_pace import Streak, fast_below, fast_streaks, least_seconds, pace
-from annotator.evaluation.agreement.judge_quality import work_of_judges
-from annotator.evaluation.agreement.judge_shares import (
+from annotator.evaluation.agreement.judge_quality import (
     Change,
     Lenience,
+    Streak,
     change_of_lenience,
     change_of_means,
     difference_by_topic,
+    fast_below,
+    fast_streaks,
+    least_seconds,
+    pace,
     share_of,
     wilson_interval,
+    work_of_judges,
 )
 
 

@@ -14,8 +14,7 @@ from annotator.clicks.evaluation.comparison.checks import (
     find_bots,
     split_p,
 )
-from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks
-from annotator.clicks.evaluation.comparison.conclusion import conclusion
+from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks, conclusion
 from annotator.clicks.evaluation.logs.click_log import ClickLog, Dropped, Event
 from annotator.clicks.evaluation.logs.page_views import page_views
 

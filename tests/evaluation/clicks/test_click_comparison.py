@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.clicks.evaluation.comparison.checks import Expected
+from annotator.clicks.evaluation.comparison.click_counts import DEEPEST, clicks_by_position, clicks_by_query
 from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks, from_json, to_json
-from annotator.clicks.evaluation.comparison.comparison_tables import HEADINGS, Part, table_of
 from annotator.clicks.evaluation.comparison.measures import ClickMeasure
-from annotator.clicks.evaluation.comparison.position_bias import DEEPEST, clicks_by_position
-from annotator.clicks.evaluation.comparison.query_clicks import clicks_by_query
+from annotator.clicks.evaluation.comparison.tables import HEADINGS, Part, table_of
 from annotator.clicks.evaluation.logs.click_log import Dropped, Event
 from annotator.clicks.evaluation.logs.page_views import page_views
 from annotator.errors import InvalidValueError, NotFoundError

@@ -7,12 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.clicks.evaluation.comparison.differences import Difference, Method, difference_of, two_proportions
+from annotator.clicks.evaluation.comparison.differences import (
+    Difference,
+    Method,
+    Resampling,
+    difference_of,
+    ratios,
+    two_proportions,
+)
 from annotator.clicks.evaluation.comparison.measure_rows import measure_rows
-from annotator.clicks.evaluation.comparison.measures import NO_DAY, ClickMeasure, Counted
-from annotator.clicks.evaluation.comparison.ratios import ratios
-from annotator.clicks.evaluation.comparison.undefined import Undefined
-from annotator.clicks.evaluation.comparison.user_bootstrap import Resampling
+from annotator.clicks.evaluation.comparison.measures import NO_DAY, ClickMeasure, Counted, Undefined
 
 # Users of either variant by clicks and views. R = Σc/Σv; var(R) = [s_c² + R² s_v² - 2 R s_cv] / (m v̄²).
 FIRST = ([1, 0, 2, 1, 0, 3], [4, 2, 5, 3, 1, 9])

@@ -3,8 +3,7 @@
 import pytest
 from evaluation.online.made_logs import DAY, HOUR, Line, log_of, pages, shown
 
-from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted, Source, count_entries
-from annotator.clicks.evaluation.comparison.undefined import Undefined
+from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted, Source, Undefined, count_entries
 from annotator.clicks.evaluation.logs.click_log import Event
 from annotator.clicks.evaluation.logs.page_views import page_views
 

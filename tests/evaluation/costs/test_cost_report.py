@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.costs.facts import KNOWN_FACTS
-from annotator.evaluation.costs.pareto import pareto_front
-from annotator.evaluation.costs.report import CostedRun, CostReport, Question, make_report
+from annotator.evaluation.costs.report import CostedRun, CostReport, Question, make_report, pareto_front
 from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.leaderboard.leaderboard import BoardRun, Leaderboard, LeaderboardRow, View
 from annotator.evaluation.metrics.measures import Better

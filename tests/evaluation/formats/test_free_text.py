@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.free_text import check_free_text
+from annotator.evaluation.formats.identifiers import check_free_text
 
 
 @pytest.mark.parametrize("text", ["", "one line", "two\nlines\twith tabs", "한글 🙂", "x" * 50])

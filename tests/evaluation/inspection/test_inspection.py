@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.inspection.one_run import missed_topics, precision_recall, topic_bars
+from annotator.evaluation.inspection.one_run import missed_topics, precision_recall, score_distribution, topic_bars
 from annotator.evaluation.inspection.one_topic import difficulties, found_documents, rank_runs
-from annotator.evaluation.inspection.score_distribution import score_distribution
 from annotator.evaluation.inspection.two_runs import MovedDocument, moved_documents, topic_differences
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.metrics.figures import Figure

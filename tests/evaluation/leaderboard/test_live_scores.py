@@ -21,8 +21,7 @@ from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels.graded_topic import GradedTopic, qrels_bytes, topic_lines
 from annotator.evaluation.qrels.qrels_format import format_qrels
-from annotator.evaluation.runs.rankings import encode_documents, encode_scores
-from annotator.evaluation.runs.single_precision import tied_documents, unpack_lists
+from annotator.evaluation.runs.rankings import encode_documents, encode_scores, tied_documents, unpack_lists
 
 DOCUMENTS = 12
 NUMBERS = {1: "9", 2: "10", 3: "7"}

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.errors import ConflictError
-from annotator.evaluation.leaderboard.topic_dropping import effect_of_dropping
+from annotator.evaluation.leaderboard.leaderboard_making import effect_of_dropping
 from annotator.evaluation.metrics.names import parse_measures
 
 [AP, FOUND, GMAP] = parse_measures(["AP", "NumRelRet", "GMAP"])

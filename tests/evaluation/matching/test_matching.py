@@ -17,22 +17,15 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import MAX_PROBLEMS, AnnotatorError, Problems
-from annotator.evaluation.formats import docno_hashes, table_stream
+from annotator.evaluation.formats import table_stream, table_tokens
 from annotator.evaluation.formats.unpacking import read_text
-from annotator.evaluation.matching import (
-    QrelsIndex,
-    columns,
-    match_lists,
-    match_run,
-    match_runs,
-    workers,
-)
+from annotator.evaluation.matching import QrelsIndex, files, match_lists, match_run, match_runs, workers
 from annotator.evaluation.matching import files as files_module
-from annotator.evaluation.matching import lists as lists_module
+from annotator.evaluation.matching import files as lists_module
 from annotator.evaluation.matching.files import match_with_care
 from annotator.evaluation.matching.matched_runs import MatchedRun
 from annotator.evaluation.qrels.qrels_table import QrelsTable
-from annotator.evaluation.runs import ranks
+from annotator.evaluation.runs import rankings
 from annotator.evaluation.runs.parsed_runs import ParsedList
 from annotator.evaluation.runs.run_format import parse_run
 
@@ -164,7 +157,7 @@ def test_lists_in_memory_may_be_matched_few_at_a_time(monkeypatch: pytest.Monkey
 
 
 def test_more_ties_than_fit_a_sorting_key_are_settled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "DISTINCT_BITS", 64)
+    monkeypatch.setattr(rankings, "DISTINCT_BITS", 64)
     text = "".join(f"1 0 document-{number} 1 {number // 3} t\n" for number in range(9))
     qrels = {"1": {f"document-{number}": 1 for number in (0, 2, 4, 8)}}
     # From the best: 8 7 6, 5 4 3, 2 1 0.
@@ -172,7 +165,7 @@ def test_more_ties_than_fit_a_sorting_key_are_settled_all_the_same(monkeypatch: 
 
 
 def test_ties_past_a_sorting_key_are_settled_by_the_first_bytes_that_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "DISTINCT_BITS", 64)
+    monkeypatch.setattr(rankings, "DISTINCT_BITS", 64)
     # In twos of one score: the first eight bytes say the contrary of the last.
     scores = {"aaaaaaaay": 2, "bbbbbbbbx": 2, "ccccccccy": 1, "ddddddddx": 1}
     text = "".join(f"1 0 {docno} 1 {score} t\n" for docno, score in scores.items())
@@ -433,11 +426,11 @@ def test_the_fast_matching_is_the_careful_one_wherever_chunks_end(
 def test_the_bytes_decide_when_every_hash_is_the_same(text: str, qrels: Qrels) -> None:
     right = match_with_care("a.run", text.encode(), QrelsIndex(table_of(qrels)), Problems(), single_precision=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(docno_hashes, "LAST_FACTOR", np.uint64(0))
+        patch.setattr(table_tokens, "LAST_FACTOR", np.uint64(0))
         index = QrelsIndex(table_of(qrels))
         assert not index.hashes.any()
         assert same(match_run("a.run", text.encode(), index, Problems()), right)
-        patch.setattr(columns, "has_equals", lambda _: False)  # the run's own collisions stay on the fast way
+        patch.setattr(files, "has_equals", lambda _: False)  # the run's own collisions stay on the fast way
         problems = Problems()
         assert parse_run("a.run", text.encode(), problems) is None or same(
             match_run("a.run", text.encode(), index, problems), right

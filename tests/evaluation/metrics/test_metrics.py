@@ -13,10 +13,9 @@ from measuring import batch, value
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.join_qrels import judge_rankings
-from annotator.evaluation.metrics.means import geometric_means, mean_over_topics, means, totals
 from annotator.evaluation.metrics.measures import MEASURES, Cutoff, Measure
 from annotator.evaluation.metrics.names import parse_measure
-from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.metrics.setting import Values, geometric_means, mean_over_topics, means, totals
 from annotator.evaluation.runs.rankings import trec_order
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "measures"

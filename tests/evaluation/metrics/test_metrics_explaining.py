@@ -3,8 +3,8 @@
 import pytest
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.metrics.explaining import explain, explain_all
 from annotator.evaluation.metrics.measures import MEASURES, Better
+from annotator.evaluation.metrics.names import explain, explain_all
 from annotator.evaluation.metrics.parameters import PARAMETERS
 
 

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.gains import EXPONENTIAL, LINEAR, Gain
-from annotator.evaluation.metrics.likely_names import ELSEWHERE
 from annotator.evaluation.metrics.measures import MEASURES, NAMES, Cutoff, Measure
-from annotator.evaluation.metrics.names import parse_measure, parse_measures
+from annotator.evaluation.metrics.names import ELSEWHERE, parse_measure, parse_measures
 from annotator.evaluation.metrics.parameters import ALSO_CALLED, PARAMETERS, Value
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from measuring import batch, value, value_of_pattern
 
-from annotator.evaluation.metrics.means import mean_over_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.setting import mean_over_topics
 
 
 def test_first_relevant_documents_at_ranks_3_2_and_1_have_an_mrr_of_11_eighteenths() -> None:

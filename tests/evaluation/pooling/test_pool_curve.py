@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thorough import examples
 
-from annotator.evaluation.pooling.plan_memory import PlanMemory
 from annotator.evaluation.pooling.pool_choice import (
     WHOLE_LIST,
     ChosenTopic,
@@ -22,6 +21,7 @@ from annotator.evaluation.pooling.pool_curve import (
     LEAST_DEPTHS,
     POINTS,
     AllTaken,
+    PlanMemory,
     PoolCurve,
     curve_of_budgets,
     curve_of_depths,

@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.evaluation.pooling.adaptive import Adaptive, Verdict, explain
-from annotator.evaluation.pooling.hedge import Hedge
-from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.adaptive import Adaptive, Hedge, Verdict, explain
+from annotator.evaluation.pooling.pool_simulation import simulate
 from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.pool_simulation import simulate
 from annotator.evaluation.pooling.strata import Band, format_bands, parse_bands, stratified
 from annotator.evaluation.pooling.strategies import parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.max_mean import Update
+from annotator.evaluation.pooling.adaptive import Update
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.pool_choice import stored_strategy
-from annotator.evaluation.pooling.simulating import simulate
+from annotator.evaluation.pooling.pool_simulation import simulate
 from annotator.evaluation.pooling.strata import Band
 from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
 from annotator.evaluation.pooling.topic_runs import Ties, distinct, topic_runs

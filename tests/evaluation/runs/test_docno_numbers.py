@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.evaluation.formats import docno_hashes
-from annotator.evaluation.formats.docno_hashes import words_of_docnos
+from annotator.evaluation.formats import table_tokens
+from annotator.evaluation.formats.table_tokens import words_of_docnos
 from annotator.evaluation.runs.docno_numbers import FIRST_ROOM, DocnoNumbers
 
 # Lengths on both sides of a word's eight bytes, beginnings in common, letters of several bytes.
@@ -25,7 +25,7 @@ def test_numbers_are_those_of_a_dictionary(batches: list[list[str]], *, hashes_c
     numbers, expected = DocnoNumbers(), dict[str, int]()
     with pytest.MonkeyPatch.context() as patch:
         if hashes_collide:
-            patch.setattr(docno_hashes, "LAST_FACTOR", np.uint64(0))  # every hash is 0
+            patch.setattr(table_tokens, "LAST_FACTOR", np.uint64(0))  # every hash is 0
             numbers._are_short = False  # noqa: SLF001 - for then the true hash would be enough
         for batch in batches:
             found = numbered(numbers, batch)

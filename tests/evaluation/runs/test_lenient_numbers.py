@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotator.evaluation.runs.lenient_numbers import leading_float, leading_whole
+from annotator.evaluation.matching.lenient import leading_float, leading_whole
 
 # Made of pieces of numbers, so that most are nearly one; a word of a line has no blank and no NUL.
 PIECES = st.sampled_from(

@@ -11,7 +11,7 @@ from annotator.evaluation.runs import numbered_runs, run_columns
 from annotator.evaluation.runs.docno_numbers import DocnoNumbers
 from annotator.evaluation.runs.numbered_runs import read_numbered_run
 from annotator.evaluation.runs.parsed_runs import NumberedRun
-from annotator.evaluation.runs.run_lines import read_lines
+from annotator.evaluation.runs.run_format import read_lines
 from annotator.evaluation.runs.run_scores import NO_NUMBER
 
 TOPICS = ["1", "2", "3"]

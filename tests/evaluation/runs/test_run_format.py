@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import Problems
-from annotator.evaluation.formats import docno_hashes, table_stream
+from annotator.evaluation.formats import table_stream, table_tokens
 from annotator.evaluation.runs import run_columns
 from annotator.evaluation.runs.run_columns import read_columns
-from annotator.evaluation.runs.run_format import ParsedRun, format_run, parse_run
-from annotator.evaluation.runs.run_lines import read_lines
+from annotator.evaluation.runs.run_format import ParsedRun, format_run, parse_run, read_lines
 
 Lists = dict[str, list[tuple[str, float]]]
 
@@ -171,7 +170,7 @@ def test_lists_in_too_many_pieces_are_left_to_the_careful_reading(monkeypatch: p
 
 
 def test_documents_whose_hashes_collide_are_not_taken_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(docno_hashes, "LAST_FACTOR", np.uint64(0))  # every hash is the same now
+    monkeypatch.setattr(table_tokens, "LAST_FACTOR", np.uint64(0))  # every hash is the same now
     text = b"1 Q0 aaaaaaaa-0000001 1 2 t\n1 Q0 bbbbbbbb-0000001 2 1 t\n"
     assert read_columns(text, None, None) is not None
 

@@ -11,11 +11,15 @@ from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.all_pairs import paired_tests
-from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.comparisons import holm, paired_tests
 from annotator.evaluation.significance.results import Undefined
-from annotator.evaluation.significance.studentised_range import critical_range, studentised_range_p
-from annotator.evaluation.significance.tukey import randomised_tukey_hsd, steps_of_permuting, tukey_hsd
+from annotator.evaluation.significance.tukey import (
+    critical_range,
+    randomised_tukey_hsd,
+    steps_of_permuting,
+    studentised_range_p,
+    tukey_hsd,
+)
 from annotator.evaluation.significance.two_runs import compare_two_runs
 
 

@@ -10,8 +10,7 @@ from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
 from annotator.errors import NotFoundError
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.against_baseline import compare_with_baseline
-from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.comparisons import compare_with_baseline, holm
 from annotator.evaluation.significance.results import Undefined
 from annotator.evaluation.significance.two_runs import compare_two_runs
 
@@ -85,7 +84,7 @@ def test_flips_are_the_same_for_the_same_seed_and_however_many_are_done_at_a_tim
 ) -> None:
     scores = np.random.default_rng(2).normal(0, 1, (4, 40))
     once, other = (compare_with_baseline(NAMES, scores, "two", seed=seed, flips=500) for seed in (1, 2))
-    monkeypatch.setattr("annotator.evaluation.significance.sign_flips.MOST_CELLS", 40 * 8)
+    monkeypatch.setattr("annotator.evaluation.significance.two_runs.MOST_CELLS", 40 * 8)
     assert compare_with_baseline(NAMES, scores, "two", seed=1, flips=500) == once
     assert once.runs != other.runs
 

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 
-from annotator.evaluation.significance.ranks_and_signs import signed_ranks, signs
 from annotator.evaluation.significance.results import Undefined
-from annotator.evaluation.significance.two_runs import TwoRuns, compare_two_runs
+from annotator.evaluation.significance.two_runs import TwoRuns, compare_two_runs, signed_ranks, signs
 
 # Student's own data (Biometrika 1908), R's data set `sleep`: hours of sleep gained with two drugs by ten people.
 FIRST_DRUG = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])

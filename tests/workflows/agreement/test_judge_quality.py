@@ -9,8 +9,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.agreement.judge_pace import Pace
-from annotator.evaluation.agreement.judge_shares import Share
+from annotator.evaluation.agreement.judge_quality import Pace, Share
 from annotator.storage import (
     Assignment,
     AssignmentState,

@@ -10,7 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
-from annotator.evaluation.inspection.run_look import UnjudgedDocument
+from annotator.evaluation.inspection.one_run import UnjudgedDocument
 from annotator.evaluation.significance.results import Undefined
 from annotator.storage import Collection, Contribution, Document, Pool, PoolItem, Topic, TopicState
 from annotator.workflows.leaderboard.inspecting import (

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.leaderboard import leaderboard_making, leaderboard_recalling
-from annotator.evaluation.qrels import settled_topics, settling
+from annotator.evaluation.leaderboard import leaderboard_making
+from annotator.evaluation.qrels import settling
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.qrels.settling import Rules, Settlement
 from annotator.storage import Collection, Database, Topic, User, UserKind
@@ -168,7 +168,7 @@ def test_after_a_judgement_only_its_document_is_settled_anew(
         settled.append(len(said))
         return settle(said, rules)
 
-    monkeypatch.setattr(settled_topics, "settle_voices", watched)
+    monkeypatch.setattr(settling, "settle_voices", watched)
     with sqlite_database.transaction() as session:
         two_judges(session)
         lee = member(session, "lee")
@@ -226,7 +226,7 @@ def test_who_makes_intervals_keeps_nobody_from_scoring(database: Database, monke
         held.extend(kept.lock.locked() for view in memory.views.values() for kept in view.run_sets.values())
         return make(*given)
 
-    monkeypatch.setattr(leaderboard_recalling, "make_leaderboard", watched)
+    monkeypatch.setattr(leaderboard_making, "make_leaderboard", watched)
     with database.transaction() as session:
         two_judges(session)
     with database.reading() as session:

@@ -11,7 +11,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.pooling import pool_memory
+from annotator.evaluation.pooling import pool_selection as pool_selection_of_topics
 from annotator.storage import (
     Contribution,
     Database,
@@ -212,7 +212,7 @@ def test_what_is_remembered_makes_no_difference(database: Database) -> None:
 
 
 def test_no_more_topics_are_remembered_than_fit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_memory, "MOST_TOPICS_IN_MEMORY", 1)
+    monkeypatch.setattr(pool_selection_of_topics, "MOST_TOPICS_IN_MEMORY", 1)
     jo, _ = adaptive_news(database, runs={"r": {"1": ["a", "b", "c"], "2": ["d", "e", "f"]}})
     judge = AdaptiveJudge(database, jo)
     assert [sorted(judge.work(number)) for number in ("1", "2", "1")] == [["a", "b", "c"], ["d", "e", "f"], []]

@@ -1,39 +1,142 @@
-"""Two variants of a click log compared: everything that a page or a table says of them."""
+"""Two variants of a click log compared: all measures, their values day by day, and the one conclusion."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from enum import Enum
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from annotator.clicks.evaluation.comparison.checks import (
+    CHECK_TITLES,
     USUAL_EXPECTED,
     Check,
+    CheckKind,
+    CheckState,
     Expected,
     check_both_variants,
     check_bots,
     check_clicks,
     check_duplicates,
+    check_enough,
     check_other_events,
     check_split,
     find_bots,
     users_by_variant,
+    users_needed,
 )
+from annotator.clicks.evaluation.comparison.click_counts import (
+    PositionClicks,
+    QueryClicks,
+    clicks_by_position,
+    clicks_by_query,
+)
+from annotator.clicks.evaluation.comparison.differences import WIDTH_95, Resampling, ratios, sums_by_user
 from annotator.clicks.evaluation.comparison.measure_rows import MeasureRow, measure_rows
-from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted, Source, count_entries
-from annotator.clicks.evaluation.comparison.over_time import EPOCH, DayValue, values_by_day
-from annotator.clicks.evaluation.comparison.position_bias import PositionClicks, clicks_by_position
-from annotator.clicks.evaluation.comparison.query_clicks import QueryClicks, clicks_by_query
-from annotator.clicks.evaluation.comparison.returning import RETURN_DAYS
+from annotator.clicks.evaluation.comparison.measures import (
+    NO_DAY,
+    RETURN_DAYS,
+    ClickMeasure,
+    Counted,
+    Source,
+    Undefined,
+    count_entries,
+)
 from annotator.clicks.evaluation.comparison.two_variants import choose_variants, events_of, without_users
-from annotator.clicks.evaluation.comparison.undefined import Undefined
-from annotator.clicks.evaluation.comparison.user_bootstrap import Resampling
-from annotator.clicks.evaluation.comparison.users_needed import check_enough, users_needed
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Dropped, Event
 from annotator.clicks.evaluation.logs.page_views import Outside, PageViews, page_views
-from annotator.clicks.evaluation.logs.plain_values import plain, rebuilt
-from annotator.errors import InvalidValueError
+from annotator.errors import InvalidValueError, Sentence
+from annotator.evaluation.metrics.figures import SentenceEnum
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class DayValue:
+    """A measure of a variant on one day of UTC; what is told of users is of those who were first seen on it.
+
+    The 95 % interval is None where there is one user only, where all have the same value, and for a mean in a log
+    without users.
+    """
+
+    measure: ClickMeasure
+    variant: str
+    day: str  # such as 2026-11-22
+    value: float
+    low: float | None
+    high: float | None
+    entries: int  # pages, searches, ratings or users
+
+
+def values_by_day(measure: ClickMeasure, counted: Counted, variants: tuple[str, ...]) -> list[DayValue]:
+    """Take a measure apart by day, the variants one after the other; days without an entry are left out."""
+    if (counted.day == NO_DAY).all():
+        return []
+    first_day = int(counted.day.min())
+    days = int(counted.day.max()) - first_day + 1
+    group, part, whole = sums_by_user(
+        counted.variant * np.int64(days) + counted.day - first_day, counted.unit, counted.value
+    )
+    by_day = ratios(group, part, whole, days * len(variants))
+    has_spread = counted.has_users or counted.is_share
+    found = []
+    for place in np.flatnonzero(by_day.whole):
+        value, variance = float(by_day.value[place]), float(by_day.variance[place])
+        half = WIDTH_95 * variance**0.5 if has_spread and variance > 0 else None
+        low, high = _bounds(value, half, is_share=counted.is_share)
+        name, day = variants[place // days], (EPOCH + timedelta(days=first_day + int(place) % days)).date()
+        found.append(DayValue(measure, name, day.isoformat(), value, low, high, int(by_day.whole[place])))
+    return found
+
+
+def _bounds(value: float, half: float | None, *, is_share: bool) -> tuple[float | None, float | None]:
+    if half is None:
+        return None, None
+    low = max(value - half, 0.0)  # nothing that is measured is below 0
+    return low, min(value + half, 1.0) if is_share else value + half
+
+
+Result = TypeVar("Result")
+
+
+def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
+    """Take a result apart into dictionaries, lists, texts, numbers, booleans and None."""
+    if isinstance(value, SentenceEnum):
+        return value.name  # its sentence may be worded anew
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(plain(key)): plain(inner) for key, inner in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def rebuilt(kind: type[Result], value: Mapping[str, object]) -> Result:
+    """Build a result anew from what `plain` made of it; `KeyError` or `ValueError` for what is none."""
+    built: Result = _built(kind, value)
+    return built
+
+
+def _built(kind: Any, value: Any) -> Any:  # noqa: ANN401 - types and values are known at run time alone
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return None if value is None else _built(next(one for one in inner if one is not type(None)), value)
+    if origin is tuple:
+        kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else inner
+        return tuple(_built(one, part) for one, part in zip(kinds, value, strict=True))
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: _built(hints[field.name], value[field.name]) for field in fields(kind)})  # type: ignore[operator]  # a class
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind[value] if issubclass(kind, SentenceEnum) else kind(value)
+    return value
+
 
 MOST_RETURN_DAYS = 365
 USUAL_SEED = 2026
@@ -248,3 +351,52 @@ def _span(log: ClickLog) -> tuple[str | None, str | None]:
         return None, None
     begins, ends = (EPOCH + timedelta(microseconds=int(time)) for time in (log.times[0], log.times[-1]))
     return begins.isoformat(timespec="seconds"), ends.isoformat(timespec="seconds")
+
+
+# With these wrong, users or clicks are missing, and a difference may come of that.
+DECISIVE = (CheckKind.SPLIT, CheckKind.CLICKS)
+
+
+def conclusion(comparison: ClickComparison) -> Sentence:
+    """Say whether the variants differ by CTR@1, or where the log has no positions by the CTR of the first page."""
+    alarming = next((one for one in comparison.checks if one.kind in DECISIVE and one.state is CheckState.ALARM), None)
+    if alarming is not None:
+        return Sentence(
+            "No conclusion: see “%(check)s”. Users or clicks are missing, and a difference may come of that.",
+            {"check": CHECK_TITLES[alarming.kind]},
+        )
+    row = comparison.row(main_measure(comparison.measures))
+    if row.p_corrected is None or row.difference is None:
+        return Sentence(
+            "No conclusion: %(measure)s of the two variants was not tested.", {"measure": row.measure.value}
+        )
+    return _of_difference(comparison, row)
+
+
+def _of_difference(comparison: ClickComparison, row: MeasureRow) -> Sentence:
+    first, second = comparison.names
+    values: dict[str, object] = {
+        "first": first,
+        "second": second,
+        "measure": row.measure.value,
+        "difference": f"{row.difference:+.4g}",
+        "relative": "?" if row.relative is None else f"{100 * row.relative:+.1f}",
+        "p": f"{row.p_corrected:.3g}",
+    }
+    if row.is_significant:
+        return Sentence(
+            "Significant: %(measure)s of %(second)s less that of %(first)s is %(difference)s, which is %(relative)s %% "
+            "of the value of %(first)s (p by Holm %(p)s).",
+            values,
+        )
+    if any(one.kind is CheckKind.ENOUGH and one.state is CheckState.NOTICE for one in comparison.checks):
+        return Sentence(
+            "Not decided: %(measure)s of %(second)s less that of %(first)s is %(difference)s, which is %(relative)s %% "
+            "of the value of %(first)s and may be chance (p by Holm %(p)s). The log is too small to tell.",
+            values,
+        )
+    return Sentence(
+        "No significant difference: %(measure)s of %(second)s less that of %(first)s is %(difference)s, which is "
+        "%(relative)s %% of the value of %(first)s and may be chance (p by Holm %(p)s).",
+        values,
+    )

@@ -1,17 +1,115 @@
-"""Two variants by one measure: how far apart they are, and whether that may be chance."""
+"""The difference of two variants by one measure, and whether it may be chance: delta method or bootstrap over users."""
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.comparison.measures import Counted
-from annotator.clicks.evaluation.comparison.ratios import WIDTH_95, Ratios, ratios, sums_by_user
-from annotator.clicks.evaluation.comparison.undefined import Undefined
-from annotator.clicks.evaluation.comparison.user_bootstrap import Resampling, resample_difference
+from annotator.clicks.evaluation.comparison.measures import Counted, Undefined
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.distributions import special
+
+WIDTH_95 = 1.959963984540054  # standard errors to either side that hold 95 %
+
+
+@dataclass(frozen=True, eq=False)
+class Ratios:
+    """Ratios of groups of users, arrays of shape (groups,)."""
+
+    value: Values  # NaN of a group without anything
+    variance: Values  # of the value; NaN where there are not two users
+    users: NDArray[np.int64]
+    whole: Values  # the sum below the line
+
+
+def ratios(group: NDArray[np.intp], part: Values, whole: Values, groups: int) -> Ratios:
+    """Divide the sums of `part` by those of `whole`, group by group; an entry is a user, of the group it names.
+
+    The variance is that of the delta method, [s_c² + R² s_v² - 2 R s_cv] / (m v̄²) with m users (Deng, Knoblich and Lu
+    2018): that of the mean of c - R v over v̄².
+    """
+    users = np.bincount(group, minlength=groups)
+    total = np.bincount(group, whole, minlength=groups).astype(np.float64)
+    value = np.divide(np.bincount(group, part, minlength=groups), total, out=np.full(groups, np.nan), where=total > 0)
+    # The mean of c - R v is 0 in each group, so that its squares add up to its spread.
+    squares = np.bincount(group, (part - value[group] * whole) ** 2, minlength=groups)
+    spread = np.divide(squares * users, users - 1, out=np.full(groups, np.nan), where=(users > 1) & (total > 0))
+    return Ratios(value, np.divide(spread, total**2, out=np.full(groups, np.nan), where=total > 0), users, total)
+
+
+def sums_by_user(
+    group: NDArray[np.int64], unit: NDArray[np.int64], value: Values
+) -> tuple[NDArray[np.intp], Values, Values]:
+    """Add the values of each user up, apart in each group: the group of each, the sum, and how many there were."""
+    order = np.lexsort((unit, group))
+    is_first = np.ones(order.size, np.bool_)
+    is_first[1:] = (unit[order][1:] != unit[order][:-1]) | (group[order][1:] != group[order][:-1])
+    place = np.cumsum(is_first) - 1
+    count = np.bincount(place)
+    total = np.bincount(place, value[order]).astype(np.float64)
+    return group[order][is_first].astype(np.intp), total, count.astype(np.float64)
+
+
+DRAWS = 1_000
+CHUNK = 4_000_000  # numbers drawn at a time, so that no memory is taken for all
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """What is drawn by: the seed, and the names of the two variants, so that each has draws of its own."""
+
+    seed: int
+    names: tuple[str, str]
+    draws: int = DRAWS
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Differences of the resamples, shape (draws,); the second variant's ratio less the first's."""
+
+    differences: Values
+
+    @property
+    def low(self) -> float:
+        """Where the 95 % of the percentiles begin."""
+        return float(np.percentile(self.differences, 2.5))
+
+    @property
+    def high(self) -> float:
+        """Where they end."""
+        return float(np.percentile(self.differences, 97.5))
+
+    @property
+    def p(self) -> float:
+        """How often, two-sided, a resample is on the other side of 0; with the observed as one more, so never 0."""
+        below, above = (self.differences <= 0).sum(), (self.differences >= 0).sum()
+        return min(1.0, 2 * (int(min(below, above)) + 1) / (self.differences.size + 1))
+
+
+def resample_difference(first: tuple[Values, Values], second: tuple[Values, Values], resampling: Resampling) -> Drawn:
+    """Draw users with replacement; of either variant the sums of each user, above and below the line.
+
+    The same users in another order, and the same variants the other way round, give the same draws.
+    """
+    one, other = (
+        _drawn_ratios(*arm, np.random.default_rng([resampling.seed, crc32(name.encode())]), resampling.draws)
+        for arm, name in zip((first, second), resampling.names, strict=True)
+    )
+    return Drawn(other - one)
+
+
+def _drawn_ratios(part: Values, whole: Values, random: np.random.Generator, draws: int) -> Values:
+    """Draw as many users as there are, of whom those with the same sums are one kind; shape (draws,)."""
+    kinds, counts = np.unique(part + 1j * whole, return_counts=True)  # pairs, as NumPy sorts them fastest
+    step = max(1, CHUNK // counts.size)
+    found = []
+    for begin in range(0, draws, step):
+        drawn = random.multinomial(part.size, counts / part.size, size=min(step, draws - begin))
+        found.append((drawn @ kinds.real) / (drawn @ kinds.imag))
+    return np.concatenate(found)
+
 
 LEAST_SPREAD = 1e-12  # of a standard error; what is less comes of rounding
 

@@ -5,12 +5,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.clicks.evaluation.comparison.differences import Difference, Method, complement_of, difference_of
-from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted
-from annotator.clicks.evaluation.comparison.undefined import Undefined
-from annotator.clicks.evaluation.comparison.user_bootstrap import Resampling
+from annotator.clicks.evaluation.comparison.differences import (
+    Difference,
+    Method,
+    Resampling,
+    complement_of,
+    difference_of,
+)
+from annotator.clicks.evaluation.comparison.measures import ClickMeasure, Counted, Undefined
 from annotator.errors import Sentence
-from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.comparisons import holm
 
 ALPHA = 0.05
 # Without any click these are the same everywhere, and for one reason.

@@ -1,4 +1,4 @@
-"""What a click log says of a variant: every measure as a mean over entries, such as views of pages."""
+"""The measures of a click log: each a mean over entries such as views of pages, or the reason why there is none."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,13 +7,90 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.comparison.returning import RETURN_DAYS, returns
-from annotator.clicks.evaluation.comparison.undefined import Undefined
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Codes, Event
 from annotator.clicks.evaluation.logs.page_views import Flags, PageViews
+from annotator.errors import Sentence
+from annotator.evaluation.metrics.figures import SentenceEnum
 from annotator.evaluation.metrics.setting import Values
 
+
+class Undefined(SentenceEnum):
+    """Why there is no value, no interval or no test."""
+
+    NO_PAGES = Sentence(
+        "Not available: each line of the log is a result by itself, so it does not say what a page was."
+    )
+    NO_POSITIONS = Sentence("Not available: the log does not say at which positions results were shown and clicked.")
+    NO_TIMES = Sentence("Not available: the log does not say when things happened.")
+    NO_USERS = Sentence("Not available: the log does not say which user an event is of.")
+    NO_SESSIONS = Sentence("Not available: the log does not say which session an event is of.")
+    NO_QUERIES = Sentence("Not available: the log does not say what was searched for.")
+    NO_SATISFACTION = Sentence(
+        "Not available: the log says neither how long people stayed with a document nor which session a click is of."
+    )
+    NO_CONVERSIONS = Sentence("Not available: the log has no conversion of a user.")
+    NO_RATINGS = Sentence("Not available: the log has no rating.")
+    LOG_TOO_SHORT = Sentence(
+        "Not available: no user was first seen long enough before the end of the log to have had the days to come back."
+    )
+    NO_ENTRY = Sentence("Not available: there is nothing in the log of which this could be counted.")
+    NO_ENTRY_OF_ONE = Sentence("No difference: of one of the two variants there is nothing of which this is counted.")
+    NO_CLICK = Sentence("Not tested: nobody clicked on anything in either variant.")
+    ALWAYS_THE_SAME = Sentence("Not tested: it is the same wherever it is counted, in both variants.")
+    NO_SPREAD = Sentence(
+        "Not tested: in each variant all users have the same value, and from that no spread can be estimated."
+    )
+    ONE_USER = Sentence(
+        "Not tested: a variant has one user only, and from that no spread can be estimated; it takes two."
+    )
+    MEAN_WITHOUT_USERS = Sentence(
+        "Not tested: this is a mean and no share, and its spread is told by users, which the log does not name."
+    )
+
+
+RETURN_DAYS = 7
 MICROSECONDS_OF_DAY = 86_400_000_000
+LONGEST_PAUSE = (
+    1_800_000_000  # microseconds, half an hour: after a longer one a visit is another (Catledge, Pitkow 1995)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Returns:
+    """Users of a variant who were observed long enough, by the view with which each began."""
+
+    first_view: NDArray[np.intp]
+    came_back: NDArray[np.bool_]
+
+
+def returns(views: PageViews, end: int, days: int) -> Returns:
+    """Find who came back within so many days after the first view; `end` is when the log ends, in its microseconds.
+
+    Another visit is another session, or where sessions are not known what follows half an hour without a page. Users
+    who began less than so many days before the end are left out: what they did later is not known.
+    """
+    known = np.flatnonzero(views.user != NOT_SAID)
+    order = known[np.lexsort((views.variant[known], views.user[known]))]  # stable: of each user by time
+    user, variant, time = views.user[order], views.variant[order], views.time[order]
+    is_first = np.ones(order.size, np.bool_)
+    is_first[1:] = (user[1:] != user[:-1]) | (variant[1:] != variant[:-1])
+    first = np.flatnonzero(is_first)
+    person = np.cumsum(is_first) - 1
+    allowed = days * MICROSECONDS_OF_DAY
+    is_back = _is_another_visit(views.session[order], time) & ~is_first & (time - time[first[person]] <= allowed)
+    came_back = np.bincount(person[is_back], minlength=first.size) > 0
+    is_observed = time[first] <= end - allowed
+    return Returns(order[first[is_observed]], came_back[is_observed])
+
+
+def _is_another_visit(session: NDArray[np.int32], time: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a view is of another visit than the one before it, views of each user by time."""
+    is_another = np.zeros(session.size, np.bool_)
+    known = (session[1:] != NOT_SAID) & (session[:-1] != NOT_SAID)
+    is_another[1:] = np.where(known, session[1:] != session[:-1], time[1:] - time[:-1] > LONGEST_PAUSE)
+    return is_another
+
+
 NO_DAY = -1
 
 

@@ -6,10 +6,19 @@ from itertools import islice
 
 import numpy as np
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import NOT_RANKED, InterleavedLists, Method, Placed
-from annotator.clicks.evaluation.interleaving.multileaving import NO_TEAM, MixedList, draw_orders, team_draft, turned
+from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+    NO_TEAM,
+    NOT_RANKED,
+    InterleavedLists,
+    Method,
+    MixedList,
+    Placed,
+    draw_orders,
+    team_draft,
+    turned,
+)
 from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 
 OF_BALANCED = 2  # so many runs
 MOST_LINES = 3_000_000  # of a file of lists, which is held in memory

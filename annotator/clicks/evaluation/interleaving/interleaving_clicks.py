@@ -7,13 +7,170 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import FEWEST_RUNS, InterleavedLists, Method
-from annotator.clicks.evaluation.interleaving.multileaving import NO_TEAM
+from annotator.clicks.evaluation.interleaving.interleaved_lists import FEWEST_RUNS, NO_TEAM, InterleavedLists, Method
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Codes, Dropped, Event
-from annotator.clicks.evaluation.logs.list_clicks import ListClicks, Places, list_clicks
-from annotator.clicks.evaluation.logs.listed_documents import ListedDocuments
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
+
+Keys = NDArray[np.int64]
+
+
+class ListedDocuments:
+    """The lists that a log may speak of; `teams`, `positions` and `ranks` have an entry for each of their documents.
+
+    `ranks` has shape: documents, runs.
+    """
+
+    def __init__(self, log: ClickLog, lists: InterleavedLists) -> None:
+        """Take the lists whose topic and number the log has as query and variant, and those documents that it has."""
+        queries, numbers, docnos = (
+            {name: code for code, name in enumerate(names)} for names in (log.queries, log.variants, log.docnos)
+        )
+        self._log = log
+        listed = sorted(
+            (
+                (queries[topic], numbers[str(number)], documents)
+                for (topic, number), documents in lists.lists.items()
+                if topic in queries and str(number) in numbers
+            ),
+            key=lambda one: one[:2],
+        )
+        self._lists = _joined(_whole([one[0] for one in listed]), _whole([one[1] for one in listed]), len(numbers))
+        placed = sorted(
+            (
+                (place, docnos[one.docno], one)
+                for place, (_, _, documents) in enumerate(listed)
+                for one in documents
+                if one.docno in docnos
+            ),
+            key=lambda one: one[:2],
+        )
+        self._documents = _joined(_whole([one[0] for one in placed]), _whole([one[1] for one in placed]), len(docnos))
+        self.teams = _whole([one.team for _, _, one in placed])
+        self.positions = _whole([one.position for _, _, one in placed])
+        self.ranks = np.array([one.ranks for _, _, one in placed], np.int64).reshape(-1, len(lists.runs))
+
+    def has_list(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Tell of each of these events of the log whether it is on one of the lists."""
+        on_list: NDArray[np.bool_] = self._lists_of(rows) != NOT_SAID
+        return on_list
+
+    def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Find the entry of each event's document in its list; `NOT_SAID` when there is none."""
+        log = self._log
+        return _find(self._documents, _joined(self._lists_of(rows), log.docno[rows], len(log.docnos)))
+
+    def _lists_of(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        log = self._log
+        return _find(self._lists, _joined(log.query[rows], log.variant[rows], len(log.variants)))
+
+
+def _whole(numbers: Sequence[int]) -> Keys:
+    return np.array(numbers, np.int64)
+
+
+def _joined(firsts: NDArray[np.integer], seconds: NDArray[np.integer], count: int) -> Keys:
+    """Give pairs of codes one number each; there are `count` seconds, and either may be `NOT_SAID`."""
+    keys: Keys = firsts.astype(np.int64) * (count + 1) + seconds + 1
+    return keys
+
+
+def _find(keys: Keys, wanted: Keys) -> NDArray[np.intp]:
+    """Find each in keys that are sorted; `NOT_SAID` where it is not among them."""
+    if not keys.size:
+        return np.full(wanted.size, NOT_SAID)
+    places = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    return np.where(keys[places] == wanted, places, NOT_SAID)
+
+
+MOST_KEY = int(np.iinfo(np.int64).max)
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class ListClicks:
+    """Clicks, one an entry of `rows` and `of_list`, and the lists with clicks, one an entry of `query` and `unit`.
+
+    A list is what one session saw for one query, or without sessions one user. A result that was clicked again on its
+    list has one click.
+    """
+
+    rows: NDArray[np.intp]  # which events of the log they are
+    of_list: Places  # from 0
+    query: Codes
+    unit: Places  # the same for lists of one user, or without users of one session
+    shown: int | None  # lists in all, with those without a click; None when the log has no impressions
+    nobody: int  # clicks by no user and in no session, whose list cannot be told
+    repeated: int  # clicks again on the same result
+
+
+def list_clicks(log: ClickLog, *, variant_is_list: bool) -> ListClicks:
+    """Tell lists apart by session and query, and where variants are the numbers of lists, by these as well."""
+    who = _codes_or(log.session, log.user, log.sessions)
+    is_click, is_known = log.event == Event.CLICK, who != NOT_SAID
+    shown = _count_shown(log, who, variant_is_list=variant_is_list)
+    clicks = np.flatnonzero(is_click & is_known)
+    keys = _keys(log, who, clicks, variant_is_list=variant_is_list)
+    lists, first, of_list = np.unique(keys, return_index=True, return_inverse=True)
+    kept = _first_on_result(log, clicks, of_list)
+    begins = clicks[first]
+    return ListClicks(
+        rows=clicks[kept],
+        of_list=of_list[kept],
+        query=log.query[begins],
+        unit=_codes_or(log.user[begins], log.session[begins], log.users),
+        shown=None if shown is None else max(shown, lists.size),
+        nobody=int(np.count_nonzero(is_click & ~is_known)),
+        repeated=int(clicks.size - kept.size),
+    )
+
+
+def _codes_or(codes: Codes, others: Codes, past: int) -> Places:
+    """Take the other code where one is not said, past all that there are of the first kind."""
+    taken = codes.astype(np.int64)
+    is_other = (codes == NOT_SAID) & (others != NOT_SAID)
+    taken[is_other] = others[is_other].astype(np.int64) + past
+    return taken
+
+
+def _keys(log: ClickLog, who: Places, events: NDArray[np.intp], *, variant_is_list: bool) -> Places:
+    """Numbers that are equal for events of one list; every factor is one more than its codes, which begin at -1."""
+    keys = who[events]
+    keys *= len(log.queries) + 1
+    keys += log.query[events] + 1
+    if variant_is_list:
+        lists = len(log.variants) + 1
+        if int(keys.max(initial=0)) >= MOST_KEY // lists:
+            # Numbered anew, which takes memory but keeps them within 64 bits.
+            _, keys = np.unique(keys, return_inverse=True)
+        keys *= lists
+        keys += log.variant[events] + 1
+    return keys
+
+
+def _count_shown(log: ClickLog, who: Places, *, variant_is_list: bool) -> int | None:
+    """How many lists have an impression or a click; None when nothing has an impression."""
+    if not (log.event == Event.IMPRESSION).any():
+        return None
+    seen = np.flatnonzero((log.event <= Event.CLICK) & (who != NOT_SAID))
+    keys = _keys(log, who, seen, variant_is_list=variant_is_list)
+    keys.sort()  # in place, as a log may have many millions
+    return int(np.count_nonzero(keys[1:] != keys[:-1])) + bool(keys.size)
+
+
+def _first_on_result(log: ClickLog, clicks: NDArray[np.intp], of_list: Places) -> NDArray[np.intp]:
+    """Which clicks are the first on their result: the same document, or where none is named the same position.
+
+    A click that names neither is one of its own.
+    """
+    docno, position = log.docno[clicks].astype(np.int64), log.position[clicks].astype(np.int64)
+    result = np.where(docno != NOT_SAID, docno * 2, position * 2 + 1)
+    order = np.lexsort((result, of_list))  # stable: of equals the first stands first
+    repeats = np.zeros(clicks.size, np.bool_)
+    repeats[order[1:]] = (np.diff(of_list[order]) == 0) & (np.diff(result[order]) == 0)
+    return np.flatnonzero(~repeats | ((docno == NOT_SAID) & (position == NOT_SAID)))
+
 
 MOST_RUNS = 20  # of an experiment; more variants than these are something else, such as numbers of lists
 

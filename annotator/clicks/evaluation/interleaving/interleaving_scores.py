@@ -8,8 +8,8 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.comparison.query_clicks import MOST_DOCUMENTS
-from annotator.clicks.evaluation.comparison.user_bootstrap import Drawn
+from annotator.clicks.evaluation.comparison.click_counts import MOST_DOCUMENTS
+from annotator.clicks.evaluation.comparison.differences import Drawn
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import CreditedLists
 from annotator.clicks.evaluation.interleaving.interleaving_result import (
     ALPHA,
@@ -21,9 +21,9 @@ from annotator.clicks.evaluation.interleaving.interleaving_result import (
     QueryScore,
 )
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog
-from annotator.evaluation.formats.natural_order import natural_order
+from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.correction import holm
+from annotator.evaluation.significance.comparisons import holm
 from annotator.evaluation.significance.distributions import special
 
 DRAWS = 10_000

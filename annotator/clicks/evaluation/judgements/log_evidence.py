@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from annotator.clicks.evaluation.comparison.click_counts import QueryClicks
 from annotator.clicks.evaluation.comparison.comparison import ClickComparison
 from annotator.clicks.evaluation.comparison.measures import ClickMeasure
-from annotator.clicks.evaluation.comparison.query_clicks import QueryClicks
 from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult, PairScore, QueryScore
 from annotator.clicks.evaluation.judgements.together import Difference, folded, topics_of_queries
 

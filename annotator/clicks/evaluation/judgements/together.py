@@ -6,10 +6,9 @@ from enum import StrEnum
 
 import numpy as np
 
-from annotator.evaluation.formats.natural_order import natural_order
-from annotator.evaluation.significance.results import Undefined
-from annotator.evaluation.significance.shared_topics import shared_topics
-from annotator.evaluation.significance.t_tests import paired_t
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.significance.results import Undefined, shared_topics
+from annotator.evaluation.significance.two_runs import paired_t
 
 # Of a query that each variant showed less often, what was clicked is mostly chance.
 LEAST_VIEWS = 10

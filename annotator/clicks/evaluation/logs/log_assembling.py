@@ -1,16 +1,177 @@
-"""A log from its rows: in order of time, without what does not count, and with codes for what is left alone."""
+"""A log from its rows: ordered by time, without duplicates, and without clicks on what was never shown."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Dropped
-from annotator.clicks.evaluation.logs.log_coding import Coding
-from annotator.clicks.evaluation.logs.log_duplicates import duplicates
-from annotator.clicks.evaluation.logs.log_rows import Collected
-from annotator.clicks.evaluation.logs.log_unshown import NEEDS_IMPRESSION, never_shown
+from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Dropped, Event
+from annotator.clicks.evaluation.logs.log_rows import Coding, Collected
+from annotator.evaluation.formats.table_tokens import LAST_FACTOR, WORD_FACTOR, Hashes
+
+Columns = Mapping[str, NDArray[Any]]
+BLOCK = 1 << 20  # events that are looked at together, so that what is made of them needs little memory
+SHIFT = np.uint64(29)
+
+
+def duplicates(columns: Columns) -> NDArray[np.bool_]:
+    """Tell which events are the same as an earlier one in everything the log says.
+
+    Only where it says when, and who by user or session: elsewhere two people may have done the same.
+    """
+    is_duplicate = np.zeros(columns["event"].size, np.bool_)
+    says_who = (columns["user"] != NOT_SAID) | (columns["session"] != NOT_SAID)
+    if not columns["times"].size or not says_who.any():
+        return is_duplicate
+    rows = _of_one_hash(_hashes(columns))
+    later, earlier = rows[1:], rows[:-1]
+    # A hash proposes, the columns decide.
+    is_same = says_who[later]
+    for column in columns.values():
+        bits = column.view(np.int64) if column.dtype == np.float64 else column  # one NaN is not another
+        is_same &= bits[later] == bits[earlier]
+    is_duplicate[later[is_same]] = True
+    return is_duplicate
+
+
+def blocks_of(count: int) -> Iterator[slice]:
+    """Divide so many events."""
+    return (slice(begin, begin + BLOCK) for begin in range(0, count, BLOCK))
+
+
+def _of_one_hash(hashes: Hashes) -> NDArray[np.intp]:
+    """Return those of which another has the hash, these together and each as they stand."""
+    ordered = np.sort(hashes)
+    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    del ordered
+    if not repeated.size:
+        return np.empty(0, np.intp)
+    is_repeated = np.zeros(hashes.size, np.bool_)
+    for block in blocks_of(hashes.size):
+        places = np.minimum(np.searchsorted(repeated, hashes[block]), repeated.size - 1)
+        is_repeated[block] = repeated[places] == hashes[block]
+    rows = np.flatnonzero(is_repeated)
+    return rows[np.argsort(hashes[rows], kind="stable")]
+
+
+def _hashes(columns: Columns) -> Hashes:
+    hashes = np.zeros(columns["event"].size, np.uint64)
+    for block in blocks_of(hashes.size):
+        part = hashes[block]
+        for column in columns.values():
+            part *= WORD_FACTOR
+            part += (
+                column[block].view(np.uint64) if column.itemsize == part.itemsize else column[block].astype(np.uint64)
+            )
+            part ^= part >> SHIFT
+            part *= LAST_FACTOR
+    return hashes
+
+
+Flags = NDArray[np.bool_]
+Keys = NDArray[np.int64]
+Places = NDArray[np.intp]
+CODE_BITS = 32
+NEEDS_IMPRESSION: Mapping[Event, Dropped] = {
+    Event.CLICK: Dropped.CLICK_WITHOUT_IMPRESSION,
+    Event.DWELL: Dropped.DWELL_WITHOUT_IMPRESSION,
+}
+
+
+def never_shown(columns: Columns) -> Flags:
+    """Tell which clicks and dwells are on a result that the log nowhere says to have been shown to that user.
+
+    A result is told by its document, or by its position where either line names none; an impression with neither is of
+    a whole page of results. It must be of the same user, session and query. In a log without impressions nothing can
+    be told.
+    """
+    event = columns["event"]
+    needs = np.flatnonzero((event == Event.CLICK) | (event == Event.DWELL))
+    shown = np.flatnonzero(event == Event.IMPRESSION)
+    is_unshown = np.zeros(event.size, np.bool_)
+    if needs.size and shown.size:
+        clicked = _Clicked(columns, needs)
+        for block in blocks_of(shown.size):
+            clicked.show(columns, shown[block])
+        is_unshown[needs[~clicked.was_shown()]] = True
+    return is_unshown
+
+
+class _Sought:
+    """Keys that are looked for, and whether they have been seen."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._ordered = np.sort(keys)
+        self._is_seen = np.zeros(keys.size, np.bool_)
+
+    def places(self, keys: Keys) -> Places:
+        """Where keys stand in order; anywhere for those that are not looked for."""
+        return np.minimum(np.searchsorted(self._ordered, keys), self._ordered.size - 1)
+
+    def are_looked_for(self, keys: Keys) -> Flags:
+        found: Flags = self._ordered[self.places(keys)] == keys
+        return found
+
+    def see(self, keys: Keys) -> None:
+        self._is_seen[self.places(keys[self.are_looked_for(keys)])] = True
+
+    def were_seen(self, keys: Keys) -> Flags:
+        seen: Flags = self._is_seen[self.places(keys)]
+        return seen
+
+
+class _Clicked:
+    """What clicks and dwells are on, and whether it was shown."""
+
+    def __init__(self, columns: Columns, needs: Places) -> None:
+        self._context = _contexts(columns, needs)
+        self._anything, self._pages = _Sought(self._context), _Sought(self._context)
+        docno, position = columns["docno"][needs], columns["position"][needs]
+        self._asks_document, self._asks_position = docno != NOT_SAID, position != NOT_SAID
+        place = self._anything.places(self._context)
+        self._document, self._position = _joined(place, docno), _joined(place, position)
+        self._documents = _Sought(self._document)
+        # At a position, any result; and those whose document is not said.
+        self._positions, self._unnamed = _Sought(self._position), _Sought(self._position)
+
+    def show(self, columns: Columns, shown: Places) -> None:
+        """Note what is said to have been shown."""
+        context = _contexts(columns, shown)
+        is_near = self._anything.are_looked_for(context)
+        context, shown = context[is_near], shown[is_near]
+        docno, position = columns["docno"][shown], columns["position"][shown]
+        names_document, has_position = docno != NOT_SAID, position != NOT_SAID
+        place = self._anything.places(context)
+        self._anything.see(context)
+        self._pages.see(context[~names_document & ~has_position])
+        self._documents.see(_joined(place, docno)[names_document])
+        self._positions.see(_joined(place, position)[has_position])
+        self._unnamed.see(_joined(place, position)[has_position & ~names_document])
+
+    def was_shown(self) -> Flags:
+        """Tell of each click or dwell whether what it is on was shown."""
+        at_position = np.where(
+            self._asks_document, self._unnamed.were_seen(self._position), self._positions.were_seen(self._position)
+        )
+        shown: Flags = self._pages.were_seen(self._context)
+        shown |= self._asks_document & self._documents.were_seen(self._document)
+        shown |= self._asks_position & at_position
+        shown |= ~self._asks_document & ~self._asks_position & self._anything.were_seen(self._context)
+        return shown
+
+
+def _contexts(columns: Columns, rows: Places) -> Keys:
+    """One number for user, session and query; a session is of one user."""
+    session, user = columns["session"][rows].astype(np.int64), columns["user"][rows].astype(np.int64)
+    who = np.where(session == NOT_SAID, 2 * user + 2, 2 * session + 3)
+    return _joined(who, columns["query"][rows])
+
+
+def _joined(first: Keys, code: NDArray[np.int32]) -> Keys:
+    """One number for two, of which the second is a code."""
+    return (first << CODE_BITS) | (code.astype(np.int64) + 1)
+
 
 Array = NDArray[Any]
 CODED = ("user", "session", "query", "variant", "docno")

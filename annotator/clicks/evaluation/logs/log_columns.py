@@ -19,9 +19,16 @@ from annotator.clicks.evaluation.logs.column_mapping import (
     VALUE,
     VARIANT,
 )
-from annotator.clicks.evaluation.logs.log_codes import MOST_NAME_BYTES, MOST_TEXT_BYTES, Names, Texts, words_up_to
-from annotator.clicks.evaluation.logs.log_coding import Coding
-from annotator.clicks.evaluation.logs.log_rows import Rows, with_clicks
+from annotator.clicks.evaluation.logs.log_rows import (
+    MOST_NAME_BYTES,
+    MOST_TEXT_BYTES,
+    Coding,
+    Names,
+    Rows,
+    Texts,
+    with_clicks,
+    words_up_to,
+)
 from annotator.clicks.evaluation.logs.log_tables import Column, Columns
 from annotator.clicks.evaluation.logs.log_times import times_of
 from annotator.evaluation.formats.identifiers import SPLITTING_PAST_ASCII

@@ -21,16 +21,22 @@ from annotator.clicks.evaluation.logs.column_mapping import (
     VALUE,
     VARIANT,
 )
-from annotator.clicks.evaluation.logs.log_codes import MOST_NAME_BYTES, MOST_TEXT_BYTES, Names, Texts
-from annotator.clicks.evaluation.logs.log_coding import Coding
-from annotator.clicks.evaluation.logs.log_records import Record
-from annotator.clicks.evaluation.logs.log_rows import Rows, with_clicks
+from annotator.clicks.evaluation.logs.log_rows import (
+    MOST_NAME_BYTES,
+    MOST_TEXT_BYTES,
+    Coding,
+    Names,
+    Rows,
+    Texts,
+    with_clicks,
+)
+from annotator.clicks.evaluation.logs.log_sources import Record
 from annotator.clicks.evaluation.logs.log_times import read_time
 from annotator.errors import Problems
-from annotator.evaluation.formats.docno_hashes import words_of_docnos
 from annotator.evaluation.formats.file_kinds import DECIMAL_NUMBER
 from annotator.evaluation.formats.identifiers import is_one_word
-from annotator.evaluation.runs.run_lines import WHOLE_NUMBER
+from annotator.evaluation.formats.table_tokens import words_of_docnos
+from annotator.evaluation.runs.run_format import WHOLE_NUMBER
 
 CLICKED: Mapping[str, bool] = {"1": True, "0": False, "true": True, "false": False}
 MOST_BYTES: Mapping[str, int] = {

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.file_signatures import note_no_text
 from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC, GZIP_WINDOW, UTF8_MARK
+from annotator.evaluation.formats.unpacking import GZIP_MAGIC, GZIP_WINDOW, UTF8_MARK, note_no_text
 
 CHUNK_BYTES = 1 << 20
 

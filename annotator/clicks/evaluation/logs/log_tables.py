@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.logs.log_codes import MOST_TEXT_BYTES
+from annotator.clicks.evaluation.logs.log_rows import MOST_TEXT_BYTES
 from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
 from annotator.evaluation.formats.table_tokens import FRONT, NEWLINE, SPACE, Bytes, Offsets, UnusualError
 

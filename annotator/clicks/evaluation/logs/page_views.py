@@ -7,9 +7,97 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.comparison.satisfied_clicks import satisfied_clicks
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Codes, Event
-from annotator.clicks.evaluation.logs.marks import Marks, completed, marks_of
+
+Events = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """Places on pages, an entry each: of which view, at which position, which document; `NOT_SAID` where unknown."""
+
+    view: NDArray[np.int32]
+    position: Codes
+    docno: Codes
+
+
+def marks_of(log: ClickLog, view: NDArray[np.int32], events: Events) -> Marks:
+    """Take the places of events as they are said; `view` has the view of each event of the log."""
+    return Marks(view[events], log.position[events], log.docno[events])
+
+
+def completed(clicked: Marks, shown: Marks) -> Marks:
+    """Fill in the position of a document, or the document at a position, as the same view showed it."""
+    position = _looked_up(clicked.position, (clicked.view, clicked.docno), (shown.view, shown.docno), shown.position)
+    docno = _looked_up(clicked.docno, (clicked.view, position), (shown.view, shown.position), shown.docno)
+    return Marks(clicked.view, position, docno)
+
+
+def _looked_up(said: Codes, wanted: tuple[Codes, Codes], known: tuple[Codes, Codes], values: Codes) -> Codes:
+    """What is said, and where it is not the value under the same key."""
+    lacks = np.flatnonzero((said == NOT_SAID) & (wanted[1] != NOT_SAID))
+    if not (lacks.size and known[0].size):
+        return said
+    is_sought = np.zeros(max(int(wanted[0].max()), int(known[0].max())) + 1, np.bool_)
+    is_sought[wanted[0][lacks]] = True  # of the views, so that not all that was shown is gone through
+    tells = np.flatnonzero(is_sought[known[0]] & (values != NOT_SAID) & (known[1] != NOT_SAID))
+    if not tells.size:
+        return said
+    keys, first = np.unique(_joined(known, tells), return_index=True)
+    sought = _joined(wanted, lacks)
+    place = np.minimum(np.searchsorted(keys, sought), keys.size - 1)
+    is_found = keys[place] == sought
+    filled = said.copy()
+    filled[lacks[is_found]] = values[tells[first[place[is_found]]]]
+    return filled
+
+
+def _joined(columns: tuple[Codes, Codes], entries: Events) -> NDArray[np.int64]:
+    joined: NDArray[np.int64] = (columns[0][entries].astype(np.int64) << 32) + columns[1][entries]
+    return joined
+
+
+LONG_DWELL = 30.0  # seconds
+
+
+def satisfied_clicks(log: ClickLog, view: NDArray[np.int32], clicks: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Tell of each click, given by its event, whether it satisfied: shape (clicks,).
+
+    Somebody stayed with the document for 30 seconds or more, or clicked on nothing else for the rest of the session
+    (Fox et al. 2005). `view` has the view of each event of the log, `NOT_SAID` of none; a dwell is of the click on the
+    same document, or where one of the two does not say at the same position, in the same view.
+    """
+    satisfied: NDArray[np.bool_] = _is_last_of_session(log, clicks) | _has_long_dwell(log, view, clicks)
+    return satisfied
+
+
+def _is_last_of_session(log: ClickLog, clicks: NDArray[np.intp]) -> NDArray[np.bool_]:
+    last = np.full(log.sessions + 1, NOT_SAID, np.intp)
+    last[log.session[clicks]] = clicks  # of several values for one place NumPy keeps the last
+    last[NOT_SAID] = NOT_SAID  # where events go that are of no session
+    is_last: NDArray[np.bool_] = last[log.session[clicks]] == clicks
+    return is_last
+
+
+def _has_long_dwell(log: ClickLog, view: NDArray[np.int32], clicks: NDArray[np.intp]) -> NDArray[np.bool_]:
+    is_long = (log.event == Event.DWELL) & (view != NOT_SAID)
+    is_long[is_long] = log.value[is_long] >= LONG_DWELL
+    dwells = np.flatnonzero(is_long)
+    satisfied = np.zeros(clicks.size, np.bool_)
+    if not dwells.size:
+        return satisfied
+    for codes in (log.docno, log.position):
+        said = dwells[codes[dwells] != NOT_SAID]
+        satisfied |= np.isin(_joined_codes(view, codes, clicks), _joined_codes(view, codes, said))
+    says_nothing = dwells[(log.docno[dwells] == NOT_SAID) & (log.position[dwells] == NOT_SAID)]
+    satisfied |= np.isin(view[clicks], view[says_nothing])
+    return satisfied
+
+
+def _joined_codes(view: NDArray[np.int32], codes: NDArray[np.int32], events: NDArray[np.intp]) -> NDArray[np.int64]:
+    joined: NDArray[np.int64] = (view[events].astype(np.int64) << 32) + codes[events]
+    return joined
+
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+    NO_TEAM,
     InterleavedLists,
     Method,
     Placed,
@@ -13,7 +14,6 @@ from annotator.clicks.evaluation.interleaving.interleaved_lists import (
     refusal_of_tags,
 )
 from annotator.clicks.evaluation.interleaving.interleaving import interleave
-from annotator.clicks.evaluation.interleaving.multileaving import NO_TEAM
 from annotator.errors import Problems
 
 HEADING = "topic\tlist\tposition\tdocno\tteam\tbm25\tdense\n"

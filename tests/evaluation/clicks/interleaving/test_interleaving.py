@@ -7,9 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import InterleavedLists, Method
+from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+    NO_TEAM,
+    InterleavedLists,
+    Method,
+    MixedList,
+    draw_orders,
+    team_draft,
+)
 from annotator.clicks.evaluation.interleaving.interleaving import balanced, interleave
-from annotator.clicks.evaluation.interleaving.multileaving import NO_TEAM, MixedList, draw_orders, team_draft
 from annotator.errors import InvalidValueError
 
 rankings = st.lists(

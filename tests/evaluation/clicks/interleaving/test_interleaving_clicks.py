@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from interleaved_logs import Happened, click, log_of, shown
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import InterleavedLists, Method, Placed
+from annotator.clicks.evaluation.interleaving.interleaved_lists import NO_TEAM, InterleavedLists, Method, Placed
 from annotator.clicks.evaluation.interleaving.interleaving import interleave
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import (
     CreditedLists,
@@ -13,7 +13,6 @@ from annotator.clicks.evaluation.interleaving.interleaving_clicks import (
     credited_by_lists,
     credited_by_variant,
 )
-from annotator.clicks.evaluation.interleaving.multileaving import NO_TEAM
 from annotator.clicks.evaluation.logs.click_log import Dropped, Event
 from annotator.errors import InvalidValueError, NotFoundError
 

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from clicking import interleaving_text, log_text
 
-from annotator.clicks.evaluation.logs.kept_findings import are_findings
-from annotator.clicks.evaluation.logs.log_findings import LogKind, findings_from_json
+from annotator.clicks.evaluation.logs.log_findings import LogKind, are_findings, findings_from_json
 from annotator.clicks.evaluation.logs.log_studying import LogRequest, StudiedLog, study_log
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.clicks.evaluation.logs import log_codes, log_files
+from annotator.clicks.evaluation.logs import click_format, log_rows
 from annotator.clicks.evaluation.logs.click_format import read_click_log_into
 from annotator.clicks.evaluation.logs.column_mapping import FIELDS, LogMapping, parse_mapping
 from annotator.clicks.evaluation.logs.log_lines import LineReader
@@ -56,7 +56,7 @@ def carefully(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise UnusualError
 
-    monkeypatch.setattr(log_files, "rows_of", refuse)
+    monkeypatch.setattr(click_format, "rows_of", refuse)
 
 
 def what_is_read(content: bytes, mapping: LogMapping) -> object:
@@ -125,7 +125,7 @@ def test_truths_in_json_are_read_line_by_line_too(monkeypatch: pytest.MonkeyPatc
 
 
 def test_texts_of_one_hash_are_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_codes, "hashes_of", lambda words: np.zeros(len(words), np.uint64))
+    monkeypatch.setattr(log_rows, "hashes_of", lambda words: np.zeros(len(words), np.uint64))
     log = read("query,event\nred,impression\nblue,impression\nred,impression\n")
     assert (log.queries, log.query.tolist()) == (("red", "blue"), [0, 1, 0])
 

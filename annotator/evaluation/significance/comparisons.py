@@ -1,4 +1,4 @@
-"""One run, the baseline, against each of the others: p values, and the same corrected for there being many."""
+"""Comparisons of many runs: each with a baseline, all pairs, and Holm's correction for their number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,11 +9,71 @@ from numpy.typing import NDArray
 from annotator.errors import NotFoundError
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.correction import holm
-from annotator.evaluation.significance.results import REASONS, Undefined, figure_of
-from annotator.evaluation.significance.shared_topics import shared_topics
-from annotator.evaluation.significance.sign_flips import FLIPS, SignFlips
-from annotator.evaluation.significance.t_tests import PairedT, PairedTs, paired_t
+from annotator.evaluation.significance.results import (
+    REASONS,
+    PairFigures,
+    Reasons,
+    SharedTopics,
+    Undefined,
+    figure_of,
+    shared_topics,
+)
+from annotator.evaluation.significance.two_runs import FLIPS, PairedT, PairedTs, SignFlips, paired_t
+
+
+def holm(p_values: Values) -> Values:
+    """Raise p values; NaN is no test, stays NaN and does not count.
+
+    The smallest times their number, the next times one less and so on, none below the one before and none above 1
+    (Holm 1979).
+    """
+    raised = np.full(p_values.shape, np.nan)
+    tests = np.flatnonzero(~np.isnan(p_values))
+    order = tests[np.argsort(p_values[tests], kind="stable")]
+    times = np.arange(order.size, 0, -1)
+    raised[order] = np.minimum(np.maximum.accumulate(p_values[order] * times), 1)
+    return raised
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTests:
+    """Of every two runs p of the paired t test, and the same raised so that all pairs together err no more often."""
+
+    topics: int  # on which all runs have a score
+    left_out: int  # the others
+    p: PairFigures
+    holm: PairFigures
+
+
+def paired_tests(scores: Values) -> PairedTests:
+    """Test all pairs of runs, (runs, topics), NaN where there is no score."""
+    shared = shared_topics(scores)
+    reason = shared.too_small
+    if reason is not None:
+        nothing = PairFigures.without_value(shared.runs, reason)
+        return PairedTests(shared.topics, shared.left_out, nothing, nothing)
+    above = np.triu_indices(shared.runs, 1)
+    p_values, reasons = _of_pairs(shared)
+    return PairedTests(
+        shared.topics,
+        shared.left_out,
+        *(_both_ways(shared.runs, above, values, reasons) for values in (p_values, holm(p_values))),
+    )
+
+
+def _of_pairs(shared: SharedTopics) -> tuple[Values, Reasons]:
+    """Of each run and those after it; not of all at once, whose differences would fill the memory."""
+    tests = [
+        paired_t(shared.scores[run + 1 :] - shared.scores[run], shared.least_spread) for run in range(shared.runs - 1)
+    ]
+    return np.concatenate([test.p for test in tests]), np.concatenate([test.reasons for test in tests])
+
+
+def _both_ways(runs: int, above: tuple[NDArray[np.intp], ...], values: Values, reasons: Reasons) -> PairFigures:
+    matrix = PairFigures.of_matrix(np.zeros((runs, runs)))
+    matrix.values[above], matrix.reasons[above] = values, reasons
+    matrix.values.T[above], matrix.reasons.T[above] = values, reasons
+    return matrix
 
 
 @dataclass(frozen=True)
