@@ -31,7 +31,6 @@ PAGES = {
     "babel",
     "flask",
     "flask_babel",
-    "flask_login",
     "flask_wtf",
     "markdown_it",
     "markupsafe",

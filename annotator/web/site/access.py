@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import Flask, g, redirect, session, url_for
 from flask.typing import ResponseReturnValue
-from flask_login import LoginManager, login_user, logout_user
 
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.web.site.addresses import here
-from annotator.web.site.context import Place, current_person, database, now
+from annotator.web.site.context import FIND_PERSON, Place, current_person, database, now
 from annotator.web.site.sessions import begin, signed_in_as
 from annotator.workflows.collections import collection
 from annotator.workflows.people import accounts, members
@@ -24,26 +23,9 @@ View = Callable[..., ResponseReturnValue]
 INVITED = "invitation"
 
 
-class SignedIn:
-    """A person as Flask-Login asks for one: `get_id` goes into the session cookie."""
-
-    is_authenticated = True
-    is_active = True
-    is_anonymous = False
-
-    def __init__(self, person: Person) -> None:
-        """Remember who it is."""
-        self.person = person
-
-    def get_id(self) -> str:
-        """The account and its generation: a session from before a change of password names an older one."""
-        return f"{self.person.id}:{self.person.generation}"
-
-
 def install(app: Flask) -> None:
-    """Find out with each request who is signed in, when a view or template asks."""
-    manager = LoginManager(app)
-    manager.user_loader(_load)
+    """Find out who is signed in when a view or template asks."""
+    app.extensions[FIND_PERSON] = _find_person
 
 
 def enter(person: Person) -> None:
@@ -52,14 +34,14 @@ def enter(person: Person) -> None:
     session.clear()
     if invited is not None:
         session[INVITED] = invited
-    begin()
-    login_user(SignedIn(person))
+    begin(person.id, person.generation)
+    g.person = person
 
 
 def leave() -> None:
     """Forget the session in this browser."""
-    logout_user()
     session.clear()
+    g.person = None
 
 
 def signed_in_page(view: View) -> View:
@@ -114,13 +96,12 @@ def to_sign_in() -> ResponseReturnValue:
     return redirect(url_for("accounts.sign_in", next=here()), 303)
 
 
-def _load(_identity: str) -> SignedIn | None:
+def _find_person() -> Person | None:
     said = signed_in_as()
     if said is None:
         return None
     with database().reading() as reading:
-        person = accounts.load_person(reading, *said)
-    return SignedIn(person) if person is not None else None
+        return accounts.load_person(reading, *said)
 
 
 def place_of(slug: str, person: Person) -> Place:

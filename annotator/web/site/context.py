@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from flask import Flask, current_app, g
-from flask_login import current_user
 
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
@@ -15,6 +14,7 @@ from annotator.workflows.people.accounts import Person
 
 DATABASE = "annotator.database"
 SETTINGS = "annotator.settings"
+FIND_PERSON = "annotator.find_person"
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,11 @@ def now() -> datetime:
 
 
 def current_person() -> Person | None:
-    """Who is signed in, None for a guest."""
-    return current_user.person if current_user.is_authenticated else None
+    """Who is signed in, None for a guest; the database is asked once in a request."""
+    if "person" not in g:
+        g.person = current_app.extensions[FIND_PERSON]()
+    person: Person | None = g.person
+    return person
 
 
 def the_person() -> Person:

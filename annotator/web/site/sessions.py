@@ -17,6 +17,7 @@ LONGEST = timedelta(days=30)
 SAID_AGAIN = timedelta(minutes=10)
 NAME_BYTES = 16
 NAME, BEGUN, SEEN = "session", "begun", "seen"
+WHO = "_user_id"  # the name that Flask-Login gave it: sessions from before go on
 
 
 class SignedInAs(NamedTuple):
@@ -44,9 +45,12 @@ def install(app: Flask) -> None:
     app.after_request(_go_on)
 
 
-def begin() -> None:
-    """Give the session that begins a name of its own and its times."""
-    session.update(marks(now()))
+def begin(id_: int, generation: int) -> None:
+    """Give the session that begins its account, a name of its own and its times.
+
+    A session from before a change of password names an older generation of the account.
+    """
+    session.update({WHO: f"{id_}:{generation}", **marks(now())})
 
 
 def marks(at: datetime) -> dict[str, str | int]:
@@ -57,7 +61,7 @@ def marks(at: datetime) -> dict[str, str | int]:
 
 def signed_in_as() -> SignedInAs | None:
     """Who the session says it is of; None for a guest, and when its time is over."""
-    id_, _, generation = str(session.get("_user_id", "")).partition(":")
+    id_, _, generation = str(session.get(WHO, "")).partition(":")
     if not (id_.isdecimal() and generation.isdecimal()) or _is_over(now()):
         return None
     return SignedInAs(int(id_), int(generation), key())
