@@ -13,7 +13,7 @@
 #   make wheel   dist/relevance_annotator-*.whl
 #   make translations   collect the sentences people read, compile their translations
 #   make commands       describe the commands for help and completion, after a change of their options or texts
-#   make lock    constraints.txt anew, with the newest versions that fit pyproject.toml
+#   make lock    constraints.txt anew, with the newest versions that fit pyproject.toml; reports what is outdated
 #
 # PYTHON=python3.12 makes the virtual environment with that Python.
 
@@ -84,6 +84,8 @@ lock:
 	echo "# The exact version of everything that is installed; \`make lock\` writes this file." > $(LOCK)/constraints.txt
 	$(LOCK)/bin/python -m pip freeze --all --exclude-editable --exclude setuptools >> $(LOCK)/constraints.txt
 	mv $(LOCK)/constraints.txt constraints.txt
+	@echo "Outdated, because a requirement does not allow the newest version:"
+	-@$(LOCK)/bin/python -m pip list --outdated --exclude-editable --format=columns
 	rm -r $(LOCK)
 
 # Everything is installed again when what is to be installed has changed.

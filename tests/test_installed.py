@@ -7,6 +7,8 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from annotator.errors import InvalidValueError
 from annotator.installed import DISTRIBUTION, how_to_install, installed_version
@@ -24,6 +26,23 @@ def test_the_distribution_is_found_by_its_name_and_brings_the_command() -> None:
     assert (project["name"], project["version"]) == (DISTRIBUTION, installed_version())
     [command] = [one for one in distribution(DISTRIBUTION).entry_points if one.group == "console_scripts"]
     assert (command.name, command.value) == ("annotator", "annotator.cli:main")
+
+
+def requirements() -> list[Requirement]:
+    file = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    lists = [file["build-system"]["requires"], file["project"]["dependencies"]]
+    lists += [*file["project"]["optional-dependencies"].values(), *file["dependency-groups"].values()]
+    return [Requirement(text) for texts in lists for text in texts]
+
+
+def test_every_requirement_ends_before_a_major_version_that_nobody_has_tried() -> None:
+    pinned = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line)
+    versions = {canonicalize_name(name): version for name, version in pinned.items()}
+    for requirement in requirements():
+        bounds = {one.operator: one.version for one in requirement.specifier}
+        assert set(bounds) == {">=", "<"}, requirement
+        assert bounds["<"].isdecimal(), requirement
+        assert versions[canonicalize_name(requirement.name)] in requirement.specifier, requirement
 
 
 def test_nothing_advises_to_install_what_somebody_else_publishes() -> None:

@@ -7,7 +7,9 @@ import sys
 import sysconfig
 import venv
 from collections.abc import Mapping
-from pathlib import Path
+from email.parser import Parser
+from pathlib import Path, PurePosixPath
+from zipfile import ZipFile
 
 import pytest
 from serving import running
@@ -26,15 +28,21 @@ def run(*command: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, folder=folder)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def programs(wheel: Path) -> Path:
     """The programs of an environment that has the wheel, and the libraries of this one without our checkout.
 
     A path file adds the folder of the libraries, but path files inside that folder, such as that of an editable
     install, are not followed.
     """
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT, folder=folder)
-    [wheel] = folder.glob("*.whl")
+    folder = wheel.parent
     # On PyPI “annotator” is another project: ours must not be taken for an older version of it.
     assert wheel.name.startswith("relevance_annotator-")
     venv.create(folder / "environment", symlinks=True)
@@ -47,6 +55,27 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [packages] = (folder / "environment").glob("lib/python*/site-packages")
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return programs
+
+
+def test_it_holds_what_the_program_reads_and_no_sources_of_translations_or_pictures(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        names = archive.namelist()
+    kinds = {PurePosixPath(name).suffix for name in names}
+    code = {".css", ".html", ".js", ".mako", ".py"}
+    assert kinds <= code | {"", ".json", ".md", ".mo", ".svg", ".tsv", ".txt", ".typed", ".xml"}
+    assert [name for name in names if name.endswith(".svg")] == ["annotator/assets/static/site/mark.svg"]  # the icon
+    assert not [name for name in names if name.startswith(("tests/", "docs/", "benchmarks/"))]
+
+
+def test_its_metadata_say_whose_it_is_and_what_for(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+        metadata = Parser().parsestr(archive.read(name).decode())
+    assert metadata["Author"] == "The annotator authors"
+    assert "information retrieval" in metadata["Keywords"].split(",")
+    assert "Framework :: Flask" in metadata.get_all("Classifier", [])
+    assert metadata["License-Expression"] == "MIT"
+    assert all("<" in one for one in metadata.get_all("Requires-Dist", []))
 
 
 def test_the_demonstration_is_made_and_served_away_from_the_checkout(programs: Path, tmp_path: Path) -> None:
