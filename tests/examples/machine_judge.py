@@ -1,4 +1,4 @@
-"""A judge that is a program: draws documents of every topic and grades them; here by counting words of the title.
+"""A judge that is a program: draw documents of every topic and grade them; here by counting words of the title.
 
 python machine_judge.py https://annotator.example.org news    (the token in ANNOTATOR_TOKEN)
 """
@@ -17,8 +17,8 @@ def grade(topic: dict[str, str], document: dict[str, str]) -> int:
     return int(2 * sum(word in text for word in wanted) >= len(wanted))
 
 
-def said(answer: httpx.Response) -> Any:
-    """What the site says; the program ends with its words when it refuses."""
+def json_of(answer: httpx.Response) -> Any:
+    """The JSON of an answer; an error ends the program with its message."""
     return answer.json() if answer.is_success else sys.exit(answer.json()["detail"])
 
 
@@ -29,9 +29,9 @@ api = httpx.Client(
     transport=httpx.HTTPTransport(retries=5),
     timeout=60,
 )
-for work in said(api.get("/judging")):
+for work in json_of(api.get("/judging")):
     while True:
-        drawn = said(api.post("/judging/documents", json={"topic": work["number"]}))
+        drawn = json_of(api.post("/judging/documents", json={"topic": work["number"]}))
         if not drawn["documents"]:
             break
         judgements = [
@@ -45,5 +45,5 @@ for work in said(api.get("/judging")):
             }
             for one in drawn["documents"]
         ]
-        stored = said(api.post("/judgements", json={"judgements": judgements}))
+        stored = json_of(api.post("/judgements", json={"judgements": judgements}))
         print(work["number"], len(stored["acknowledged"]), *stored["refused"])

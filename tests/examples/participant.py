@@ -1,4 +1,4 @@
-"""A participant's script: checks runs, prints what is wrong or strange about each, sends what is right.
+"""A participant's script: check runs, print problems and warnings, submit the runs without problems.
 
 python participant.py https://annotator.example.org news ours.run better.run.gz    (the token in ANNOTATOR_TOKEN)
 """
@@ -17,19 +17,19 @@ api = httpx.Client(base_url=f"{site}/api/v1/collections/{collection}", headers=t
 
 
 def send(where: str, file: Path) -> Any:
-    """What the site says of a file; a large one is left to its worker, and asked for until it has been read."""
+    """Send a file and return the answer; the site leaves a large file to its worker, for which this waits."""
     answer = api.post(where, params={"name": file.name}, content=file.read_bytes())
     if answer.status_code == 202:
         while not (job := api.get(f"/jobs/{answer.json()['id']}").raise_for_status().json())["finished_at"]:
             sleep(int(answer.headers["Retry-After"]))
-        told, is_refused = job["result"] or job["problem"] or {"detail": job["state"]}, job["result"] is None
+        result, is_refused = job["result"] or job["problem"] or {"detail": job["state"]}, job["result"] is None
     else:
-        told, is_refused = answer.json(), answer.is_error
+        result, is_refused = answer.json(), answer.is_error
     if is_refused:
-        for problem in told.get("problems", []):
+        for problem in result.get("problems", []):
             print(f"{problem['file']}:{problem['line']}: {problem['detail']}", file=sys.stderr)
-        sys.exit(told["detail"])
-    return told
+        sys.exit(result["detail"])
+    return result
 
 
 for file in map(Path, files):
