@@ -19,17 +19,18 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.qrels.scale import parse_scale
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import Assignment, AssignmentState, Database, Judgement, PoolItem
 from annotator.storage.people.accounts import find_or_add_user
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.agreement.judge_effect import judge_effect
 from annotator.workflows.collections import collection
 from annotator.workflows.pools import pool_building
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails, Sender
 from annotator.workflows.topics import topics
 from benchmarks.costs import Cost, cost_of_call
 

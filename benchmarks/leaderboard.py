@@ -23,11 +23,12 @@ import numpy as np
 import pytrec_eval
 from sqlalchemy import select
 
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.settings import sqlite_url
 from annotator.storage import Collection as CollectionRow
 from annotator.storage import Database, Judgement, Run, Team
 from annotator.storage.topics.revisions import raise_revisions
-from annotator.workflows.leaderboard.leaderboard import LiveScores, build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, leave_out_report
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from benchmarks.costs import Cost, cost_of_call

@@ -21,13 +21,15 @@ from statistics import median
 
 from sqlalchemy import insert, select
 
+from annotator.evaluation.leaderboard.live_scores import LiveScores
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import Assignment, AssignmentState, Database, Judgement, PoolItem, User
+from annotator.storage.runs.runs import RunDetails
 from annotator.storage.topics.revisions import raise_of_judges
-from annotator.workflows.leaderboard.leaderboard import LiveScores, build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails, Sender
 from benchmarks.judging_collection import LIMIT, SLUG, TOPICS, build
 from benchmarks.soak import run
 

@@ -19,18 +19,19 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from annotator.demonstration.corpus import python_documents
 from annotator.evaluation.qrels.scale import parse_scale
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.passwords import hash_password
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails, Sender
 from annotator.workflows.topics import topics
 from benchmarks.judging import server
 

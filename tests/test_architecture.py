@@ -91,9 +91,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reporting": {"errors", "installed", "workflows", "jinja2"},
     "web": {*FOUNDATIONS, "storage", "workflows", "reporting", *PAGES},
     # The door for programs; of the pages it takes what both are served from, as a test below says.
-    "api": {*FOUNDATIONS, "storage", "workflows", "web", *REST},
+    "api": {*FOUNDATIONS, "evaluation", "storage", "workflows", "web", *REST},
     "cli": {
         *FOUNDATIONS,
+        "evaluation",
         "storage",
         "workflows",
         "reporting",
@@ -108,10 +109,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     # It builds a collection as an organiser's script would, and its search systems compute.
     "demonstration": {*FOUNDATIONS, "evaluation", "storage", "workflows", "numpy", "sqlalchemy"},
     # What takes long: a door of its own, where the pages' views answer what was asked for at theirs.
-    "worker": {*FOUNDATIONS, "storage", "workflows", "web", "app", "flask", "sqlalchemy", "werkzeug"},
+    "worker": {*FOUNDATIONS, "evaluation", "storage", "workflows", "web", "app", "flask", "sqlalchemy", "werkzeug"},
     # Puts everything together, and nothing but the server and the worker imports it.
     "app": {*FOUNDATIONS, "storage", "web", "api", "flask", "flask_wtf", "jinja2", "werkzeug"},
 }
+
+# They compute nothing: what they take from `evaluation` are types and constants.
+TYPES_FROM_EVALUATION = {"api", "cli", "reporting", "web", "worker"}
 
 # One call for what a browser sends with each judgement, in one transaction: recording, drawing and counting.
 TURN = "workflows/judging/judging_turn.py"
@@ -166,6 +170,17 @@ def test_each_part_imports_only_what_it_may() -> None:
         return imported_parts(module) - {part_of(module)} - MAY_IMPORT[part_of(module)]
 
     assert breaking(MODULES, imported_beyond) == {}
+
+
+def test_doors_take_types_and_constants_from_evaluation_and_no_functions() -> None:
+    def functions_of_evaluation(module: str) -> set[str]:
+        found = {
+            name for name in imports(tree(module)) if part_of(name.partition(".")[2].replace(".", "/")) == "evaluation"
+        }
+        return {name for name in found if not name.rpartition(".")[2][0].isupper()}
+
+    doors = [module for module in MODULES if part_of(module) in TYPES_FROM_EVALUATION]
+    assert breaking(doors, functions_of_evaluation) == {}
 
 
 def test_the_door_for_programs_takes_of_the_pages_only_what_serves_both() -> None:

@@ -13,11 +13,13 @@ from annotator.demonstration.corpus import PythonDocument, python_documents, tex
 from annotator.demonstration.systems import SYSTEMS
 from annotator.evaluation.formats.document_formats import ParsedDocument
 from annotator.evaluation.qrels.scale import parse_scale
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.passwords import KNOWN_PASSWORD, hash_known_password
 from annotator.settings import MEBIBYTE, Settings, sqlite_url
 from annotator.storage import Database, Role, RunType
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.migrating import upgrade_schema
 from annotator.workflows.collections import collection, guidelines
 from annotator.workflows.documents import documents
@@ -25,7 +27,6 @@ from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails, Sender
 from annotator.workflows.topics import topics
 
 HERE = Path(__file__).parent

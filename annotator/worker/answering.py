@@ -19,11 +19,12 @@ from annotator.app import create_app
 from annotator.errors import BusyError
 from annotator.settings import Settings
 from annotator.storage import Database, JobState
+from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import file_of_job
 from annotator.web.site.access import enter
 from annotator.web.site.background import MARK, TOKEN_FIELD, WORK, Work
 from annotator.web.site.language import COOKIE
-from annotator.workflows.people.accounts import Person, load_person
+from annotator.workflows.people.accounts import load_person
 from annotator.workflows.site.jobs import Outcome, TakenJob, confirm_job
 
 SIGNED_OUT = "signed out"

@@ -10,16 +10,19 @@ from thorough import CHEAP
 from werkzeug.security import generate_password_hash
 
 from annotator.evaluation.qrels.scale import parse_scale
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Role, Showing, User
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
+from annotator.storage.runs.sent_runs import Receipt
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import CheckedRun, Receipt, RunDetails, Sender
+from annotator.workflows.runs.runs import CheckedRun
 from annotator.workflows.topics import topics
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)

@@ -15,7 +15,7 @@ from worker.at_work import GOOD, N, Visit, job_of, runs_called, settings_of, sta
 
 from annotator.errors import BusyError, ConflictError
 from annotator.storage import Database, Job, JobState, User
-from annotator.storage.site.jobs import SILENCE, file_of_job
+from annotator.storage.site.jobs import MOST_FAILURES, SILENCE, file_of_job
 from annotator.worker.answering import Answering
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobLostError, Outcome, TakenJob
@@ -92,9 +92,9 @@ def test_a_job_that_ends_its_workers_fails_in_the_end(
     ola = visit("ola")
     page = job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
     now = datetime.now(UTC)
-    for attempt in range(jobs.MOST_FAILURES):
+    for attempt in range(MOST_FAILURES):
         assert take(news, now + attempt * 2 * SILENCE) is not None
-    assert take(news, now + jobs.MOST_FAILURES * 2 * SILENCE) is None
+    assert take(news, now + MOST_FAILURES * 2 * SILENCE) is None
     assert "Something went wrong here." in words(ola.get(page))
     assert "gives up job" in caplog.text
     with news.reading() as session:
@@ -110,7 +110,7 @@ def test_a_job_put_back_again_and_again_is_given_up_only_when_it_failed(
     visit: Visit, news: Database, *, has_failed: bool, is_left: bool
 ) -> None:
     job_of(visit("ola").post(f"{N}/runs", files=file("gamma.run", GOOD)))
-    for _ in range(jobs.MOST_FAILURES):
+    for _ in range(MOST_FAILURES):
         taken = take(news, datetime.now(UTC))
         assert taken is not None
         with news.transaction() as session:

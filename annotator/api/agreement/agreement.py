@@ -6,11 +6,12 @@ from annotator.api.site.door import Call, Gives, Takes, as_json, operation
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.errors import NotAllowedError
+from annotator.evaluation.agreement.chance import Weighting
 from annotator.storage import Role
 from annotator.web.agreement.agreement import memory
 from annotator.web.site.context import database, the_place
 from annotator.workflows.agreement import agreement
-from annotator.workflows.agreement.agreement import By, Choice, Weighting
+from annotator.workflows.agreement.agreement import By, Choice
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("agreement", "How far the judges agree.")

@@ -9,14 +9,16 @@ from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.errors import InvalidValueError
+from annotator.evaluation.costs.report import Question
+from annotator.evaluation.costs.statements import Statement
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Role
 from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
 from annotator.web.people.senders import own_team
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV
 from annotator.workflows.leaderboard import costs, costs_text
-from annotator.workflows.leaderboard.costs import ColumnRequest, Question, RunCosts, Statement
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
+from annotator.workflows.leaderboard.costs import ColumnRequest, RunCosts
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.runs import submissions
 

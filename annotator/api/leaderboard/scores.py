@@ -11,6 +11,10 @@ from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.significance.means import IntervalMethod
 from annotator.storage import Role, ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
@@ -18,14 +22,7 @@ from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
 from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
-from annotator.workflows.leaderboard.leaderboard import (
-    DEFAULT_MEASURES,
-    Compat,
-    GradesFrom,
-    IntervalMethod,
-    Leaderboard,
-    View,
-)
+from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("scores", "Every run scored, by measures that equal trec_eval's.")

@@ -11,16 +11,18 @@ from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Moment, Text, counted, one_of
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Role, RunType
 from annotator.storage.runs import sent_runs
+from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team
 from annotator.web.site.background import arrived_at, told_of
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.runs import runs, sent_files, submissions
-from annotator.workflows.runs.runs import CheckedFiles, RunDetails, Sender
+from annotator.workflows.runs.runs import CheckedFiles
 
 resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
 

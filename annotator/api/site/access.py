@@ -9,11 +9,11 @@ from annotator.api.site.problems import problem
 from annotator.errors import BusyError, NotAllowedError, NotFoundError
 from annotator.storage import Role
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.people.accounts import Person
 from annotator.web.site.access import place_of
 from annotator.web.site.background import work
 from annotator.web.site.context import Place, database, now
 from annotator.workflows.people import tokens
-from annotator.workflows.people.accounts import Person
 from annotator.workflows.people.tokens import Scope, TokenOwner
 
 UNAUTHORIZED = 401

@@ -21,13 +21,13 @@ from annotator.cli.site.tables import (
     show_by_measure,
     show_rows_with_reasons,
 )
+from annotator.evaluation.agreement.judge_effect import Comparison
+from annotator.evaluation.significance.rank_correlation import NO_ORDER
 from annotator.workflows.agreement.judge_effect import (
-    NO_ORDER,
     NOTHING_TO_MIX,
     USUAL_DRAWS,
     USUAL_MEASURE,
     USUAL_SEED,
-    Comparison,
     EffectRequest,
     JudgeEffect,
     judge_effect,

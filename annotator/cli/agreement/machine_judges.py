@@ -18,13 +18,8 @@ from annotator.cli.site.tables import (
     show_by_measure,
     show_rows_with_reasons,
 )
-from annotator.workflows.agreement.machine_judges import (
-    USUAL_MEASURE,
-    MachineBeside,
-    MachineReport,
-    MachineReports,
-    machine_reports,
-)
+from annotator.evaluation.agreement.machine_agreement import MachineBeside
+from annotator.workflows.agreement.machine_judges import USUAL_MEASURE, MachineReport, MachineReports, machine_reports
 
 SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
 

@@ -9,8 +9,8 @@ from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import is_residual, residual_option, round_option
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import by_measures, format_option, say_by_measure, show_by_measure, show_table
+from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
 from annotator.workflows.collections.rounds import round_numbers
-from annotator.workflows.leaderboard.leaderboard import EVERY_ROUND
 from annotator.workflows.leaderboard.reusability_report import (
     USUAL_MEASURE,
     USUAL_SEED,

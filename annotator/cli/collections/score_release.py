@@ -7,12 +7,12 @@ import click
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.storage import ScoresShown
 from annotator.storage.collections.audit import Transaction
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
 from annotator.workflows.runs import submissions
-from annotator.workflows.runs.submissions import LIVE
 
 moment_help = "From when on, as “2026-05-01 23:59” with a zone behind it if it is not UTC; or now."
 qrels_help = (

@@ -17,15 +17,12 @@ from annotator.cli.site.options import (
     sort_option,
 )
 from annotator.cli.site.tables import format_option, show_json, show_table
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
+from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard_text
-from annotator.workflows.leaderboard.leaderboard import (
-    DEFAULT_MEASURES,
-    GradesFrom,
-    IntervalMethod,
-    Leaderboard,
-    View,
-    build_leaderboard,
-)
+from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard
 
 VERSION = re.compile(r"[0-9]{1,9}")
 
@@ -154,5 +151,5 @@ def _explanations(board: Leaderboard) -> list[str]:
         reason = f" {board.letters_reason.sentence}" if board.letters_reason else ""
         lines.append(f"LETTERS: runs with a letter in common do not differ by Tukey's HSD at 5 %.{reason}")
     if any(row.best_of_team for row in board.rows):
-        lines.append(f"{leaderboard_text.BEST_OF_TEAM}: the best of its team's runs.")
+        lines.append(f"{BEST_OF_TEAM}: the best of its team's runs.")
     return lines

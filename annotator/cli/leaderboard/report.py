@@ -9,9 +9,9 @@ from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import qrels_option
 from annotator.cli.site.progress import watch
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.installed import installed_version
 from annotator.reporting import report_html
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
 from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
 
 

@@ -17,8 +17,9 @@ from annotator.cli.site.tables import (
     show_json,
     show_table,
 )
+from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
+from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.workflows.collections.rounds import round_numbers
-from annotator.workflows.leaderboard.leaderboard import EVERY_ROUND
 from annotator.workflows.leaderboard.measure_correlation import (
     HEADINGS,
     USUAL_MEASURES,
@@ -28,7 +29,6 @@ from annotator.workflows.leaderboard.measure_correlation import (
     correlation_csv,
 )
 from annotator.workflows.leaderboard.significance_report import (
-    PERMUTATIONS,
     USUAL_MEASURE,
     USUAL_SEED,
     Part,

@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit
 import click
 
 from annotator.cli.site.files import FILE, read_text
-from annotator.workflows.agreement.machine_judges import MachineFacts
+from annotator.storage.agreement.machines import MachineFacts
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,6 +10,7 @@ from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.passwords import hash_password
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
@@ -150,7 +151,7 @@ def _set_password(installation: Installation, name: str, password_file: str | No
     click.echo(f"The user {name} has a new password.", err=True)
 
 
-def _mark(session: Transaction, name: str, facts: machine_judges.MachineFacts | None) -> None:
+def _mark(session: Transaction, name: str, facts: MachineFacts | None) -> None:
     """As a machine with these facts, or as a person."""
     if facts is None:
         machine_judges.mark_person(session, name)

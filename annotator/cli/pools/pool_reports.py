@@ -11,6 +11,7 @@ from annotator.cli.site.confirming import yes_at_terminal
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import Row, Table, format_option, show_csv, show_json, show_table, show_tables
+from annotator.evaluation.reusability.holes import DEPTHS
 from annotator.workflows.documents import near_duplicates
 from annotator.workflows.documents.near_duplicates import USUALLY_AT_LEAST, SimilarDocument, TopicLikeness
 from annotator.workflows.leaderboard.leave_out_report import (
@@ -22,7 +23,7 @@ from annotator.workflows.leaderboard.leave_out_report import (
     leave_out_report,
 )
 from annotator.workflows.pools import pool_building
-from annotator.workflows.pools.pool_holes import DEPTHS, HolesReport, holes_report
+from annotator.workflows.pools.pool_holes import HolesReport, holes_report
 
 
 @click.group("holes")

@@ -12,8 +12,8 @@ from annotator.cli.leaderboard.cost_tables import (
 )
 from annotator.cli.remote.site import Site, in_path, on_site
 from annotator.cli.site.tables import by_measures, format_option, show_rows
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.workflows.leaderboard.costs_text import FACT_HEADINGS, ReportEntry
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES
 
 FACT_FIELDS = ("key", "kind", "unit", "better", "per", "own", "name")
 

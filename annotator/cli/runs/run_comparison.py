@@ -18,15 +18,9 @@ from annotator.cli.site.options import (
     round_option,
 )
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
-from annotator.workflows.leaderboard.inspecting import (
-    SECOND_MINUS_FIRST,
-    USUAL_MEASURE,
-    USUAL_SEED,
-    USUAL_TOP,
-    GradesChosen,
-    PairLook,
-    inspect_pair,
-)
+from annotator.evaluation.inspection.two_runs import PairLook
+from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
+from annotator.workflows.leaderboard.inspecting import USUAL_MEASURE, USUAL_SEED, USUAL_TOP, GradesChosen, inspect_pair
 from annotator.workflows.leaderboard.inspecting_files import FilesWanted, compare_files
 
 MOST_TOP = 1_000

@@ -13,12 +13,17 @@ from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
 from annotator.errors import Problems
+from annotator.evaluation.runs.run_intake import ReadRun
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.settings import Settings
 from annotator.storage import RunType
+from annotator.storage.runs.runs import RunDetails
+from annotator.storage.runs.sent_runs import Receipt
+from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.pools import pools
 from annotator.workflows.runs import runs, sent_files
-from annotator.workflows.runs.run_files import USUAL_MOST_DOCUMENTS, ReadRun, check_run_files
-from annotator.workflows.runs.runs import CheckedRun, Receipt, RunDetails, Sender
+from annotator.workflows.runs.run_files import check_run_files
+from annotator.workflows.runs.runs import CheckedRun
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 

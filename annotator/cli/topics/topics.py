@@ -12,13 +12,14 @@ from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import Row, Table, by_measures, format_option, say_by_measure, show_rows, show_tables
 from annotator.errors import ConflictError
+from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.qrels.topic_flags import TopicFlag
 from annotator.storage import TopicState
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, DroppingEffect
 from annotator.workflows.pools import pool_selection
 from annotator.workflows.topics import topic_editing, topic_flags, topics
 from annotator.workflows.topics.topic_editing import TopicWords
-from annotator.workflows.topics.topic_flags import TopicFlag
 
 several = click.argument("numbers", nargs=-1, required=True, metavar="NUMBER...")
 

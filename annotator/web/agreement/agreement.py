@@ -11,8 +11,12 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.evaluation.agreement.chance import Weighting
+from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.spreadsheets import csv_text
 from annotator.storage import Database, Role
+from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
@@ -22,16 +26,7 @@ from annotator.web.site.int_arguments import number_given
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.query_string import part_of_report
 from annotator.workflows.agreement import agreement, agreement_documents
-from annotator.workflows.agreement.agreement import (
-    BANDS_ARE_CONVENTIONS,
-    TWO_INTERVALS,
-    By,
-    Choice,
-    GradesMemory,
-    Pair,
-    PairAgreement,
-    Weighting,
-)
+from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreement
 
 blueprint = Blueprint("agreement", __name__)
 

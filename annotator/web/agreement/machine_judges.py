@@ -4,11 +4,12 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database
 from annotator.web.site.error_pages import status_of
-from annotator.workflows.agreement.machine_judges import TWO_INTERVALS, USUAL_MEASURE, machine_reports
+from annotator.workflows.agreement.machine_judges import USUAL_MEASURE, machine_reports
 
 blueprint = Blueprint("machine_judges", __name__)
 

@@ -2,10 +2,10 @@
 
 from wtforms import SelectChoice
 
+from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE
 from annotator.web.site.labels import POLICIES
 from annotator.web.site.language import gettext
 from annotator.web.site.translate import say
-from annotator.workflows.agreement.adjudication import ADJUDICATED_ELSE
 from annotator.workflows.collections.collection import consensus_policies
 
 ONE_JUDGE = "judge:"

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotFoundError
 from annotator.storage import Database, Role
+from annotator.storage.judging.judge_history import ShownDocument
 from annotator.web.judging.judging_acts import Sent, read_sent
 from annotator.web.judging.judging_documents import document_json, parts_of
 from annotator.web.serving.compression import compressed
@@ -26,7 +27,6 @@ from annotator.web.site.sessions import signed_in_as
 from annotator.web.site.translate import say
 from annotator.workflows.judging import judge_access, judging, judging_counts
 from annotator.workflows.judging.judge_access import JudgeHere
-from annotator.workflows.judging.judging import ShownDocument
 from annotator.workflows.judging.judging_counts import NOTHING, Counted
 from annotator.workflows.judging.judging_turn import Turn, take_turn
 from annotator.workflows.judging.recording import Recorded

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, LeaderboardRow
 from annotator.web.site.formatting import score
-from annotator.workflows.leaderboard.leaderboard import ENOUGH_JUDGED, LeaderboardRow
 
 
 class Cell(NamedTuple):

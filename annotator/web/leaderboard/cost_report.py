@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
+from annotator.evaluation.costs.report import CostReport, Question
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage import ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
 from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.costs import CostReport, Question
-from annotator.workflows.leaderboard.leaderboard import LIVE, Leaderboard, build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import LIVE, build_leaderboard
 
 
 def require_released_costs() -> None:

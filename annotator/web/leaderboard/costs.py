@@ -6,6 +6,10 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
+from annotator.evaluation.costs.facts import Fact, Kind, Per
+from annotator.evaluation.costs.report import CostColumn, CostReport, Question
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Role
 from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
 from annotator.web.runs.cost_forms import ColumnForm, ColumnRemovalForm
@@ -17,8 +21,6 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.language import gettext
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard import costs, costs_text
-from annotator.workflows.leaderboard.costs import CostReport, Fact, Question
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, Leaderboard
 
 blueprint = Blueprint("costs", __name__)
 
@@ -110,11 +112,11 @@ def _report(slug: str, board: Leaderboard | None) -> CostReport:
     return cost_report(slug, board, Question(asked_word("cost", "") or None, _within()))
 
 
-def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[costs.CostColumn]:
+def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[CostColumn]:
     """What may be asked for: the numbers that some run states, and the one that is shown."""
     if report is None:
-        once = [fact for fact in facts if fact.kind is costs.Kind.NUMBER and fact.per is costs.Per.SYSTEM]
-        return [costs.CostColumn(fact) for fact in once]
+        once = [fact for fact in facts if fact.kind is Kind.NUMBER and fact.per is Per.SYSTEM]
+        return [CostColumn(fact) for fact in once]
     is_there = report.axis.address in {column.address for column in report.axes}
     return [*report.axes, *([] if is_there else [report.axis])]
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.inspection.one_topic import FoundDocuments
+from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 from annotator.spreadsheets import csv_text
 from annotator.workflows.leaderboard.inspecting import (
-    SECOND_MINUS_FIRST,
     Choices,
-    FoundDocuments,
     InspectedPair,
     InspectedRun,
     InspectedTopic,

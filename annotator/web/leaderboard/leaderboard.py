@@ -8,6 +8,10 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.significance.means import IntervalMethod
 from annotator.storage import Role
 from annotator.storage.qrels.qrels_versions import version_number
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
@@ -23,15 +27,7 @@ from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard, leaderboard_text
-from annotator.workflows.leaderboard.leaderboard import (
-    DEFAULT_MEASURES,
-    Compat,
-    GradesFrom,
-    IntervalMethod,
-    Leaderboard,
-    View,
-    split_names,
-)
+from annotator.workflows.leaderboard.leaderboard import GradesFrom, split_names
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView
 

@@ -4,19 +4,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from annotator.errors import NotAllowedError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
 from annotator.storage.runs.sent_runs import SentRun
 from annotator.web.site.context import database, the_place
 from annotator.web.site.live_scores import live_scores
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import (
-    DEFAULT_MEASURES,
-    LIVE,
-    GradesFrom,
-    Leaderboard,
-    LeaderboardRow,
-)
+from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard_standing import Standing, standing
 from annotator.workflows.runs import runs
 

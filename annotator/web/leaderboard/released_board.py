@@ -7,6 +7,7 @@ from flask import render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, NotAllowedError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.storage import ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
@@ -17,7 +18,6 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.live_scores import live_scores
 from annotator.workflows.leaderboard import leaderboard, leaderboard_text
-from annotator.workflows.leaderboard.leaderboard import Leaderboard, View
 
 OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")
 

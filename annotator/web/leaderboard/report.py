@@ -3,8 +3,10 @@
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.installed import installed_version
 from annotator.reporting import report_html
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.leaderboard.leaderboard import NAMES
 from annotator.web.site.access import collection_page
@@ -13,8 +15,8 @@ from annotator.web.site.context import database, now
 from annotator.web.site.downloads import download
 from annotator.web.site.live_scores import live_scores
 from annotator.web.site.query_string import asked_word
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, split_names
-from annotator.workflows.leaderboard.overview_report import LIVE, OverviewRequest, overview_report
+from annotator.workflows.leaderboard.leaderboard import split_names
+from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
 from annotator.workflows.qrels.qrels_versions import list_versions
 
 HTML = "text/html"

@@ -6,6 +6,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.spreadsheets import csv_text
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
@@ -19,7 +20,6 @@ from annotator.web.site.int_arguments import number_given
 from annotator.web.site.query_string import asked_word, part_of_report
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.significance_report import (
-    PERMUTATIONS,
     USUAL_MEASURE,
     USUAL_SEED,
     Part,

@@ -3,9 +3,9 @@
 from wtforms import DateField, StringField, TextAreaField
 from wtforms.validators import InputRequired, Optional
 
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.agreement.machine_judges import MachineFacts
 
 
 class MachineFields(Form):

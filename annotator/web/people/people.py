@@ -6,6 +6,7 @@ from wtforms import BooleanField, PasswordField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.passwords import hash_password
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.web.people.machine_form import MarkForm
 from annotator.web.people.members import link_to
@@ -15,7 +16,6 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.agreement.machine_judges import MachineFacts
 from annotator.workflows.judging import judging
 from annotator.workflows.people import accounts, invitations
 

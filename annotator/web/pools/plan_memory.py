@@ -2,9 +2,9 @@
 
 from weakref import WeakKeyDictionary
 
+from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database
 from annotator.web.site.context import database
-from annotator.workflows.pools.pool_planning import PlanMemory
 
 MEMORIES: WeakKeyDictionary[Database, PlanMemory] = WeakKeyDictionary()
 

@@ -6,17 +6,15 @@ from wtforms import Field, HiddenField, SelectChoice, SelectField, StringField, 
 from wtforms.validators import InputRequired
 
 from annotator.errors import InvalidValueError
+from annotator.evaluation.costs.facts import Fact, Kind, Per
+from annotator.evaluation.costs.statements import Statement
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import COST_ENDS, COST_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.translate import say
 from annotator.workflows.leaderboard.costs import (
     ColumnRequest,
-    Fact,
-    Kind,
-    Per,
     RunCosts,
-    Statement,
     read_lines,
     read_statement,
     write_lines,

@@ -6,12 +6,13 @@ from wtforms import BooleanField, RadioField, SelectChoice, SelectField, StringF
 
 from annotator.moments import write_moment
 from annotator.storage import ScoresShown
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.qrels.qrels_versions import VersionView
 from annotator.workflows.runs import submissions
-from annotator.workflows.runs.submissions import LIVE, NEW_VERSION
+from annotator.workflows.runs.submissions import NEW_VERSION
 
 SHOWN: Mapping[ScoresShown, str] = {
     ScoresShown.OWN: lazy_gettext("The scores of their team's runs, and nothing beside them"),

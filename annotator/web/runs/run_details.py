@@ -4,11 +4,11 @@ from wtforms import IntegerField, RadioField, SelectChoice, StringField
 from wtforms.validators import InputRequired
 
 from annotator.storage import RunType
+from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team
 from annotator.web.site.forms import Form
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.runs.runs import RunDetails
 
 
 def type_choices() -> list[SelectChoice]:

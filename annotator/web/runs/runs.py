@@ -8,7 +8,9 @@ from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import BooleanField, IntegerField, StringField
 from wtforms.validators import Optional
 
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Role
+from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.runs.run_details import DetailsForm
@@ -21,7 +23,7 @@ from annotator.web.site.uploads import input_files
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.people import members
 from annotator.workflows.runs import runs, sent_files, submissions
-from annotator.workflows.runs.runs import CheckedFiles, CheckedRun, RunDetails, Sender
+from annotator.workflows.runs.runs import CheckedFiles, CheckedRun
 
 blueprint = Blueprint("runs", __name__)
 

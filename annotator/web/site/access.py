@@ -9,12 +9,12 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.storage import Role
+from annotator.storage.people.accounts import Person
 from annotator.web.site.addresses import here
 from annotator.web.site.context import FIND_PERSON, Place, current_person, database, now
 from annotator.web.site.sessions import begin, signed_in_as
 from annotator.workflows.collections import collection
 from annotator.workflows.people import accounts, members
-from annotator.workflows.people.accounts import Person
 from annotator.workflows.runs import submissions
 
 View = Callable[..., ResponseReturnValue]

@@ -17,12 +17,12 @@ from werkzeug.routing import RequestRedirect
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.files import InputFile, unpack_to_more
 from annotator.settings import MEBIBYTE
+from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import PART_BYTES, store_job
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.language import chosen_language
 from annotator.web.site.short_jobs import marks
-from annotator.workflows.people.accounts import Person
 from annotator.workflows.site import jobs
 
 # In the environment of a request that a worker answers.

@@ -8,9 +8,9 @@ from flask import Flask, current_app, g
 from annotator.errors import NotFoundError
 from annotator.settings import Settings
 from annotator.storage import Database, Role, ScoresShown
+from annotator.storage.people.accounts import Person
 from annotator.storage.qrels.qrels_versions import ReleasedVersion
 from annotator.workflows.collections.collection import CollectionView
-from annotator.workflows.people.accounts import Person
 
 DATABASE = "annotator.database"
 SETTINGS = "annotator.settings"

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from annotator.evaluation.costs.facts import Kind, Per
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.leaderboard.costs import Kind, Per
 from annotator.workflows.people.invitations import InvitationState
 from annotator.workflows.people.tokens import Scope
 

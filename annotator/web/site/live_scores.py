@@ -2,9 +2,9 @@
 
 from weakref import WeakKeyDictionary
 
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.storage import Database
 from annotator.web.site.context import database
-from annotator.workflows.leaderboard.leaderboard import LiveScores
 
 MEMORIES: WeakKeyDictionary[Database, LiveScores] = WeakKeyDictionary()
 

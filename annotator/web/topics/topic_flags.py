@@ -7,6 +7,9 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
@@ -15,9 +18,7 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.live_scores import live_scores
 from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import DEFAULT_MEASURES, DroppingEffect
 from annotator.workflows.topics import topic_flags
-from annotator.workflows.topics.topic_flags import TOO_RELEVANT_PERCENT
 
 blueprint = Blueprint("topic_flags", __name__)
 

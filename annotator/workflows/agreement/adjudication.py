@@ -6,10 +6,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotator.evaluation.agreement.columns import Upheld as Upheld
-from annotator.evaluation.agreement.columns import count_upheld
+from annotator.evaluation.agreement.columns import Upheld, count_upheld
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE as ADJUDICATED_ELSE
+from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE
 from annotator.storage import Topic, TopicState
 from annotator.storage.agreement.adjudication_queue import decisions, disputes, own_disputes, words_on_decided
 from annotator.storage.collections.collection import find_collection

@@ -8,7 +8,7 @@ from enum import StrEnum
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.agreement.chance import Weighting as Weighting
+from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.columns import (
     Upheld,
     code_columns,
@@ -33,7 +33,6 @@ from annotator.evaluation.agreement.report import (
     running_alpha,
     running_kappa,
 )
-from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS as BANDS_ARE_CONVENTIONS
 from annotator.evaluation.agreement.results import Band, Kappa
 from annotator.evaluation.agreement.tables import (
     Table,
@@ -44,14 +43,12 @@ from annotator.evaluation.agreement.tables import (
     table_of_pairs,
     table_of_topics,
 )
-from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS as TWO_INTERVALS
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.figures import Figure
 from annotator.storage import ACCEPTED, DROPPED, Collection
 from annotator.storage.agreement.adjudication_queue import decided_grades, decisions
-from annotator.storage.agreement.grade_columns import GradesMemory as GradesMemory
-from annotator.storage.agreement.grade_columns import PeoplesGrades
+from annotator.storage.agreement.grade_columns import GradesMemory, PeoplesGrades
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
 
 POINTS_OVER_TIME = 60

@@ -9,16 +9,15 @@ from operator import attrgetter
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
-from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
 from annotator.evaluation.agreement.judge_effect import (
+    Comparison,
     GivenGrades,
     compare,
     count_differing,
     grades_of_items,
     judges_in_common,
 )
-from annotator.evaluation.agreement.judge_mixtures import MixtureEffect as MixtureEffect
-from annotator.evaluation.agreement.judge_mixtures import mix_judges, steps_of_mixing
+from annotator.evaluation.agreement.judge_mixtures import MixtureEffect, mix_judges, steps_of_mixing
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
@@ -32,7 +31,6 @@ from annotator.evaluation.qrels.consensus import (
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import Settling, rules_of
 from annotator.evaluation.runs.rankings import decode_documents
-from annotator.evaluation.significance.rank_correlation import NO_ORDER as NO_ORDER
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import drawn_sample, strata_of

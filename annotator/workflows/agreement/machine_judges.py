@@ -8,11 +8,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError, Sentence
-from annotator.evaluation.agreement.judge_effect import Comparison as Comparison
-from annotator.evaluation.agreement.judge_effect import GivenGrades, Grades, compare, grades_of_items
-from annotator.evaluation.agreement.machine_agreement import MachineBeside as MachineBeside
-from annotator.evaluation.agreement.machine_agreement import machine_beside
-from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS as TWO_INTERVALS
+from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades, Grades, compare, grades_of_items
+from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import parse_measure
@@ -21,10 +18,15 @@ from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection, User, UserKind
-from annotator.storage.agreement.machines import Machine as Machine
-from annotator.storage.agreement.machines import MachineFacts as MachineFacts
-from annotator.storage.agreement.machines import OutsideLabel as OutsideLabel
-from annotator.storage.agreement.machines import labels_outside, machines_of, make_machine, make_person
+from annotator.storage.agreement.machines import (
+    Machine,
+    MachineFacts,
+    OutsideLabel,
+    labels_outside,
+    machines_of,
+    make_machine,
+    make_person,
+)
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import drawn_sample, strata_of

@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.storage import Database
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.documents.search import WordsToIndex as WordsToIndex
-from annotator.storage.documents.search import count_unindexed, unindexed_texts
+from annotator.storage.documents.search import WordsToIndex, count_unindexed, unindexed_texts
 from annotator.storage.documents.search import index_some as index_some
 
 INDEXED_AT_ONCE = 300

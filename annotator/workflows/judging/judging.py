@@ -32,11 +32,9 @@ from annotator.storage.judging.drawing import (
 )
 from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judge_history import ShownDocument as ShownDocument
-from annotator.storage.judging.judge_history import said_before, shown
+from annotator.storage.judging.judge_history import ShownDocument, said_before, shown
 from annotator.storage.judging.judgement_writing import open_for_judging
 from annotator.storage.judging.judging import Decision, give_back, give_back_expired, renew
-from annotator.storage.tables.judging import LEASE as LEASE
 from annotator.storage.tables.judging import Preparation
 
 # As many documents are in the browser as are drawn at once.

@@ -9,7 +9,8 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, NotFoundError
 from annotator.storage.judging.drawing import Queue, drawing_apart, wait_for_other_tabs
-from annotator.workflows.judging.judging import ShownDocument, more_documents
+from annotator.storage.judging.judge_history import ShownDocument
+from annotator.workflows.judging.judging import more_documents
 from annotator.workflows.judging.judging_counts import Counted, count_on
 from annotator.workflows.judging.recording import Act, Recorded, record_acts
 

@@ -7,16 +7,9 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.costs.facts import Fact as Fact  # for pages and commands, which import workflows
-from annotator.evaluation.costs.facts import Kind as Kind
-from annotator.evaluation.costs.facts import Per as Per
-from annotator.evaluation.costs.facts import all_facts, own_column, stored_column
-from annotator.evaluation.costs.report import CostColumn as CostColumn
-from annotator.evaluation.costs.report import CostedRun, make_report
-from annotator.evaluation.costs.report import CostReport as CostReport
-from annotator.evaluation.costs.report import Question as Question
-from annotator.evaluation.costs.statements import Statement as Statement
-from annotator.evaluation.costs.statements import check_together, read_address, read_detail, those_that_fit
+from annotator.evaluation.costs.facts import Fact, Kind, all_facts, own_column, stored_column
+from annotator.evaluation.costs.report import CostedRun, CostReport, Question, make_report
+from annotator.evaluation.costs.statements import Statement, check_together, read_address, read_detail, those_that_fit
 from annotator.evaluation.costs.statements import read_lines as read_lines
 from annotator.evaluation.costs.statements import read_statement as read_statement
 from annotator.evaluation.costs.statements import write_lines as write_lines

@@ -8,16 +8,24 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, NotFoundError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.inspection.one_run import RunLook, look_at_run
-from annotator.evaluation.inspection.one_topic import Difficulty, TopicLook, look_at_topic, look_at_topics
-from annotator.evaluation.inspection.one_topic import FoundDocuments as FoundDocuments
-from annotator.evaluation.inspection.scored_runs import GradesState as GradesState
-from annotator.evaluation.inspection.scored_runs import Names, ScoredRuns, score_inspected, settle_said, state_of
-from annotator.evaluation.inspection.two_runs import PairLook as PairLook
-from annotator.evaluation.inspection.two_runs import look_at_pair
+from annotator.evaluation.inspection.one_topic import (
+    Difficulty,
+    TopicLook,
+    look_at_topic,
+    look_at_topics,
+)
+from annotator.evaluation.inspection.scored_runs import (
+    GradesState,
+    Names,
+    ScoredRuns,
+    score_inspected,
+    settle_said,
+    state_of,
+)
+from annotator.evaluation.inspection.two_runs import PairLook, look_at_pair
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
-from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST as SECOND_MINUS_FIRST
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import measures_on_scale, parse_measure
 from annotator.evaluation.metrics.setting import Values
@@ -38,8 +46,7 @@ from annotator.storage.leaderboard.scored_state import (
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.qrels_versions import LIVE as LIVE
-from annotator.storage.qrels.qrels_versions import facts_of_round, kept_grades
+from annotator.storage.qrels.qrels_versions import LIVE, facts_of_round, kept_grades
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10

@@ -13,13 +13,10 @@ from annotator.errors import InvalidValueError, NotFoundError, Problems
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
-from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED as ENOUGH_JUDGED
-from annotator.evaluation.leaderboard.leaderboard import BoardRun
-from annotator.evaluation.leaderboard.leaderboard import Leaderboard as Leaderboard
-from annotator.evaluation.leaderboard.leaderboard import LeaderboardRow as LeaderboardRow
-from annotator.evaluation.leaderboard.leaderboard import View as View
+from annotator.evaluation.leaderboard.leaderboard import BoardRun, Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_making import (
     Asked,
+    DroppingEffect,
     Source,
     effect_of_dropping,
     of_every_round,
@@ -27,25 +24,20 @@ from annotator.evaluation.leaderboard.leaderboard_making import (
     said_of_version,
     within,
 )
-from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect as DroppingEffect
-from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND as EVERY_ROUND
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version
-from annotator.evaluation.leaderboard.live_scores import Grading
-from annotator.evaluation.leaderboard.live_scores import LiveScores as LiveScores
+from annotator.evaluation.leaderboard.live_scores import Grading, LiveScores
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES as DEFAULT_MEASURES
-from annotator.evaluation.metrics.names import measures_on_scale, parse_measures
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
-from annotator.evaluation.metrics.setting import Compat as Compat
+from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.graded_topic import GradedTopic
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of, settled_topics, with_new_grades
 from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
-from annotator.evaluation.significance.means import IntervalMethod as IntervalMethod
 from annotator.files import InputFile
 from annotator.garbage_collection import garbage_collection_off
 from annotator.storage import DROPPED, Document

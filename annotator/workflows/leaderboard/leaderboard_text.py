@@ -3,10 +3,7 @@
 from collections.abc import Sequence
 
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, LeaderboardRow
-from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM as BEST_OF_TEAM
-from annotator.evaluation.leaderboard.leaderboard_table import NOT_FED as NOT_FED
-from annotator.evaluation.leaderboard.leaderboard_table import Cell as Cell
-from annotator.evaluation.leaderboard.leaderboard_table import exact_rows, shown_beside
+from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, shown_beside
 from annotator.evaluation.leaderboard.leaderboard_table import latex as latex
 from annotator.evaluation.leaderboard.leaderboard_table import markdown as markdown
 from annotator.evaluation.leaderboard.leaderboard_table import readable_rows as readable_rows

@@ -10,8 +10,10 @@ from typing import Any, TypeVar
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
-from annotator.storage.qrels.qrels_versions import LIVE as LIVE
-from annotator.storage.qrels.qrels_versions import version_number
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard.live_scores import LiveScores
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.workflows.agreement.agreement import AgreementReport, agreement_report
 from annotator.workflows.collections.collection import (
     CollectionCounts,
@@ -19,14 +21,7 @@ from annotator.workflows.collections.collection import (
     count_collection,
     show_collection,
 )
-from annotator.workflows.leaderboard.leaderboard import (
-    DEFAULT_MEASURES,
-    GradesFrom,
-    Leaderboard,
-    LiveScores,
-    build_leaderboard,
-    measure_help,
-)
+from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard, measure_help
 from annotator.workflows.leaderboard.reusability_report import QualityReport, QualityRequest, Watch, quality_report
 from annotator.workflows.leaderboard.significance_report import (
     SignificanceReport,

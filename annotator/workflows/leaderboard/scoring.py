@@ -9,8 +9,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.unpacking import read_stream as read_stream
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Measure
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES, explain, explain_all, parse_measures
-from annotator.evaluation.metrics.names import MeasureHelp as MeasureHelp
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, MeasureHelp, explain, explain_all, parse_measures
 from annotator.evaluation.metrics.parameters import PARAMETERS
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Compat

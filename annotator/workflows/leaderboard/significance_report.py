@@ -30,8 +30,8 @@ from annotator.evaluation.significance.lettering import Letters, letters
 from annotator.evaluation.significance.means import RunMean, run_means
 from annotator.evaluation.significance.power import TopicsNeeded, topics_needed
 from annotator.evaluation.significance.results import ALPHA, Undefined
-from annotator.evaluation.significance.tukey import PERMUTATIONS as PERMUTATIONS
 from annotator.evaluation.significance.tukey import (
+    PERMUTATIONS,
     ModelTukeyTest,
     RandomisedTukeyTest,
     randomised_tukey_hsd,

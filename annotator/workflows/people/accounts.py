@@ -9,8 +9,8 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
-from annotator.storage.people.accounts import Person as Person
 from annotator.storage.people.accounts import (
+    Person,
     end_sessions,
     lock_user,
     locked_user,

@@ -16,8 +16,7 @@ from annotator.evaluation.leaderboard.graded_runs import (
     state_of,
 )
 from annotator.evaluation.qrels.settling import rules_of
-from annotator.evaluation.reusability.holes import DEPTHS as DEPTHS
-from annotator.evaluation.reusability.holes import Holes, RunHoles, find_holes
+from annotator.evaluation.reusability.holes import DEPTHS, Holes, RunHoles, find_holes
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection

@@ -16,12 +16,12 @@ from annotator.evaluation.pooling.pool_curve import (
     NOTHING,
     AllTaken,
     Counts,
+    PlanMemory,
     PoolCurve,
     Present,
     curve_of_budgets,
     curve_of_depths,
 )
-from annotator.evaluation.pooling.pool_curve import PlanMemory as PlanMemory
 from annotator.evaluation.pooling.strategies import Kind, Strategy, parse_strategy
 from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection

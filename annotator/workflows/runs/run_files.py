@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from annotator.errors import Problems, Sentence
 from annotator.evaluation.formats.topic_formats import parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.runs.run_intake import ReadRun as ReadRun  # for commands, which import workflows
-from annotator.evaluation.runs.run_intake import RunIntake, RunRules
+from annotator.evaluation.runs.run_intake import ReadRun, RunIntake, RunRules
 from annotator.files import InputFile
-from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS as USUAL_MOST_DOCUMENTS
 
 
 @dataclass(frozen=True)

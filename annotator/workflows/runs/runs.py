@@ -12,8 +12,7 @@ from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, 
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 from annotator.evaluation.formats.unpacking import GZIP_MAGIC
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
-from annotator.evaluation.runs.run_tags import Sender as Sender  # for pages and commands, which import workflows
-from annotator.evaluation.runs.run_tags import SortedTags, TagHolder, sort_tags
+from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
 from annotator.evaluation.runs.run_warnings import as_stored
 from annotator.files import InputFile
 from annotator.storage import ACCEPTED, Run, RunType, Topic, TopicState
@@ -24,10 +23,8 @@ from annotator.storage.collections.collection import (
     topic_ids,
 )
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
-from annotator.storage.runs.runs import RunDetails as RunDetails
-from annotator.storage.runs.runs import add_files, add_ranked_lists, apply_details, carry_facts, find_run
-from annotator.storage.runs.sent_runs import Receipt as Receipt  # likewise
-from annotator.storage.runs.sent_runs import SentRun, sent_runs
+from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts, find_run
+from annotator.storage.runs.sent_runs import Receipt, SentRun, sent_runs
 from annotator.storage.tables.runs import RunState
 
 LONGEST_DESCRIPTION = 1_000

@@ -18,8 +18,7 @@ from annotator.storage.collections.collection import (
     lock_collection,
     lock_open_collection,
 )
-from annotator.storage.qrels.qrels_versions import LIVE as LIVE
-from annotator.storage.qrels.qrels_versions import kept_version, version_number
+from annotator.storage.qrels.qrels_versions import LIVE, kept_version, version_number
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000

@@ -12,8 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.storage import IN_FORCE, Job, JobState, RankedList, Run, User
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.site.jobs import ANSWERS_KEPT, is_arriving, jobs_before, may_begin, next_due
-from annotator.storage.site.jobs import MOST_FAILURES as MOST_FAILURES
+from annotator.storage.site.jobs import ANSWERS_KEPT, MOST_FAILURES, is_arriving, jobs_before, may_begin, next_due
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED
 
 # Why a job failed that no view has answered.

@@ -7,9 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
-from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT as TOO_RELEVANT_PERCENT  # for pages
-from annotator.evaluation.qrels.topic_flags import JudgedTopic, flag_topics
-from annotator.evaluation.qrels.topic_flags import TopicFlag as TopicFlag
+from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.progress import topic_counts
 from annotator.storage.qrels.current_grades import opinions

@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.qrels.topic_flags import Promise as Promise
-from annotator.evaluation.qrels.topic_flags import promise_of
+from annotator.evaluation.qrels.topic_flags import Promise, promise_of
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents
 from annotator.storage import IN_FORCE, Document, QuickLook, RankedList, Run, Topic, TopicState, User
 from annotator.storage.collections.collection import find_collection, find_open_collection, find_topic

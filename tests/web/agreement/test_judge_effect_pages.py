@@ -6,7 +6,7 @@ from visiting import Visit, import_labels, words
 
 from annotator.files import InputFile
 from annotator.storage import Database
-from annotator.workflows.agreement.machine_judges import MachineFacts
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.workflows.judging import judgement_import
 
 

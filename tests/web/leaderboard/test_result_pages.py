@@ -10,11 +10,11 @@ from build import LIMIT, build, labels, member, news, pool, run, stored, topic_f
 from csv_cells import unquoted
 from visiting import Visit, words
 
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Database, Role
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import Sender
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from build import LIMIT, NOW, SLUG, labels, run
 from sqlalchemy.orm import Session
 from visiting import Visit, words
 
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.files import InputFile
 from annotator.storage import Database, ScoresShown
 from annotator.workflows.leaderboard import leaderboard
@@ -69,7 +70,7 @@ def test_the_scores_of_a_team_are_those_of_the_version(visit: Visit, versioned: 
     whole = visit("ola").get(f"{versioned}/leaderboard.csv?qrels=1").text
     [of_team] = csv.DictReader(io.StringIO(own))
     [of_version] = [row for row in csv.DictReader(io.StringIO(whole)) if row["run"] == "reds"]
-    for column in (*leaderboard.DEFAULT_MEASURES, "topics", "grades", "policy"):
+    for column in (*DEFAULT_MEASURES, "topics", "grades", "policy"):
         assert of_team[column] == of_version[column], column
     assert of_team["topics"] == "1"
 

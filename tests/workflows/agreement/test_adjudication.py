@@ -10,6 +10,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, NotFoundError
+from annotator.evaluation.agreement.columns import Upheld
 from annotator.evaluation.qrels.consensus import (
     NAMED_POLICIES,
     Opinion,
@@ -32,6 +33,7 @@ from annotator.storage import (
     User,
     UserKind,
 )
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.eligibility import due_again
@@ -44,7 +46,6 @@ from annotator.workflows.agreement import agreement, machine_judges
 from annotator.workflows.agreement.adjudication import (
     DisputedTopic,
     TopicToAdjudicate,
-    Upheld,
     show_adjudication,
     topics_to_adjudicate,
 )
@@ -661,7 +662,7 @@ def test_an_adjudicator_is_no_machine(session: Session) -> None:
     drawn(session, ada)
     before = session.scalars(select(PoolItem.taken)).one()
     with pytest.raises(ConflictError, match="“ada” was given documents to decide"):
-        machine_judges.mark_machine(session, "ada", machine_judges.MachineFacts())
+        machine_judges.mark_machine(session, "ada", MachineFacts())
     assert session.scalars(select(PoolItem.taken)).one() == before
 
 

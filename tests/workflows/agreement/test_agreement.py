@@ -10,13 +10,14 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.krippendorff import Level
 from annotator.evaluation.agreement.report import Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
-from annotator.storage.agreement.grade_columns import MOST_KEPT
+from annotator.storage.agreement.grade_columns import MOST_KEPT, GradesMemory
 from annotator.storage.judging.judging import Decision
 from annotator.workflows.agreement import agreement, agreement_documents
-from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, GradesMemory, Weighting
+from annotator.workflows.agreement.agreement import AgreementReport, By, Choice
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.topics import topic_editing
 

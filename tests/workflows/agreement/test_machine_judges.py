@@ -11,11 +11,12 @@ from annotator.errors import ConflictError, FileRefusedError, InvalidValueError,
 from annotator.evaluation.agreement.results import Undefined
 from annotator.files import InputFile
 from annotator.storage import Collection, PoolItem, Topic, User, UserKind
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.adaptive_choices import judgements_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.agreement.machine_judges import MachineFacts, machine_reports, mark_machine, mark_person
+from annotator.workflows.agreement.machine_judges import machine_reports, mark_machine, mark_person
 from annotator.workflows.judging import judgement_import, judging
 from annotator.workflows.judging.judgement_import import JudgementImport
 from annotator.workflows.pools import pools

@@ -11,16 +11,18 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Document, PoolItem, Topic
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard, leaderboard_text
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, Leaderboard, LiveScores
+from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails
 
 LATER = NOW + timedelta(days=7)
 OFFICIAL = {"AP": "map", "P@5": "P_5", "nDCG@10": "ndcg_cut_10", "Rprec": "Rprec"}

@@ -11,6 +11,7 @@ from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.collections.checking import examine_collection
@@ -22,7 +23,7 @@ from annotator.workflows.documents import changed_documents, documents
 from annotator.workflows.judging import deferred, judging
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, LiveScores
+from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.qrels import qrels, qrels_versions
 
 CHANGED = NOW + timedelta(days=1)

@@ -23,18 +23,12 @@ from annotator.storage import (
 )
 from annotator.storage.judging.drawing import shown_among
 from annotator.storage.judging.judging import Decision
-from annotator.storage.tables.judging import Preparation
+from annotator.storage.tables.judging import LEASE, Preparation
 from annotator.workflows.collections import collection, guidelines
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import judging, recording
-from annotator.workflows.judging.judging import (
-    DRAWN_AT_ONCE,
-    LEASE,
-    JudgingTask,
-    NotPreparedError,
-    TopicWork,
-)
+from annotator.workflows.judging.judging import DRAWN_AT_ONCE, JudgingTask, NotPreparedError, TopicWork
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.judging.topic_owners import assign_topics
 from annotator.workflows.topics import topic_editing

@@ -8,14 +8,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.costs.report import Question
+from annotator.evaluation.costs.statements import Statement
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import FactColumn, RunFact
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.collections.next_collection import copy_collection
 from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.costs import ColumnRequest, Question, Statement
+from annotator.workflows.leaderboard.costs import ColumnRequest
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import Sender
 
 PRICE = ColumnRequest("price", "Price of a day", "number", "EUR", "less")
 LATER = NOW + timedelta(days=1)

@@ -16,6 +16,8 @@ from thorough import examples
 from undone import undone
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role, Topic
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
@@ -25,13 +27,7 @@ from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.recording import Act
-from annotator.workflows.leaderboard.leaderboard import (
-    LIVE,
-    GradesFrom,
-    Leaderboard,
-    LiveScores,
-    build_leaderboard,
-)
+from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom, build_leaderboard
 from annotator.workflows.people import erasure
 from annotator.workflows.runs import runs
 

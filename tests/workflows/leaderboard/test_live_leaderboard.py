@@ -13,6 +13,8 @@ from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.leaderboard import leaderboard_making
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.evaluation.qrels import settling
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.qrels.settling import Rules, Settlement
@@ -24,7 +26,7 @@ from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.recording import Act
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom, Leaderboard, LiveScores, View
+from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom
 from annotator.workflows.runs import runs
 from annotator.workflows.topics import topic_editing
 

@@ -9,6 +9,7 @@ from build import LIMIT, NOW, SLUG, document_file, labels, member, news, pooled_
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotFoundError
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.files import InputFile
 from annotator.storage import CannotJudge
 from annotator.storage.judging.judging import Decision
@@ -254,7 +255,7 @@ def test_an_unknown_measure_and_a_bad_file_are_refused(session: Session) -> None
 
 def test_every_default_measure_explains_itself() -> None:
     explained = leaderboard.measure_help()
-    assert list(explained) == list(leaderboard.DEFAULT_MEASURES)
+    assert list(explained) == list(DEFAULT_MEASURES)
     assert all(len(text) > 40 for text in explained.values())
 
 

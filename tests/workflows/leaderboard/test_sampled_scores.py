@@ -12,6 +12,8 @@ from thorough import examples
 
 from annotator.errors import ConflictError, FileRefusedError
 from annotator.evaluation import metrics
+from annotator.evaluation.leaderboard.leaderboard import Leaderboard
+from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.files import InputFile
 from annotator.storage import Database
 from annotator.storage.pools.pooled_runs import PoolRequest
@@ -24,7 +26,7 @@ from annotator.workflows.leaderboard.inspecting import (
     inspect_topic,
     inspect_topics,
 )
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, Leaderboard, LiveScores, build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import LeaveOutRequest, leave_out_report
 from annotator.workflows.leaderboard.reusability_report import QualityRequest, quality_report
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report

@@ -8,7 +8,7 @@ from build import LIMIT, NOW, SLUG, labels, pooled_news
 from sqlalchemy.orm import Session
 
 from annotator.files import InputFile
-from annotator.workflows.agreement.machine_judges import MachineFacts
+from annotator.storage.agreement.machines import MachineFacts
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.leaderboard import inspecting

@@ -14,6 +14,7 @@ from undone import undone
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.runs.rankings import decode_documents
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import (
     Collection,
@@ -28,9 +29,9 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import RunDetails, Sender
 
 BUDGETS = ("rrf", "borda", "rbp", "combmnz", "ntcir")
 ADAPTIVE = ("mtf", "maxmean", "maxmean-ns", "hedge")

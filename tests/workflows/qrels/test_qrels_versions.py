@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.qrels.topic_flags import TopicFlag
 from annotator.storage import (
     Assignment,
     CannotJudge,
@@ -305,7 +306,7 @@ def test_topics_are_flagged_by_what_the_policy_settles(disputed: Session) -> Non
     ]
 
 
-def _flags(session: Session) -> list[topic_flags.TopicFlag]:
+def _flags(session: Session) -> list[TopicFlag]:
     return topic_flags.flagged_topics(session, SLUG)
 
 

@@ -11,14 +11,16 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.runs.rankings import decode_documents, decode_scores
+from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Collection, Contribution, Document, RankedList, Role, Run, RunType, Topic, TopicState
 from annotator.storage.documents.documents import docnos_of
+from annotator.storage.runs.runs import RunDetails
+from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.runs import runs, sent_files
 from annotator.workflows.runs.run_files import check_run_files
-from annotator.workflows.runs.runs import RunDetails, Sender
 
 ORGANISER = Sender(None, organises=True)
 REPLACING = Sender(None, organises=True, replaces=True)
@@ -48,7 +50,7 @@ def problems_of(session: Session, *files: InputFile, sender: Sender = ORGANISER)
 
 def send(
     session: Session, tag: str, docnos: list[str], *, sender: Sender = RED, details: RunDetails | None = None
-) -> runs.Receipt:
+) -> Receipt:
     """One run for topic 1 sent an hour after `NOW`."""
     checked = check(session, InputFile(f"{tag}.run", run_text(tag, {"1": docnos})), sender=sender)
     [receipt] = runs.store_runs(

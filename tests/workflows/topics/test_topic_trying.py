@@ -8,10 +8,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.qrels.topic_flags import Promise
 from annotator.storage import Judgement, PoolItem, QuickLook, Run
 from annotator.workflows.topics import topic_editing, topic_trying
 from annotator.workflows.topics.topic_editing import TopicWords
-from annotator.workflows.topics.topic_trying import MOST_LOOKED_AT, LookTally, Promise
+from annotator.workflows.topics.topic_trying import MOST_LOOKED_AT, LookTally
 
 DOCNOS = [f"d{index:02}" for index in range(30)]
 
