@@ -15,7 +15,7 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.collections.copying import copy_site
 from annotator.storage.site.schema import newest_version, prepare_schema
 from annotator.storage.site.upkeep import UpkeepError
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.documents import search
 
 
@@ -24,7 +24,7 @@ def fill(database: Database) -> None:
     with database.transaction() as session:
         pooled_news(session)
         ola = member(session, "ola")
-        guidelines.set_guidelines(session, SLUG, "둘째 — “quoted” \N{PILE OF POO}", made_by_id=ola, made_at=NOW)
+        collection.set_guidelines(session, SLUG, "둘째 — “quoted” \N{PILE OF POO}", made_by_id=ola, made_at=NOW)
         labels(session, "strict", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
         labels(session, "strict", "1 0 a 2\n")
         session.execute(text("UPDATE pool_item SET duplicate_of_id = 3 WHERE id = 1"))

@@ -21,7 +21,7 @@ from annotator.storage import Database, Role, RunType
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.migrating import upgrade_schema
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
@@ -162,7 +162,7 @@ def _add_collection_and_people(session: Session, now: datetime) -> None:
         )
         members.add_member(session, SLUG, name, role, team=team, added_at=now)
     text = (HERE / "guidelines.md").read_text(encoding="utf-8")
-    guidelines.set_guidelines(session, SLUG, text, made_by_id=None, made_at=now)
+    collection.set_guidelines(session, SLUG, text, made_by_id=None, made_at=now)
 
 
 def _import_labels(session: Session, corpus: Sequence[PythonDocument], now: datetime) -> tuple[int, int]:

@@ -22,7 +22,7 @@ from annotator.storage.collections.arrivals import importing_alone, remove_inter
 from annotator.storage.site.jobs import remove_unneeded
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.workflows.collections import restoring
-from annotator.workflows.documents import indexing
+from annotator.workflows.documents import search
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
@@ -243,12 +243,12 @@ class Indexing:
 
     def _indexed(self) -> bool:
         with self._database.reading() as session:
-            several = indexing.words_to_index(session, after=self._after)
+            several = search.words_to_index(session, after=self._after)
         if not several:
             self._wait()
             return False
         with self._database.transaction() as session:
-            indexing.index_some(session, several)
+            search.index_some(session, several)
         self._after = several[-1].document_id
         return True
 

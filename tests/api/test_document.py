@@ -18,7 +18,7 @@ from annotator.api.site.door import FORM_WITH_FILES
 from annotator.api.site.openapi_document import LEFT_TO_WORKER, examples
 from annotator.storage import Database
 from annotator.web.site.context import SETTINGS
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 
 DOCUMENT = f"{API}/openapi.json"
 JSON = "application/json"
@@ -110,7 +110,7 @@ def test_every_example_of_a_body_is_taken_and_answered_by_what_the_example_of_th
 ) -> None:
     del app, news
     with database.transaction() as session:
-        guidelines.set_guidelines(
+        collection.set_guidelines(
             session, SLUG, "Judge what the topic asks for.", made_by_id=None, made_at=datetime.now(UTC)
         )
 

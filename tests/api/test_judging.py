@@ -10,7 +10,7 @@ from csv_cells import unquoted
 from sqlalchemy import func, select
 
 from annotator.storage import Database, Judgement
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 
 pytestmark = pytest.mark.usefixtures("news")
 
@@ -169,7 +169,7 @@ def test_a_closed_collection_takes_nothing_and_acknowledges_what_it_has(program:
 def test_guidelines_are_accepted_before_documents_are_drawn(program: Caller, database: Database) -> None:
     jo = program("jo")
     with database.transaction() as session:
-        guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+        collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     assert jo.post(DRAW, {"topic": "1"}).status_code == 409
     assert jo.get(f"{NEWS}/guidelines").json == {"number": 1, "text": "Be strict."}
     assert jo.post(f"{NEWS}/guidelines/acceptance", {"number": 2}).status_code == 409

@@ -17,8 +17,8 @@ from annotator.storage import AuditEvent, Database, Role, ScoresShown
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.collection import CollectionChange
-from annotator.workflows.documents import documents, indexing, search
-from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.documents import documents, search
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
 
@@ -68,7 +68,7 @@ def test_many_documents_are_indexed_after_they_are_stored(
 ) -> None:
     stored = Mock(wraps=documents.import_documents)
     monkeypatch.setattr(documents, "import_documents", stored)
-    monkeypatch.setattr(indexing, "INDEXED_AT_ONCE", 2)
+    monkeypatch.setattr(search, "INDEXED_AT_ONCE", 2)
     for docnos in ("fg", "hij"):
         program("ola").send(f"{NEWS}/documents", "".join(f"{docno}\tgiraffe\n" for docno in docnos))
     assert [call.kwargs["index_at_once"] for call in stored.call_args_list] == [True, False]
@@ -150,11 +150,11 @@ def test_the_leaderboard_is_that_of_the_command(program: Caller, database: Datab
     with database.reading() as session:
         board = leaderboard.build_leaderboard(session, SLUG, ["AP", "P@1"])
     assert ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"]).json == json.loads(
-        json.dumps(leaderboard_text.as_json(board, per_topic=False))
+        json.dumps(leaderboard.as_json(board, per_topic=False))
     )
     answer = ola.get(f"{NEWS}/leaderboard", m=["AP", "P@1"], format="csv")
     assert answer.mimetype == "text/csv"
-    assert answer.text == leaderboard_text.leaderboard_csv(board)
+    assert answer.text == leaderboard.leaderboard_csv(board)
     assert "by_topic" in ola.get(f"{NEWS}/leaderboard", per_topic=True).json["rows"][0]
     assert ola.get(f"{NEWS}/leaderboard", m="none").status_code == 422
     assert ola.get(f"{NEWS}/leaderboard", baseline="none").status_code == 404

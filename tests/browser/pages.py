@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotator.clicks.workflows.click_logs import LogKind
 from annotator.files import InputFile
 from annotator.storage import Database, Role, ScoresShown
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.documents import documents
 from annotator.workflows.leaderboard import costs
@@ -168,8 +168,8 @@ def _add(session: Session) -> None:
     submissions.release_scores(session, SLUG, at=NOW + timedelta(days=1), shown=ScoresShown.WHOLE, early=True)
     stored_log(session, log_text())
     stored_log(session, interleaving_text(), "Lists", LogKind.INTERLEAVING)
-    guidelines.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
-    guidelines.accept_guidelines(session, SLUG, judge_id, 1)
+    collection.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
+    collection.accept_guidelines(session, SLUG, judge_id, 1)
     stated = {"latency_p95": "48", "latency_at@1000000": "35", "hardware": "8 cores", "price": "12"}
     costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
     costs.change_costs(session, SLUG, "alpha", stated, at=NOW)

@@ -17,7 +17,7 @@ from annotator.storage.judging.judging import Decision
 from annotator.storage.site.migrating import migration_config
 from annotator.storage.site.schema import newest_version, version_of
 from annotator.workflows.agreement import agreement
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.judging import judge_history, judging, recording
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.people import accounts, members
@@ -101,7 +101,7 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
     with database.transaction() as session:
         jo = accounts.sign_in(session, "jo", PASSWORD)
         assert jo is not None
-        guidelines.accept_guidelines(session, SLUG, jo.id, 1)
+        collection.accept_guidelines(session, SLUG, jo.id, 1)
         work = judging.topics_to_judge(session, SLUG, jo.id, now=NOW)
         assert sum(topic.waiting for topic in work) >= 20
         task = judging.next_task(session, SLUG, work[0].number, jo.id, now=NOW)

@@ -8,12 +8,12 @@ from worker.at_work import N, Visit, job_of, state, work
 
 from annotator.storage import Database, DocumentWords, JobState
 from annotator.worker import working
-from annotator.workflows.documents import indexing, search
+from annotator.workflows.documents import search
 
 
 def left(database: Database) -> int:
     with database.reading() as session:
-        return indexing.count_not_indexed(session, SLUG)
+        return search.count_not_indexed(session, SLUG)
 
 
 def found(database: Database, query: str) -> list[str]:
@@ -63,7 +63,7 @@ def test_a_fault_in_indexing_is_told_and_keeps_no_job_waiting(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(indexing, "index_some", fail)
+    monkeypatch.setattr(search, "index_some", fail)
     work(news)
     assert state(news) == [JobState.DONE, JobState.DONE]
     assert "failed at indexing documents" in caplog.text

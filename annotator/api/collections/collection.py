@@ -9,7 +9,7 @@ from annotator.api.site.values import Moment, whole
 from annotator.storage import Role
 from annotator.storage.collections.collection import find_collection
 from annotator.web.site.context import database, the_place
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.people import members
 from annotator.workflows.people.tokens import Scope
@@ -113,7 +113,7 @@ def show_collection(call: Call) -> object:
 def show_guidelines(call: Call) -> object:
     """Show what judges are to go by."""
     with database().reading() as session:
-        return guidelines.show_guidelines(session, call.slug)
+        return collection.show_guidelines(session, call.slug)
 
 
 @operation(
@@ -128,8 +128,8 @@ def show_guidelines(call: Call) -> object:
 def accept_guidelines(call: Call) -> object:
     """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""
     with database().transaction() as session:
-        guidelines.accept_guidelines(session, call.slug, caller().id, call.body["number"])
-        return guidelines.show_guidelines(session, call.slug)
+        collection.accept_guidelines(session, call.slug, caller().id, call.body["number"])
+        return collection.show_guidelines(session, call.slug)
 
 
 def _row(shown: CollectionView, roles: frozenset[Role]) -> dict[str, object]:

@@ -11,7 +11,7 @@ from annotator.files import InputFile
 from annotator.storage import Role
 from annotator.web.site.background import told_of, work
 from annotator.web.site.context import database, now, settings
-from annotator.workflows.documents import documents, indexing, search
+from annotator.workflows.documents import documents, search
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("documents", "The corpus; for organisers.")
@@ -77,13 +77,13 @@ def import_documents(call: Call) -> object:
     files = told_of([InputFile(call.query["name"], call.content)])
     most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
     read = documents.read_documents(files, fields=names, unpacked_limit=most)
-    at_once = len(read) <= indexing.INDEXED_AT_ONCE and work() is None
+    at_once = len(read) <= search.INDEXED_AT_ONCE and work() is None
     dry_run = call.query["dry_run"]
     with database().transaction(keep=not dry_run) as session:
         stored = documents.import_documents(session, call.slug, read, at=now(), index_at_once=at_once)
         note(session, "documents.import", call.slug, subject=call.query["name"], details=vars(stored))
     if not at_once and not dry_run and work() is None:
-        sum(indexing.index_rest(database()))
+        sum(search.index_rest(database()))
     return stored
 
 

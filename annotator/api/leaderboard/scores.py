@@ -21,7 +21,7 @@ from annotator.web.leaderboard.own_scores import own_scores, require_round_of_re
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
 from annotator.web.site.live_scores import live_scores
-from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.people.tokens import Scope
 
@@ -161,10 +161,10 @@ def _answer(whole: Leaderboard, asked: Mapping[str, Any], more: Mapping[str, obj
     """The leaderboard, in JSON with what more there is to say."""
     board = replace(whole, policy=whole.policy and policy_shown(whole.policy))
     if asked["format"] == "json":
-        return as_json({**leaderboard_text.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
+        return as_json({**leaderboard.as_json(board, per_topic=asked["per_topic"]), **(more or {})})
     if asked["per_topic"]:
-        return text(leaderboard_text.topics_csv(board), CSV)
-    return text(leaderboard_text.leaderboard_csv(board), CSV)
+        return text(leaderboard.topics_csv(board), CSV)
+    return text(leaderboard.leaderboard_csv(board), CSV)
 
 
 def _grades(asked: Mapping[str, Any]) -> GradesFrom:

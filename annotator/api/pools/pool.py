@@ -16,7 +16,7 @@ from annotator.web.site.context import database, now
 from annotator.web.site.downloads import PLAIN
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.pools import pool_building, pool_planning, pools
-from annotator.workflows.pools.pool_strategies import USUAL_STRATEGY, list_strategies
+from annotator.workflows.pools.pools import USUAL_STRATEGY, list_strategies
 
 resource = resource_of("pool", "The documents to be judged; for organisers. A pool only grows, in versions.")
 

@@ -21,7 +21,7 @@ from annotator.web.site.background import arrived_at, told_of
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
 from annotator.workflows.people.tokens import Scope
-from annotator.workflows.runs import runs, sent_files, submissions
+from annotator.workflows.runs import runs, submissions
 from annotator.workflows.runs.runs import CheckedFiles
 
 resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
@@ -191,9 +191,7 @@ def upload_run(call: Call) -> object:
 def show_run(call: Call) -> object:
     """The receipt of a run."""
     with database().reading() as session:
-        receipt = sent_files.receipt_of(
-            session, call.slug, call.path["tag"], version=call.query["version"], team=own_team()
-        )
+        receipt = runs.receipt_of(session, call.slug, call.path["tag"], version=call.query["version"], team=own_team())
     return _receipt(receipt, _same_rankings(call.slug))
 
 
@@ -213,7 +211,7 @@ def withdraw_run(call: Call) -> object:
         runs.withdraw_run(session, call.slug, tag, at=at, by_id=caller().id, team=own_team())
         note(session, "runs.withdraw", call.slug, subject=tag)
     with database().reading() as session:
-        withdrawn = sent_files.show_run(session, call.slug, tag, team=own_team()).row
+        withdrawn = runs.show_run(session, call.slug, tag, team=own_team()).row
     return _shown(withdrawn, {})
 
 
@@ -229,9 +227,7 @@ def withdraw_run(call: Call) -> object:
 def run_file(call: Call) -> Response:
     """The file of a run byte for byte as it was sent."""
     with database().reading() as session:
-        file = sent_files.original_file(
-            session, call.slug, call.path["tag"], version=call.query["version"], team=own_team()
-        )
+        file = runs.original_file(session, call.slug, call.path["tag"], version=call.query["version"], team=own_team())
     note_export("runs.export", call.slug, subject=call.path["tag"])
     return text(file.content, BYTES)
 
@@ -259,7 +255,7 @@ def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
     if not the_place().organises:
         return {}
     with database().reading() as session:
-        return sent_files.rankings_sent_twice(session, slug)
+        return runs.rankings_sent_twice(session, slug)
 
 
 def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:

@@ -7,7 +7,7 @@ import click
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 
 
 @click.group
@@ -23,7 +23,7 @@ def replace(installation: Installation, slug: str, file: str) -> None:
     """Put a new version in force; the same text again makes none."""
     text = read_text(file)
     with installation.database.transaction() as session:
-        number = guidelines.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
+        number = collection.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
         note(session, "guidelines.set", slug, subject=number)
     click.echo(f"Version {number} of the guidelines is in force.", err=True)
 
@@ -34,7 +34,7 @@ def replace(installation: Installation, slug: str, file: str) -> None:
 def show(installation: Installation, slug: str) -> None:
     """Print the version in force."""
     with installation.database.reading() as session:
-        present = guidelines.show_guidelines(session, slug)
+        present = collection.show_guidelines(session, slug)
     if present.number == 0:
         click.echo("There are no guidelines yet.", err=True)
     else:
@@ -53,8 +53,8 @@ def acceptances() -> None:
 def list_acceptances(installation: Installation, slug: str, format_: str) -> None:
     """List which version each judge has accepted; who has not accepted the one in force is given no documents."""
     with installation.database.reading() as session:
-        present = guidelines.show_guidelines(session, slug)
-        rows = guidelines.list_acceptances(session, slug)
+        present = collection.show_guidelines(session, slug)
+        rows = collection.list_acceptances(session, slug)
     show_rows(
         format_,
         ["JUDGE", "ACCEPTED", "IN FORCE"],

@@ -11,13 +11,7 @@ from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
 from annotator.cli.site.progress import steps_shown, watched
 from annotator.cli.site.tables import Cell, format_option, show_rows
-from annotator.workflows.documents import (
-    changed_documents,
-    documents,
-    indexing,
-    search,
-    search_adding,
-)
+from annotator.workflows.documents import documents, search, search_adding
 from annotator.workflows.documents.search import FoundDocument
 
 some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
@@ -57,7 +51,7 @@ def import_files(
     if dry_run:
         return
     with steps_shown("Indexing", done.added + done.filled + done.changed) as show:
-        for indexed in indexing.index_rest(installation.database):
+        for indexed in search.index_rest(installation.database):
             show(indexed)
 
 
@@ -90,7 +84,7 @@ def changed() -> None:
 def list_changed(installation: Installation, slug: str, format_: str) -> None:
     """List the documents whose text has changed since they were judged, a line for each judgement."""
     with installation.database.reading() as session:
-        found = changed_documents.changed_documents(session, slug)
+        found = documents.changed_documents(session, slug)
     show_rows(
         format_,
         ["TOPIC", "DOCNO", "CHANGED", "JUDGE", "GRADE", "CANNOT JUDGE", "JUDGED"],
@@ -110,7 +104,7 @@ def list_changed(installation: Installation, slug: str, format_: str) -> None:
 def requeue(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
     """Have changed documents judged again, all or those named; the old grades count no more and stay in the history."""
     with installation.database.transaction() as session:
-        count = changed_documents.requeue_changed(session, slug, docnos or None, at=datetime.now(UTC))
+        count = documents.requeue_changed(session, slug, docnos or None, at=datetime.now(UTC))
         note(session, "documents.requeue", slug, details={"documents": count})
     click.echo(f"Documents of topics put back to be judged again: {count}.", err=True)
 
@@ -122,7 +116,7 @@ def requeue(installation: Installation, slug: str, docnos: Sequence[str]) -> Non
 def confirm(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
     """Let the old grades hold for the new texts of changed documents, of all or those named."""
     with installation.database.transaction() as session:
-        count = changed_documents.let_changed_stand(session, slug, docnos or None)
+        count = documents.let_changed_stand(session, slug, docnos or None)
         note(session, "documents.let-stand", slug, details={"documents": count})
     click.echo(f"Documents of topics whose grades stand: {count}.", err=True)
 
@@ -157,7 +151,7 @@ def find(
         raise click.UsageError("--add-to-pool and --searcher need the --for-topic that the documents are for.")
     with installation.database.reading() as session:
         found = search.find_documents(session, slug, query, topic=topic, most=most)
-        not_indexed = indexing.count_not_indexed(session, slug)
+        not_indexed = search.count_not_indexed(session, slug)
     show_rows(format_, ["DOCNO", "POOLED", "TITLE"], [_line(hit, topic) for hit in found.hits])
     click.echo(f"Documents found: {found.total}, shown: {len(found.hits)}.", err=True)
     if not_indexed:

@@ -8,7 +8,7 @@ from annotator.cli.site.files import FILE, read_file
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import Row, Table, format_option, show_rows, show_tables
 from annotator.storage.judging.judge_desk import Attempt
-from annotator.workflows.judging import gold_answers, gold_questions, training
+from annotator.workflows.judging import gold_questions, training
 from annotator.workflows.judging.gold_questions import StoredQuestions
 from annotator.workflows.judging.training import TrainingResult
 
@@ -176,7 +176,7 @@ def remove_gold_question(installation: Installation, slug: str, number: str, doc
 def list_gold_questions(installation: Installation, slug: str, format_: str) -> None:
     """List the test questions with how the grades fell, and below them how each judge answered."""
     with installation.database.reading() as session:
-        answers = gold_answers.show_answers(session, slug)
+        answers = gold_questions.show_answers(session, slug)
     show_tables(
         format_,
         Table(

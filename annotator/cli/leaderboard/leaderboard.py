@@ -21,7 +21,7 @@ from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
 from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.significance.means import IntervalMethod
-from annotator.workflows.leaderboard import leaderboard_text
+from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard
 
 VERSION = re.compile(r"[0-9]{1,9}")
@@ -109,25 +109,25 @@ def show(
 def _show(board: Leaderboard, format_: str, *, per_topic: bool) -> None:
     match format_:
         case "json":
-            show_json(leaderboard_text.as_json(board, per_topic=per_topic))
+            show_json(leaderboard.as_json(board, per_topic=per_topic))
         case "csv":
-            text = leaderboard_text.topics_csv(board) if per_topic else leaderboard_text.leaderboard_csv(board)
+            text = leaderboard.topics_csv(board) if per_topic else leaderboard.leaderboard_csv(board)
             click.echo(text.encode(), nl=False)
         case "latex":
-            click.echo(leaderboard_text.latex(board).encode(), nl=False)
+            click.echo(leaderboard.latex(board).encode(), nl=False)
         case "markdown":
-            click.echo(leaderboard_text.markdown(board).encode(), nl=False)
+            click.echo(leaderboard.markdown(board).encode(), nl=False)
         case _:
             _show_table(board, per_topic=per_topic)
 
 
 def _show_table(board: Leaderboard, *, per_topic: bool) -> None:
     if per_topic:
-        show_table(["RUN", "TOPIC", *board.measures], list(leaderboard_text.topic_rows(board)))
+        show_table(["RUN", "TOPIC", *board.measures], list(leaderboard.topic_rows(board)))
     else:
-        headings, *rows = leaderboard_text.readable_rows(board)
+        headings, *rows = leaderboard.readable_rows(board)
         show_table([str(heading) for heading in headings], rows)
-    grades, topics, *notices = leaderboard_text.scored_against(board)
+    grades, topics, *notices = leaderboard.scored_against(board)
     explanations = [] if per_topic else _explanations(board)
     for line in ["", grades, topics, *explanations, *notices]:
         click.echo(line.encode())

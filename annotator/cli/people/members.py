@@ -10,7 +10,7 @@ from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import Role
-from annotator.workflows.people import invitations, many_members, members
+from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
 
@@ -90,12 +90,12 @@ def import_people(
     Accounts are made where there are none. The same comes out as CSV with a link for each new account, by which its
     owner chooses a password; it is given once, and only you can read the file.
     """
-    people = many_members.read_people(read_file(file), unpacked_limit=installation.settings.unpacked_limit)
+    people = members.read_people(read_file(file), unpacked_limit=installation.settings.unpacked_limit)
     with installation.database.transaction() as session:
-        added = many_members.add_people(session, slug, people, days=days, made_by_id=None, at=datetime.now(UTC))
+        added = members.add_people(session, slug, people, days=days, made_by_id=None, at=datetime.now(UTC))
         note(session, "members.import", slug, subject=people.name, details={"people": len(added)})
     # The reader of a link can choose the password of its account.
-    write_or_print(output, many_members.links_csv(added, link_to(address, "")).encode(), private=True)
+    write_or_print(output, members.links_csv(added, link_to(address, "")).encode(), private=True)
     click.echo(f"Roles given: {len(added)}; links: {sum(one.secret is not None for one in added)}.", err=True)
 
 

@@ -16,7 +16,7 @@ from annotator.cli.site.tables import JSON, Table, format_option, show_json, sho
 from annotator.storage import Showing
 from annotator.workflows.pools import pool_building, pool_selection, pools
 from annotator.workflows.pools.pool_planning import plan_pool
-from annotator.workflows.pools.pool_strategies import list_strategies
+from annotator.workflows.pools.pools import list_strategies
 
 
 @click.group

@@ -11,7 +11,7 @@ import click
 from annotator.cli.site.installation import Installation
 from annotator.errors import NotFoundError
 from annotator.storage.pools.pooled_runs import PoolRequest
-from annotator.workflows.pools.pool_strategies import USUAL_STRATEGY, with_usual
+from annotator.workflows.pools.pools import USUAL_STRATEGY, with_usual
 from annotator.workflows.runs import runs
 
 # What strategies can be told, by the parameter that it is; which of them takes what, the workflow knows.

@@ -20,8 +20,15 @@ from annotator.cli.site.options import (
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.evaluation.inspection.two_runs import PairLook
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
-from annotator.workflows.leaderboard.inspecting import USUAL_MEASURE, USUAL_SEED, USUAL_TOP, GradesChosen, inspect_pair
-from annotator.workflows.leaderboard.inspecting_files import FilesWanted, compare_files
+from annotator.workflows.leaderboard.inspecting import (
+    USUAL_MEASURE,
+    USUAL_SEED,
+    USUAL_TOP,
+    FilesWanted,
+    GradesChosen,
+    compare_files,
+    inspect_pair,
+)
 
 MOST_TOP = 1_000
 

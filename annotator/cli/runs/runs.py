@@ -21,9 +21,8 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import runs, sent_files
-from annotator.workflows.runs.run_files import check_run_files
-from annotator.workflows.runs.runs import CheckedRun
+from annotator.workflows.runs import runs
+from annotator.workflows.runs.runs import CheckedRun, check_run_files
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 
@@ -129,7 +128,7 @@ def import_files(
         )
         for receipt in receipts:
             note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
-        same = sent_files.rankings_sent_twice(session, slug)
+        same = runs.rankings_sent_twice(session, slug)
     show_warnings(checked)
     show_copies(receipts, same)
     show_outcome(f"Runs imported: {len(receipts)}.", dry_run=dry_run)
@@ -145,7 +144,7 @@ def show_all(installation: Installation, slug: str, team: str | None, format_: s
     """List the runs in force."""
     with installation.database.reading() as session:
         rows = runs.list_runs(session, slug, team=team, every=every)
-        same = sent_files.rankings_sent_twice(session, slug)
+        same = runs.rankings_sent_twice(session, slug)
     show_rows(
         format_,
         [
@@ -172,9 +171,9 @@ def show_all(installation: Installation, slug: str, team: str | None, format_: s
 def show(installation: Installation, slug: str, tag: str, version: int | None, format_: str) -> None:
     """Show the receipt of a run and its warnings."""
     with installation.database.reading() as session:
-        receipt = sent_files.receipt_of(session, slug, tag, version=version)
-        view = sent_files.show_run(session, slug, tag, version=version)
-        same = sent_files.rankings_sent_twice(session, slug)
+        receipt = runs.receipt_of(session, slug, tag, version=version)
+        view = runs.show_run(session, slug, tag, version=version)
+        same = runs.rankings_sent_twice(session, slug)
     show_values(
         format_,
         ("NAME", "VALUE"),
@@ -281,7 +280,7 @@ def restore(installation: Installation, slug: str, tag: str) -> None:
 def export(installation: Installation, slug: str, tag: str, version: int | None, output: str | None) -> None:
     """Give a run's file back, byte for byte as it was sent."""
     with installation.database.reading() as session:
-        file = sent_files.original_file(session, slug, tag, version=version)
+        file = runs.original_file(session, slug, tag, version=version)
     note_export(installation, "runs.export", slug, subject=tag)
     write_or_print(output, file.content)
 

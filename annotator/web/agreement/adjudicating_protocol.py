@@ -21,7 +21,7 @@ from annotator.web.judging.judging_protocol import (
 from annotator.web.site.context import database, now
 from annotator.web.site.json_answers import sent_json
 from annotator.web.site.translate import say
-from annotator.workflows.judging import judging, judging_counts
+from annotator.workflows.judging import judging, judging_turn
 from annotator.workflows.judging.judge_access import JudgeHere
 from annotator.workflows.judging.judging_turn import take_turn
 
@@ -54,7 +54,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     try:
         documents, stopped = drawn(turn, sent)
         with database().reading() as session:
-            counted = judging_counts.count_topic(
+            counted = judging_turn.count_topic(
                 session, slug, number, judge.id, to_come=0, now=at, queue=Queue.ADJUDICATION
             )
     except NotFoundError as no_topic:

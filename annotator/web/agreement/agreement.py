@@ -25,7 +25,7 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.int_arguments import number_given
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.query_string import part_of_report
-from annotator.workflows.agreement import agreement, agreement_documents
+from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreement
 
 blueprint = Blueprint("agreement", __name__)
@@ -125,7 +125,7 @@ def documents(slug: str) -> ResponseReturnValue:
     grades = (number_given("one"), number_given("other"))
     page = number_given("page", least=1) or 1
     with database().reading() as session:
-        found = agreement_documents.documents_of_two(
+        found = agreement.documents_of_two(
             session,
             slug,
             judges,

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from annotator.storage import Role
 from annotator.web.site.language import gettext
-from annotator.workflows.collections.collection import CollectionCounts
-from annotator.workflows.collections.guidelines import Guidelines
+from annotator.workflows.collections.collection import CollectionCounts, Guidelines
 from annotator.workflows.people.members import MemberRow
 from annotator.workflows.pools.pools import TopicProgress
 

@@ -25,7 +25,7 @@ from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.collections import collection, guidelines, restoring
+from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionView
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judging, questions
@@ -241,7 +241,7 @@ def _organisers_view(slug: str) -> str:
         progress = pools.pool_progress(session, slug)
         steps = checklist(
             counts,
-            guidelines.show_guidelines(session, slug),
+            collection.show_guidelines(session, slug),
             members.list_members(session, slug),
             progress,
             missing=documents.count_missing_documents(session, slug),

@@ -11,7 +11,7 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.judging import training_attempts
 
 blueprint = Blueprint("guidelines", __name__)
@@ -51,7 +51,7 @@ def accept(slug: str) -> ResponseReturnValue:
     form = AcceptanceForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            guidelines.accept_guidelines(session, slug, the_person().id, form.number.data)
+            collection.accept_guidelines(session, slug, the_person().id, form.number.data)
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("You have accepted the guidelines."))
@@ -66,7 +66,7 @@ def accept(slug: str) -> ResponseReturnValue:
 def edit(slug: str) -> ResponseReturnValue:
     """The guidelines to be changed."""
     with database().reading() as session:
-        present = guidelines.show_guidelines(session, slug)
+        present = collection.show_guidelines(session, slug)
     return render_template("collections/guidelines/edit.html", form=GuidelinesForm(text=present.text))
 
 
@@ -77,7 +77,7 @@ def store(slug: str) -> ResponseReturnValue:
     form = GuidelinesForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            number = guidelines.set_guidelines(session, slug, form.text.data, made_by_id=the_person().id, made_at=now())
+            number = collection.set_guidelines(session, slug, form.text.data, made_by_id=the_person().id, made_at=now())
             note(session, "guidelines.set", slug, subject=number)
     if form.refused:
         return render_template("collections/guidelines/edit.html", form=form), form.status
@@ -87,9 +87,9 @@ def store(slug: str) -> ResponseReturnValue:
 
 def _page(slug: str, form: AcceptanceForm) -> str:
     with database().reading() as session:
-        present = guidelines.show_guidelines(session, slug)
-        accepted = guidelines.accepted_guidelines(session, slug, the_person().id)
-        acceptances = guidelines.list_acceptances(session, slug) if the_place().organises else []
+        present = collection.show_guidelines(session, slug)
+        accepted = collection.accepted_guidelines(session, slug, the_person().id)
+        acceptances = collection.list_acceptances(session, slug) if the_place().organises else []
         training = training_attempts.training_of(session, slug, the_person().id)
     return render_template(
         "collections/guidelines/show.html",

@@ -10,7 +10,7 @@ from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext
-from annotator.workflows.documents import changed_documents
+from annotator.workflows.documents import documents
 
 blueprint = Blueprint("changed_documents", __name__)
 
@@ -32,9 +32,9 @@ def decide(slug: str) -> ResponseReturnValue:
     is_requeue = request.form.get("act") == REQUEUE
     with form.guard(), database().transaction() as session:
         if is_requeue:
-            count = changed_documents.requeue_changed(session, slug, docnos, at=now())
+            count = documents.requeue_changed(session, slug, docnos, at=now())
         else:
-            count = changed_documents.let_changed_stand(session, slug, docnos)
+            count = documents.let_changed_stand(session, slug, docnos)
         note(session, "documents.requeue" if is_requeue else "documents.let-stand", slug, details={"documents": count})
     if form.refused:
         return _page(slug, form), form.status
@@ -50,11 +50,11 @@ def decide(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated, a line a judgement."""
     with database().reading() as session:
-        changed = changed_documents.changed_documents(session, slug)
-    return download(changed_documents.changed_csv(changed), f"{slug}-changed-documents.csv", CSV)
+        changed = documents.changed_documents(session, slug)
+    return download(documents.changed_csv(changed), f"{slug}-changed-documents.csv", CSV)
 
 
 def _page(slug: str, form: Form) -> str:
     with database().reading() as session:
-        changed = changed_documents.changed_documents(session, slug)
+        changed = documents.changed_documents(session, slug)
     return render_template("documents/changed_documents.html", changed=changed, form=form)

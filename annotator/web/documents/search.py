@@ -13,7 +13,7 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
-from annotator.workflows.documents import indexing, search, search_adding
+from annotator.workflows.documents import search, search_adding
 from annotator.workflows.documents.search import JudgesSearchPage, SearchPage
 from annotator.workflows.topics import topics
 from annotator.workflows.topics.topics import TopicRow
@@ -158,7 +158,7 @@ def _found(slug: str, asked: Asked) -> SearchPage | JudgesSearchPage:
 
 def _not_indexed(slug: str) -> int:
     with database().reading() as session:
-        return indexing.count_not_indexed(session, slug)
+        return search.count_not_indexed(session, slug)
 
 
 def _topics(slug: str) -> list[TopicRow]:

@@ -13,7 +13,7 @@ from annotator.web.site.context import database, now, settings, the_person, the_
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
-from annotator.workflows.judging import gold_answers, gold_questions
+from annotator.workflows.judging import gold_questions
 from annotator.workflows.judging.gold_questions import StoredQuestions
 
 blueprint = Blueprint("test_questions", __name__)
@@ -122,7 +122,7 @@ def remove(slug: str) -> ResponseReturnValue:
 
 def _page(slug: str, form: QuestionForm, file_form: QuestionsForm) -> str:
     with database().reading() as session:
-        answers = gold_answers.show_answers(session, slug)
+        answers = gold_questions.show_answers(session, slug)
     return render_template("judging/test_questions.html", answers=answers, form=form, file_form=file_form)
 
 

@@ -7,9 +7,8 @@ from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, now, the_person
 from annotator.workflows.judging import judge_history
-from annotator.workflows.judging.deferred import put_off_by
-from annotator.workflows.judging.deferred import take_up as take_up_again
-from annotator.workflows.judging.judge_history import CANNOT, Wanted
+from annotator.workflows.judging.judge_history import CANNOT, Wanted, put_off_by
+from annotator.workflows.judging.judge_history import take_up as take_up_again
 
 blueprint = Blueprint("judged", __name__)
 

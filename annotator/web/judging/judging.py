@@ -24,7 +24,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.judging import judging, judging_page, questions, recording
+from annotator.workflows.judging import judge_desk, judging, questions, recording
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 
 blueprint = Blueprint("judging", __name__)
@@ -176,7 +176,7 @@ def screen(
 ) -> ResponseReturnValue:
     """A document beside its topic, and all that the screen's script needs to begin."""
     with database().reading() as session:
-        beside = judging_page.show_beside(session, slug, task.topic_number, the_person().id)
+        beside = judge_desk.show_beside(session, slug, task.topic_number, the_person().id)
     to_come = choices_to_come(slug, the_person().id).get(task.topic_number, 0) if queue == Queue.JUDGING else 0
     page = render_template(
         "judging/task.html",

@@ -12,8 +12,8 @@ from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
+from annotator.workflows.judging.judge_desk import Beside
 from annotator.workflows.judging.judging import JudgingTask
-from annotator.workflows.judging.judging_page import Beside
 
 # The pages of each queue, and what their script calls; both have views of the same names.
 ENDPOINTS = {

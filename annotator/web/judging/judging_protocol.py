@@ -25,10 +25,9 @@ from annotator.web.site.json_answers import SIGNED_OUT, refusal, sent_json
 from annotator.web.site.language import gettext
 from annotator.web.site.sessions import signed_in_as
 from annotator.web.site.translate import say
-from annotator.workflows.judging import judge_access, judging, judging_counts
+from annotator.workflows.judging import judge_access, judging, judging_turn
 from annotator.workflows.judging.judge_access import JudgeHere
-from annotator.workflows.judging.judging_counts import NOTHING, Counted
-from annotator.workflows.judging.judging_turn import Turn, take_turn
+from annotator.workflows.judging.judging_turn import NOTHING, Counted, Turn, take_turn
 from annotator.workflows.judging.recording import Recorded
 
 blueprint = Blueprint("judging_protocol", __name__)
@@ -36,7 +35,7 @@ blueprint = Blueprint("judging_protocol", __name__)
 # Documents are sent when the browser has fewer left, so that one answer in four brings some.
 REFILLED_BELOW = 5
 # What this process has counted.
-COUNTS: WeakKeyDictionary[Database, judging_counts.Memory] = WeakKeyDictionary()
+COUNTS: WeakKeyDictionary[Database, judging_turn.Memory] = WeakKeyDictionary()
 
 JsonView = Callable[..., ResponseReturnValue]
 
@@ -207,11 +206,11 @@ def _chosen(judge: JudgeHere, slug: str, number: str, sent: Sent) -> tuple[Seque
 def _count(judge: JudgeHere, slug: str, number: str, at: datetime) -> Counted:
     to_come = choices_to_come(slug, judge.id).get(number, 0) if judge.is_adaptive else 0
     with database().reading() as session:
-        return judging_counts.count_topic(session, slug, number, judge.id, to_come=to_come, now=at)
+        return judging_turn.count_topic(session, slug, number, judge.id, to_come=to_come, now=at)
 
 
-def _memory() -> judging_counts.Memory:
-    return COUNTS.setdefault(database(), judging_counts.Memory())
+def _memory() -> judging_turn.Memory:
+    return COUNTS.setdefault(database(), judging_turn.Memory())
 
 
 def as_json(value: object, status: int = 200) -> Response:

@@ -26,7 +26,7 @@ from annotator.web.site.live_scores import live_scores
 from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
-from annotator.workflows.leaderboard import leaderboard, leaderboard_text
+from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom, split_names
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView
@@ -151,7 +151,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     if not the_place().organises:
         return released_board.file(slug, _measures())
     board = _board(slug, Wanted.of_request())
-    return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
+    return download(leaderboard.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
 
 
 def _measures() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.live_scores import live_scores
-from annotator.workflows.leaderboard import leaderboard, leaderboard_text
+from annotator.workflows.leaderboard import leaderboard
 
 OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")
 
@@ -54,7 +54,7 @@ def page(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
 def file(slug: str, measures: Sequence[str]) -> ResponseReturnValue:
     """The same, comma-separated in full precision."""
     board = _board(slug, measures, RoundWanted.of_request())
-    return download(leaderboard_text.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
+    return download(leaderboard.leaderboard_csv(board), f"{slug}-leaderboard.csv", CSV)
 
 
 def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderboard:

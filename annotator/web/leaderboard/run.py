@@ -17,8 +17,8 @@ from annotator.web.site.downloads import BYTES, download
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import runs, sent_files, submissions
-from annotator.workflows.runs.sent_files import RunView
+from annotator.workflows.runs import runs, submissions
+from annotator.workflows.runs.runs import RunView
 
 blueprint = Blueprint("run", __name__)
 
@@ -34,9 +34,7 @@ def receipt(slug: str) -> ResponseReturnValue:
         else:
             every = runs.list_runs(session, slug, team=own_team(), every=True)
             wanted = [(run.tag, run.version) for run in every if run.uploaded_at == _moment(at)]
-        receipts = [
-            sent_files.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted
-        ]
+        receipts = [runs.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted]
     if not receipts:
         raise NotFoundError("Nothing was sent at that moment.")
     return render_template("runs/receipt.html", receipts=receipts)
@@ -99,7 +97,7 @@ def restore(slug: str) -> ResponseReturnValue:
 def original(slug: str) -> ResponseReturnValue:
     """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
     with database().reading() as session:
-        file = sent_files.original_file(session, slug, _tag(), version=_version(), team=own_team())
+        file = runs.original_file(session, slug, _tag(), version=_version(), team=own_team())
     note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
 
@@ -146,11 +144,11 @@ def _moment(text: str) -> datetime | None:
 
 def _run(slug: str) -> RunView:
     with database().reading() as session:
-        return sent_files.show_run(session, slug, _tag(), team=own_team())
+        return runs.show_run(session, slug, _tag(), team=own_team())
 
 
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:
     with database().reading() as session:
         stated = costs.costs_of_run(session, slug, run.row.tag, team=own_team())
-        same = sent_files.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
+        same = runs.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
     return render_template("runs/one.html", run=run, same=same, stated=stated, form=form, sending=sender_state(slug))

@@ -23,7 +23,7 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection
-from annotator.workflows.leaderboard import leaderboard, leaderboard_standing, leaderboard_text
+from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
@@ -200,7 +200,7 @@ def scores_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated in full precision; the topics of one run with `?table=topics&run=TAG&m=AP`."""
     found = _own_scores(slug, RoundWanted.of_request())
     if request.args.get("table") != SCORES_CSV:
-        return download(leaderboard_text.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
+        return download(leaderboard.leaderboard_csv(found.board), f"{slug}-scores.csv", CSV)
     if found.standing is None:
         raise NotFoundError("Your team has no run that is scored.")
     beside = the_place().sees is not ScoresShown.OWN

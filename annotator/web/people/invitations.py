@@ -15,7 +15,7 @@ from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
-from annotator.workflows.people import invitations, many_members
+from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
 
 blueprint = Blueprint("invitations", __name__)
@@ -94,15 +94,13 @@ def invite_many(slug: str) -> ResponseReturnValue:
     form = PeopleForm()
     if form.validate():
         with form.guard():
-            people = many_members.read_people(
-                input_files([form.file.data])[0], unpacked_limit=settings().unpacked_limit
-            )
+            people = members.read_people(input_files([form.file.data])[0], unpacked_limit=settings().unpacked_limit)
             with database().transaction() as session:
-                added = many_members.add_people(
+                added = members.add_people(
                     session, slug, people, days=form.days.data, made_by_id=the_person().id, at=now()
                 )
                 note(session, "members.import", slug, subject=people.name, details={"people": len(added)})
-            return download(many_members.links_csv(added, link_to("")), f"{slug}-links.csv", CSV)
+            return download(members.links_csv(added, link_to("")), f"{slug}-links.csv", CSV)
     return _page(slug, people=form), form.status
 
 

@@ -20,13 +20,7 @@ from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.web.site.forms import Form
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.number_fields import NumberField, WholeNumberField
-from annotator.workflows.pools.pool_strategies import (
-    USUAL_AMOUNT,
-    USUAL_DEPTH,
-    USUAL_STRATEGY,
-    StrategyHelp,
-    list_strategies,
-)
+from annotator.workflows.pools.pools import USUAL_AMOUNT, USUAL_DEPTH, USUAL_STRATEGY, StrategyHelp, list_strategies
 
 # As `TAG=K, TAG=K`; a tag may itself have an equals sign.
 OWN_DEPTH = re.compile(r"([^\s,]+)=([0-9]{1,9})")

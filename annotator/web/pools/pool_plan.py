@@ -11,7 +11,7 @@ from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
-from annotator.workflows.pools.pool_strategies import list_strategies
+from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pool_plan", __name__)

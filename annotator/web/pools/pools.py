@@ -17,7 +17,7 @@ from annotator.web.site.language import gettext
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.pools.pool_building import PoolSummary
 from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth
-from annotator.workflows.pools.pool_strategies import list_strategies
+from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pools", __name__)

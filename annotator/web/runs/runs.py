@@ -22,7 +22,7 @@ from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.people import members
-from annotator.workflows.runs import runs, sent_files, submissions
+from annotator.workflows.runs import runs, submissions
 from annotator.workflows.runs.runs import CheckedFiles, CheckedRun
 
 blueprint = Blueprint("runs", __name__)
@@ -147,7 +147,7 @@ def _list(slug: str, form: RunsForm, stated: CostsForm, checked: Sequence[Checke
     with database().reading() as session:
         rows = runs.list_runs(session, slug, team=own_team(), every=every)
         silent = members.teams_without_runs(session, slug) if place.organises else []
-        same = sent_files.rankings_sent_twice(session, slug) if place.organises else {}
+        same = runs.rankings_sent_twice(session, slug) if place.organises else {}
     return render_template(
         "runs/list.html",
         rows=sorted(rows, key=lambda run: run.team or ""),

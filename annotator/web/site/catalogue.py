@@ -17,7 +17,7 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from annotator.installed import PACKAGE, asset_folder
-from annotator.workflows.pools.pool_strategies import list_strategies
+from annotator.workflows.pools.pools import list_strategies
 
 TRANSLATIONS = PACKAGE / "web" / "translations"
 LANGUAGES = ("ko",)

@@ -18,7 +18,7 @@ from annotator.web.site.error_pages import status_of
 from annotator.web.site.live_scores import live_scores
 from annotator.web.site.offered_measures import OFFERED_MEASURES
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.topics import topic_flags
+from annotator.workflows.topics import topics
 
 blueprint = Blueprint("topic_flags", __name__)
 
@@ -37,7 +37,7 @@ def show(slug: str) -> ResponseReturnValue:
     """The flagged topics, and the effect of dropping those chosen (`?numbers=7&m=AP`) or all that are certain."""
     to_come = choices_to_come(slug)
     with database().reading() as session:
-        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
+        flagged = topics.flagged_topics(session, slug, to_come=to_come)
     measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
     chosen = request.args.getlist("numbers")
     if not chosen and "m" not in request.args:

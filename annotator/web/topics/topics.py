@@ -19,7 +19,7 @@ from annotator.web.site.downloads import JSON_LINES, download
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files, names_of
-from annotator.workflows.topics import topic_editing, topic_flags, topic_trying, topics
+from annotator.workflows.topics import topic_editing, topic_trying, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 from annotator.workflows.topics.topics import TopicRow
 
@@ -189,7 +189,7 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
         return render_template("topics/published.html", rows=rows)
     to_come = choices_to_come(slug)
     with database().reading() as session:
-        flagged = topic_flags.flagged_topics(session, slug, to_come=to_come)
+        flagged = topics.flagged_topics(session, slug, to_come=to_come)
         tallies = topic_trying.look_tallies(session, slug)
     return render_template(
         "topics/list.html",

@@ -1,7 +1,8 @@
 """Search the corpus: what a query finds, as an organiser and as a judge may see it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -10,19 +11,23 @@ from annotator.errors import NotFoundError
 from annotator.evaluation.search.search_query import any_word_of as any_word_of
 from annotator.evaluation.search.search_query import parse_query
 from annotator.evaluation.search.search_snippets import Part, mark, snippet
-from annotator.evaluation.search.search_text import Phrase, plain_text
+from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
 from annotator.evaluation.search.search_tree import Query, asked_in, folded, fts5_of, tsquery_of
-from annotator.storage import ACCEPTED, Document, Judgement, PoolItem
+from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.search import (
     FoundText,
     Wanted,
+    WordsToIndex,
+    count_unindexed,
     find_words,
     has_all,
     has_any,
     has_phrase,
     pooled_items,
+    unindexed_texts,
 )
+from annotator.storage.documents.search import index_some as index_some
 from annotator.storage.documents.search import refuse_judges_unless as refuse_judges_unless
 from annotator.storage.judging.judging import Decision
 
@@ -169,3 +174,33 @@ def _own_judgements(
         )
     )
     return {document_id: judgement for document_id, judgement in rows}
+
+
+INDEXED_AT_ONCE = 300
+
+
+def words_to_index(session: Session, *, after: int = 0, most: int = INDEXED_AT_ONCE) -> list[WordsToIndex]:
+    """The next `most` documents, of any collection, that have a text and are not indexed; none when all are.
+
+    By id, from behind the id `after` on. A session that only reads is enough: nobody waits while words are found.
+    """
+    texts = unindexed_texts(session, after=after, most=most)
+    return [WordsToIndex(text.id, text.text_hash, indexed_words(text.title, text.body)) for text in texts]
+
+
+def index_rest(database: Database) -> Iterator[int]:
+    """Index whatever is not indexed, in transactions of its own; tells after each how many documents came in."""
+    after = 0
+    while several := _words_after(database, after):
+        yield database.attempt(partial(index_some, several=several))
+        after = several[-1].document_id
+
+
+def count_not_indexed(session: Session, slug: str) -> int:
+    """How many documents of a collection have a text that no search finds yet."""
+    return count_unindexed(session, find_collection(session, slug).id)
+
+
+def _words_after(database: Database, after: int) -> list[WordsToIndex]:
+    with database.reading() as session:
+        return words_to_index(session, after=after)

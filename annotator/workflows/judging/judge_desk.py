@@ -1,4 +1,4 @@
-"""What a judge writes beside the documents of a topic: a note of what counts as relevant, and words to be marked."""
+"""What stands beside the documents: guidelines, the judge's own note of a topic, and words to be marked."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,9 +9,15 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
+from annotator.evaluation.search.query_marks import Mark, marks_in
 from annotator.storage import Topic, TopicMark, TopicNote, TopicState, User
-from annotator.storage.collections.collection import find_collection, find_topic, refuse_closed_judging
-from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes
+from annotator.storage.collections.collection import (
+    find_collection,
+    find_topic,
+    latest_guidelines,
+    refuse_closed_judging,
+)
+from annotator.storage.judging.judge_desk import NoteRow, marks_of, note_of, topic_notes, unread_answers
 
 LONGEST_NOTE = 10_000
 MOST_MARKS = 50
@@ -104,3 +110,36 @@ def _marks(words: Sequence[str]) -> list[str]:
             "At most %(most)d words can be marked in a topic; these are %(count)d.", most=MOST_MARKS, count=len(marks)
         )
     return list(marks.values())
+
+
+@dataclass(frozen=True)
+class GuidelinesInForce:
+    """The guidelines in force; number 0 and no text before the first version."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a judge has beside a topic's documents."""
+
+    guidelines: GuidelinesInForce
+    words: tuple[Mark, ...]
+    note: str
+    marks: tuple[str, ...]
+    answers: int
+
+
+def show_beside(session: Session, slug: str, topic_number: str, judge_id: int) -> Beside:
+    """What stands beside the documents of a topic for one judge; `NotFoundError` for a topic that is not there."""
+    collection = find_collection(session, slug)
+    topic = find_topic(session, collection.id, topic_number)
+    latest = latest_guidelines(session, collection.id)
+    return Beside(
+        GuidelinesInForce(latest.number, latest.text) if latest else GuidelinesInForce(0, ""),
+        tuple(marks_in(topic.title)),
+        note_of(session, topic.id, judge_id),
+        tuple(marks_of(session, topic.id, judge_id)),
+        unread_answers(session, collection.id, judge_id),
+    )

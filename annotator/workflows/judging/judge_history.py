@@ -1,4 +1,4 @@
-"""A judge looks back: what they judged or decided, with all they said of it before."""
+"""What a judge judged, decided or put off: for changing a judgement, and for taking a document up again."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,10 +9,28 @@ from typing import Any
 from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
+from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.storage import Assignment, Document, Evidence, Judgement, PoolItem, Purpose, Topic
-from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.judging import Decision
+from annotator.storage import (
+    ACCEPTED,
+    Assignment,
+    AssignmentState,
+    Collection,
+    Document,
+    Evidence,
+    Judgement,
+    PoolItem,
+    Purpose,
+    Topic,
+    TopicState,
+    User,
+)
+from annotator.storage.collections.collection import find_collection, refuse_closed_judging
+from annotator.storage.judging.drawing import may_still_draw, note_text_shown
+from annotator.storage.judging.eligibility import free_items, take_free
+from annotator.storage.judging.judge_desk import may_judge
+from annotator.storage.judging.judging import Decision, lend
+from annotator.storage.tables.judging import BESIDES
 
 ROWS_A_PAGE = 50
 CANNOT = "cannot"
@@ -174,3 +192,129 @@ def _evidence(session: Session, judgements: Sequence[Judgement]) -> dict[int, li
     for row in rows:
         evidence[row.judgement_id].append(row.text)
     return evidence
+
+
+@dataclass(frozen=True)
+class PutOffRow:
+    """A document that a judge has put off; when it is not `held` any more they can take it up again.
+
+    `decides`: it was theirs as an adjudicator.
+    """
+
+    assignment_id: int
+    topic_number: str
+    topic_title: str
+    docno: str
+    title: str
+    put_off_at: datetime
+    held: bool
+    decides: bool
+
+
+def put_off_by(session: Session, slug: str, judge_id: int) -> list[PutOffRow]:
+    """What a judge has put off and not judged since, the first one first.
+
+    Of what went back to the queue when its lease ran out, that is there which they may still have as a judge; what an
+    adjudicator may still have comes by itself.
+    """
+    collection = find_collection(session, slug)
+    rows = session.execute(
+        select(Assignment, PoolItem.id.label("item_id"), Topic, Document.docno, Document.title)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .join(Document, Document.id == PoolItem.document_id)
+        .where(
+            Topic.collection_id == collection.id,
+            ACCEPTED,
+            Assignment.judge_id == judge_id,
+            Assignment.put_off_at.is_not(None),
+            Assignment.state.in_((AssignmentState.LATER, AssignmentState.RETURNED)),
+        )
+        .order_by(Assignment.put_off_at.desc(), Assignment.id.desc())
+    ).all()
+    free = _still_free(session, collection, judge_id, [(row.Topic, row.item_id) for row in rows])
+    listed: dict[int, PutOffRow] = {}  # of an item that was put off twice, the last time
+    for row in rows:
+        held = row.Assignment.state == AssignmentState.LATER
+        decides = row.Assignment.purpose == Purpose.ADJUDICATION
+        if held or (row.item_id in free and not decides):
+            topic, put_off_at = row.Topic, row.Assignment.put_off_at
+            listed.setdefault(
+                row.item_id,
+                PutOffRow(
+                    row.Assignment.id, topic.number, topic.title, row.docno, row.title, put_off_at, held, decides
+                ),
+            )
+    return sorted(listed.values(), key=lambda one: (one.put_off_at, one.assignment_id))
+
+
+def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, now: datetime) -> int:
+    """Take a document that was put off into the judge's hands again and return the assignment by which they have it.
+
+    Raises `NotFoundError` for what is not theirs, and `ConflictError` when somebody else has it by now, or when the
+    judge is to be given nothing: judging has ended, or the guidelines or the training come first.
+    """
+    collection = find_collection(session, slug)
+    refuse_closed_judging(session, collection.id)
+    session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
+    assignment, topic = _own_assignment(session, collection.id, assignment_id, judge_id)
+    if assignment.state != AssignmentState.RETURNED:
+        note_text_shown(session, [assignment.id])
+        return assignment.id
+    if assignment.purpose in BESIDES:
+        # The draw shows it again, and the first showing would tell what was said then.
+        raise _not_waiting()
+    held = session.scalar(_has(judge_id, assignment.pool_item_id))
+    if held is not None:
+        return held
+    if may_judge(session, collection, judge_id) is not None:
+        raise ConflictError("Accept the guidelines and pass the training first.")
+    item = None
+    if topic.state == TopicState.ACCEPTED and may_still_draw(session, collection, judge_id):
+        item = take_free(session, judge_id, topic, collection.judging_mode, assignment.pool_item_id)
+    if item is None:
+        raise _not_waiting()
+    lend(session, [item.id], judge_id, now, {item.id: item.purpose})
+    return session.scalars(_has(judge_id, item.id)).one()
+
+
+def _still_free(
+    session: Session, collection: Collection, judge_id: int, items: Sequence[tuple[Topic, int]]
+) -> set[int]:
+    """Those of the pool items that this judge may have."""
+    of_topic: dict[int, tuple[Topic, list[int]]] = {}
+    for topic, item_id in items:
+        of_topic.setdefault(topic.id, (topic, []))[1].append(item_id)
+    return {
+        item_id
+        for topic, ids in of_topic.values()
+        for item_id in session.scalars(free_items(judge_id, topic, collection.judging_mode).where(PoolItem.id.in_(ids)))
+    }
+
+
+def _own_assignment(
+    session: Session, collection_id: int, assignment_id: int, judge_id: int
+) -> tuple[Assignment, Topic]:
+    row = session.execute(
+        select(Assignment, Topic)
+        .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
+        .join(Topic, Topic.id == PoolItem.topic_id)
+        .where(Assignment.id == assignment_id, Assignment.judge_id == judge_id, Topic.collection_id == collection_id)
+    ).one_or_none()
+    if row is None:
+        raise NotFoundError("You have no such assignment.")
+    return row.Assignment, row.Topic
+
+
+def _not_waiting() -> ConflictError:
+    return ConflictError("This document is not waiting for you any more: others have it, or it needs nobody.")
+
+
+def _has(judge_id: int, item_id: int) -> Select[int]:
+    """The assignment by which a judge has an item, in hand or done."""
+    return select(Assignment.id).where(
+        Assignment.judge_id == judge_id,
+        Assignment.pool_item_id == item_id,
+        Assignment.state != AssignmentState.RETURNED,
+        Assignment.purpose != Purpose.RE_SHOWN,
+    )

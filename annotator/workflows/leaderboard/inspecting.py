@@ -2,19 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError, Sentence
+from annotator.errors import FileRefusedError, InvalidValueError, NotFoundError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.inspection.one_run import RunLook, look_at_run
-from annotator.evaluation.inspection.one_topic import (
-    Difficulty,
-    TopicLook,
-    look_at_topic,
-    look_at_topics,
-)
+from annotator.evaluation.inspection.one_topic import Difficulty, TopicLook, look_at_topic, look_at_topics
 from annotator.evaluation.inspection.scored_runs import (
+    JUDGED,
     GradesState,
     Names,
     ScoredRuns,
@@ -22,17 +20,29 @@ from annotator.evaluation.inspection.scored_runs import (
     settle_said,
     state_of,
 )
-from annotator.evaluation.inspection.two_runs import PairLook, look_at_pair
+from annotator.evaluation.inspection.two_runs import (
+    MovedInTopic,
+    PairLook,
+    RankedFile,
+    look_at_pair,
+    moved_by_docno,
+    pair_by_measure,
+)
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.matching.files import lists_in_single_precision
+from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.metrics.names import measures_on_scale, parse_measure
-from annotator.evaluation.metrics.setting import Values
+from annotator.evaluation.metrics.names import measures_on_scale, parse_measure, parse_measures
+from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_scores
+from annotator.evaluation.runs.run_format import ParsedRun, parse_run
+from annotator.files import InputFile
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.documents.documents import docnos_of
@@ -301,3 +311,94 @@ def _choices(scored: ScoredRuns) -> Choices:
 def _check_top(top: int) -> None:
     if not 1 <= top <= MOST_TOP:
         raise InvalidValueError("A rank is from 1 to %(most)d, not %(given)d.", most=MOST_TOP, given=top)
+
+
+USUAL_COMPAT = Compat.TREC_EVAL_10.value
+
+
+@dataclass(frozen=True)
+class FilesWanted:
+    """How two files are to be compared; `topics` None lists the documents of all topics, () of none.
+
+    `compat` says which trec_eval to equal, `9` or `10`.
+    """
+
+    measures: Sequence[str]
+    relevant_from: int
+    seed: int
+    top: int
+    topics: Sequence[str] | None = ()
+    compat: str = USUAL_COMPAT
+
+
+@dataclass(frozen=True)
+class ComparedFiles:
+    """Two runs; `docnos` names the documents."""
+
+    look: PairLook
+    docnos: Mapping[int, str]
+    qrels: str
+    topics: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def compare_files(qrels: InputFile, first: InputFile, second: InputFile, wanted: FilesWanted) -> ComparedFiles:
+    """Compare two runs over all topics of the qrels, as trec_eval -c scores them.
+
+    Raises `FileRefusedError` with the problems of every file, `InvalidValueError` for unknown measures, for numbers
+    that do not fit and for a run and itself, and `NotFoundError` for a topic that the qrels do not have.
+    """
+    if first.name == second.name:
+        raise InvalidValueError("The run %(file)s is given twice.", file=first.name)
+    asked = parse_measures(wanted.measures)
+    files = [(file.name, file.content) for file in (first, second)]
+    evaluation = evaluate(
+        (qrels.name, qrels.content), files, [*asked, JUDGED], relevant_from=wanted.relevant_from, compat=wanted.compat
+    )
+    scores = evaluation.scores
+    first_judged, second_judged = scores.means[:, scores.measures.index(JUDGED)].tolist()
+    moved, docnos = _moved(qrels, (first, second), evaluation, wanted)
+    one, other = _names(evaluation.runs, (first.name, second.name))
+    by_measure = tuple(pair_by_measure(scores, 0, 1, place, seed=wanted.seed) for place in range(len(asked)))
+    look = PairLook(one, other, first_judged, second_judged, by_measure, moved)
+    return ComparedFiles(look, docnos, qrels.name, scores.topics, tuple(map(str, evaluation.warnings)))
+
+
+def _names(tags: Sequence[str], files: Sequence[str]) -> list[str]:
+    """The tags, with their files where both have the same, whole when they are called the same."""
+    if tags[0] != tags[1]:
+        return list(tags)
+    short = [PurePath(file).name for file in files]
+    return [f"{tag} ({file})" for tag, file in zip(tags, short if short[0] != short[1] else files, strict=True)]
+
+
+def _moved(
+    qrels: InputFile, runs: Sequence[InputFile], evaluation: Evaluation, wanted: FilesWanted
+) -> tuple[tuple[MovedInTopic, ...], Mapping[int, str]]:
+    known = evaluation.scores.topics
+    for number in wanted.topics or ():
+        if number not in known:
+            raise NotFoundError("There is no topic “%(number)s” in the qrels.", number=number)
+    topics = sorted(known, key=natural_order) if wanted.topics is None else list(wanted.topics)
+    if not topics:
+        return (), {}
+    table, parsed = _read(qrels, runs)
+    by_nine = Compat(wanted.compat) is Compat.TREC_EVAL_9
+    lists = [lists_in_single_precision(run) if by_nine else run.lists for run in parsed]
+    first, second = (RankedFile({topic: one.docnos for topic, one in of_run.items()}) for of_run in lists)
+    return moved_by_docno(table, first, second, topics, top=wanted.top)
+
+
+def _read(qrels: InputFile, runs: Sequence[InputFile]) -> tuple[QrelsTable, list[ParsedRun]]:
+    """Read the files once more, which have been scored and so have no problem."""
+    problems = Problems()
+    text = read_text(problems, qrels.name, qrels.content)
+    table = None if text is None else read_qrels(qrels.name, text, problems)
+    texts = [(run.name, read_text(problems, run.name, run.content)) for run in runs]
+    parsed = [None if read is None else parse_run(name, read, problems) for name, read in texts]
+    lists = [run for run in parsed if run is not None]
+    if table is None or len(lists) < len(runs):
+        raise FileRefusedError(
+            problems, Sentence("Nothing was compared. Problems found: %(total)d.", {"total": problems.total})
+        )
+    return table, lists

@@ -8,14 +8,15 @@ from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Problems
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC
+from annotator.evaluation.formats.topic_formats import parse_topics
+from annotator.evaluation.formats.unpacking import GZIP_MAGIC, unpack_into
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
-from annotator.evaluation.runs.run_warnings import as_stored
+from annotator.evaluation.runs.run_warnings import as_stored, from_stored
 from annotator.files import InputFile
-from annotator.storage import ACCEPTED, Run, RunType, Topic, TopicState
+from annotator.storage import ACCEPTED, Run, RunFile, RunType, Topic, TopicState
 from annotator.storage.collections.collection import (
     find_collection,
     find_open_collection,
@@ -24,7 +25,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts, find_run
-from annotator.storage.runs.sent_runs import Receipt, SentRun, sent_runs
+from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 from annotator.storage.tables.runs import RunState
 
 LONGEST_DESCRIPTION = 1_000
@@ -297,3 +298,85 @@ def _check_details(details: RunDetails) -> None:
             most=GREATEST_PRIORITY,
             given=details.priority,
         )
+
+
+@dataclass(frozen=True)
+class RunView:
+    """One file of a run, its warnings, and every file of the tag, oldest first."""
+
+    row: SentRun
+    warnings: tuple[Sentence, ...]
+    versions: tuple[SentRun, ...]
+
+
+def receipt_of(
+    session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None
+) -> Receipt:
+    """The receipt of a run's newest file, or of one of its versions, as it was given out; with `team`, only theirs."""
+    run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
+    sentences = from_stored(session.get_one(Run, run.id).warnings)
+    return Receipt(**vars(run), bytes=size_as_sent(session, run.id), sentences=sentences)
+
+
+def show_run(session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None) -> RunView:
+    """A run's newest file, or one of its versions, with its warnings; with `team`, only theirs."""
+    collection_id = find_collection(session, slug).id
+    row = find_sent_run(session, collection_id, tag, version=version, team=team)
+    versions = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
+    return RunView(row, from_stored(session.get_one(Run, row.id).warnings), tuple(versions))
+
+
+def rankings_sent_twice(session: Session, slug: str) -> Mapping[int, Sequence[str]]:
+    """By run id, the tags of other teams' runs in force that have the same ranking, which organisers alone may learn.
+
+    The same ranking is the same documents in the same order for the same topics, whatever the scores are.
+    """
+    return same_rankings(session, find_collection(session, slug).id)
+
+
+def original_file(
+    session: Session, slug: str, tag: str, *, version: int | None = None, team: str | None = None
+) -> InputFile:
+    """A run's newest file, or one of its versions, byte for byte as it was sent; with `team`, only theirs."""
+    run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
+    stored = session.get_one(RunFile, run.id)
+    return InputFile(run.file_name, gzip.decompress(stored.content) if stored.packed_here else stored.content)
+
+
+@dataclass(frozen=True)
+class ReadFiles:
+    """The runs that were read without a problem, and what is wrong with the other files."""
+
+    runs: list[ReadRun]
+    problems: Problems
+
+
+def check_run_files(
+    files: Sequence[InputFile],
+    topics: InputFile,
+    *,
+    most_documents: int,
+    tag_from_file: bool = False,
+    unpacked_limit: int,
+) -> ReadFiles:
+    """Read runs as `check_each_run` does for a collection with these topics and without a corpus.
+
+    Raises `FileRefusedError` with everything wrong with the topics.
+    """
+    problems = Problems()
+    text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
+    parsed = None if text is None else parse_topics(topics.name, text, problems)
+    problems.report_if_any()
+    numbers = frozenset(topic.number for topic in parsed or ())
+    intake = RunIntake(
+        RunRules(
+            topics=numbers,
+            wanted_topics=numbers,
+            most_documents=most_documents,
+            unpacked_limit=unpacked_limit,
+            tag_from_file=tag_from_file,
+            unknown_topic=Sentence("The file of topics has no topic %(topic)s."),
+        )
+    )
+    read = [intake.read(file.name, file.content) for file in files]
+    return ReadFiles([run for run in read if run is not None], intake.problems)

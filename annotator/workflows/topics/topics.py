@@ -1,7 +1,8 @@
 """Topics: read files of them, store them, list them, give them out."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlalchemy import func, insert, select
@@ -11,10 +12,13 @@ from annotator.errors import ConflictError, Problems
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
+from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.files import InputFile
 from annotator.storage import PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, lock_open_collection
-from annotator.storage.judging.progress import judged_topic_ids
+from annotator.storage.judging.progress import judged_topic_ids, topic_counts
+from annotator.storage.qrels.current_grades import opinions
 
 NUMBERS_TOLD = 20
 # Of a collection. Statements name its topics one by one, and SQLite takes 32,766 values.
@@ -179,3 +183,27 @@ def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
             "give them the words they have: %(numbers)s.",
             numbers=", ".join(numbers[:NUMBERS_TOLD]) + (", …" if len(numbers) > NUMBERS_TOLD else ""),
         )
+
+
+def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | None = None) -> list[TopicFlag]:
+    """The accepted topics with too little or too much that is relevant, by the collection's own consensus policy.
+
+    `to_come` says of topics, by number, how many documents will still be chosen; they wait, too.
+    """
+    collection = find_collection(session, slug)
+    rules = rules_of(collection)
+    judged, relevant = _settled(session, collection.id, rules)
+    topics = [
+        JudgedTopic(number, pooled, judged[id_], relevant[id_], waiting + (to_come or {}).get(number, 0))
+        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=rules.hears_machines)
+    ]
+    return flag_topics(sorted(topics, key=lambda topic: natural_order(topic.number)))
+
+
+def _settled(session: Session, collection_id: int, rules: Rules) -> tuple[Counter[int], Counter[int]]:
+    """How many documents of each topic have a settled grade, and how many of these are relevant, by topic id."""
+    said = opinions(session, collection_id, machines=rules.hears_machines)
+    grades = settle_voices(said, rules).grades
+    topics = {one.pool_item_id: one.topic_id for one in said}
+    judged = Counter(topics[item] for item in grades)
+    return judged, Counter(topics[item] for item, grade in grades.items() if grade >= rules.relevant_from)

@@ -8,7 +8,7 @@ from cli.command_line import CommandLine
 
 from annotator.cli.site import terminal
 from annotator.cli.site.progress import steps_shown
-from annotator.workflows.documents import indexing
+from annotator.workflows.documents import search
 
 TEXTS = (
     '{"docno": "a", "title": "검색시스템", "body": "평가한다."}\n'
@@ -66,7 +66,7 @@ def test_a_search_says_what_it_cannot_find_yet_and_the_next_import_goes_on(
     texts: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken_off:
-        broken_off.setattr(indexing, "index_rest", lambda _database: iter(()))
+        broken_off.setattr(search, "index_rest", lambda _database: iter(()))
         texts.done("documents", "import", "news", "-", given='{"docno": "g", "body": "cats"}\n')
     result = texts("documents", "search", "news", "cats")
     assert result.stderr == (

@@ -7,7 +7,7 @@ from build import NOW, SLUG, member
 from cli.command_line import CommandLine
 
 from annotator.storage import Database
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.judging import questions, training_attempts
 
 TRAINING = "1\ta\t2\tIt answers it.\n1\tb\t0\tIt is about dogs.\n"
@@ -95,7 +95,7 @@ def test_it_is_listed_who_has_accepted_the_guidelines(news: CommandLine, sqlite_
     news.done("guidelines", "set", "news", "-", given="Be fair.")
     with sqlite_database.transaction() as session:
         member(session, "kim")
-        guidelines.accept_guidelines(session, SLUG, member(session, "jo"), 1)
+        collection.accept_guidelines(session, SLUG, member(session, "jo"), 1)
     assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "yes"], ["kim", "-", "no"]]
     news.done("guidelines", "set", "news", "-", given="Be fair and quick.")
     assert news.table("guidelines", "acceptances", "list", "news") == [["jo", "1", "no"], ["kim", "-", "no"]]

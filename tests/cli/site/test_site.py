@@ -22,7 +22,7 @@ from annotator.api.site import jobs_asked
 from annotator.cli import main
 from annotator.cli.remote.given import NOUNS
 from annotator.storage import Judgement, Run
-from annotator.workflows.collections import guidelines, rounds
+from annotator.workflows.collections import collection, rounds
 from annotator.workflows.site import jobs
 
 GAMMA = "1 Q0 a 1 3.0 gamma\n1 Q0 e 2 2.0 gamma\n2 Q0 b 1 2.0 gamma\n"
@@ -105,7 +105,7 @@ def test_a_program_draws_and_grades(site: Remote) -> None:
 
 def test_guidelines_are_read_and_accepted_before_anything_is_drawn(site: Remote) -> None:
     with site.database.transaction() as session:
-        guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+        collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     assert "accept them" in site.refused("jo", "judge", "draw", "news", "1")[-1]
     assert "accept them" in script(site, "machine_judge", "jo").stderr
     assert site.done("jo", "guidelines", "show", "news") == "Be strict.\n"

@@ -19,7 +19,7 @@ from werkzeug.test import TestResponse
 
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 
 DOCNOS = [f"d{number:02}" for number in range(12)]
@@ -59,9 +59,9 @@ def fill(session: Session, site: str) -> None:
         text = "".join(f"1 0 {docno} {grade}\n" for docno, grade in zip(DOCNOS, grades, strict=False))
         labels(session, judge, text, name=name)
     collection.change_collection(session, SLUG, CollectionChange(judges_search=True))
-    guidelines.set_guidelines(session, SLUG, "# Rules\n\nBe fair.", made_by_id=None, made_at=NOW)
+    collection.set_guidelines(session, SLUG, "# Rules\n\nBe fair.", made_by_id=None, made_at=NOW)
     id_ = member(session, "jo", Role.JUDGE)
-    guidelines.accept_guidelines(session, SLUG, id_, 1)
+    collection.accept_guidelines(session, SLUG, id_, 1)
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from annotator.errors import BusyError
 from annotator.storage import Assignment, Collection, Database, Document, Judgement, PoolItem, Role, User
 from annotator.web.site.context import DATABASE
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.people import members
 from annotator.workflows.topics.topic_editing import drop_topics
@@ -344,7 +344,7 @@ def test_guidelines_that_change_are_read_before_more_comes(visit: Visit, news: s
     jo = visit("jo")
     first, *rest = held(jo, news)
     with database.transaction() as session:
-        guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+        collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     found = taken(send(jo, news, grade(first), holds=rest))
     assert (found["acknowledged"], found["guidelines"]) == ([f"a{first}-1"], 1)
     assert found["stopped"] == "Please read the guidelines and accept them before you go on."

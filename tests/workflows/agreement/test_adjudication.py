@@ -51,8 +51,8 @@ from annotator.workflows.agreement.adjudication import (
 )
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents, search_adding
-from annotator.workflows.judging import deferred, judge_history, judging, judging_counts, recording
-from annotator.workflows.judging.gold_answers import show_answers
+from annotator.workflows.judging import judge_history, judging, judging_turn, recording
+from annotator.workflows.judging.gold_questions import show_answers
 from annotator.workflows.judging.recording import Act
 from annotator.workflows.judging.topic_owners import show_assigning
 from annotator.workflows.people import members
@@ -320,11 +320,11 @@ def test_who_judges_and_adjudicates_has_both_queues_apart(session: Session) -> N
     task = judging.next_task(session, SLUG, "1", ada, now=NOW)
     assert task is not None
     assert [one.docno for one in task.documents] == [fresh]
-    counted = judging_counts.count_topic(session, SLUG, "1", ada, to_come=0, now=NOW)
+    counted = judging_turn.count_topic(session, SLUG, "1", ada, to_come=0, now=NOW)
     decide(session, ada, contested)
     [work] = judging.topics_to_judge(session, SLUG, ada, now=NOW)
     assert (work.judged, work.waiting) == (0, 1)
-    after = judging_counts.count_on(session, counted, ada)
+    after = judging_turn.count_on(session, counted, ada)
     assert after is not None
     assert after.counts == counted.counts
     assert task.previous_assignment_id is None
@@ -383,7 +383,7 @@ def test_later_puts_a_dispute_off_and_it_comes_back_last(session: Session) -> No
     act = Act("later", held(session, ada, docnos[0]), None)
     recording.record_acts(session, SLUG, ada, [act], received_at=NOW, queue=ADJUDICATION)
     assert drawn(session, ada) == docnos[1:]
-    [row] = deferred.put_off_by(session, SLUG, ada)
+    [row] = judge_history.put_off_by(session, SLUG, ada)
     assert (row.docno, row.held, row.decides) == (docnos[0], True, True)
     [own] = topics_to_adjudicate(session, SLUG, ada)
     assert own == TopicToAdjudicate("1", "topic 1", 2, 2, 0, 1, dropped=False)

@@ -16,7 +16,7 @@ from annotator.evaluation.agreement.report import Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
 from annotator.storage.agreement.grade_columns import MOST_KEPT, GradesMemory
 from annotator.storage.judging.judging import Decision
-from annotator.workflows.agreement import agreement, agreement_documents
+from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.topics import topic_editing
@@ -117,7 +117,7 @@ def test_an_adjudicator_is_no_judge_but_upholds_one(session: Session) -> None:
     report = agreement.agreement_report(session, SLUG)
     assert report.judges == ("jo", "kim")
     assert [(one.judge, one.decided, one.upheld) for one in report.upheld] == [("jo", 2, 2), ("kim", 2, 1)]
-    assert agreement_documents.documents_of_two(session, SLUG, ("ada", "jo"), most=9).count == 0
+    assert agreement.documents_of_two(session, SLUG, ("ada", "jo"), most=9).count == 0
 
 
 def decides(session: Session, name: str) -> None:
@@ -152,11 +152,11 @@ def test_two_judges_without_a_document_in_common_have_a_page_and_a_reason(sessio
 
 def test_the_documents_behind_a_number_are_listed(session: Session) -> None:
     judged_twice(session)
-    found = agreement_documents.documents_of_two(session, SLUG, ("jo", "kim"), (1, 0), most=9)
+    found = agreement.documents_of_two(session, SLUG, ("jo", "kim"), (1, 0), most=9)
     assert [(row.topic, row.docno, row.first, row.second) for row in found.documents] == [("1", "c", 1, 0)]
-    both = agreement_documents.documents_of_two(session, SLUG, ("jo", "kim"), most=2, skip=4)
+    both = agreement.documents_of_two(session, SLUG, ("jo", "kim"), most=2, skip=4)
     assert (both.count, [row.docno for row in both.documents]) == (6, ["a", "e"])
-    chosen = agreement_documents.documents_of_two(session, SLUG, ("jo", "kim"), topics=("2",), most=9)
+    chosen = agreement.documents_of_two(session, SLUG, ("jo", "kim"), topics=("2",), most=9)
     assert chosen.count == 2
     labels(session, "bot", "1 0 a 2\n", name="bot.txt")
     session.execute(update(User).where(User.name == "bot").values(kind=UserKind.MACHINE))
@@ -167,7 +167,7 @@ def test_the_documents_behind_a_number_are_listed(session: Session) -> None:
         (("jo", "kim"), ("9",)),
     ):
         with pytest.raises(NotFoundError):
-            agreement_documents.documents_of_two(session, SLUG, judges, topics=topics, most=9)
+            agreement.documents_of_two(session, SLUG, judges, topics=topics, most=9)
 
 
 def test_over_time_labels_of_files_are_left_out_and_counted(session: Session) -> None:
@@ -191,7 +191,7 @@ def test_over_time_labels_of_files_are_left_out_and_counted(session: Session) ->
 
 
 def shared(session: Session, first: str, second: str) -> int:
-    return agreement_documents.documents_of_two(session, SLUG, (first, second), most=9).count
+    return agreement.documents_of_two(session, SLUG, (first, second), most=9).count
 
 
 def on_the_screen(session: Session, judge: int, grade: int, client_id: str, *, at: datetime = NOW) -> None:

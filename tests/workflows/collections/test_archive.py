@@ -46,7 +46,7 @@ from annotator.storage.collections.bundles import LEFT_OUT, TABLES, part_of
 from annotator.storage.collections.checking import examine
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.agreement import agreement
-from annotator.workflows.collections import guidelines, rounds
+from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.collection import CollectionChange, change_collection, show_collection
@@ -100,7 +100,7 @@ def fill(session: Session) -> None:
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n1 0 c 1\n")
     labels(session, "jo", "1 0 a 1\n2 0 a 1\n", name="again.txt")  # a takes the place of what was said first
     labels(session, "kim", "1 0 a 1\n1 0 b 1\n1 0 d 2\n")
-    guidelines.set_guidelines(session, SLUG, "# Rules", made_by_id=ola, made_at=NOW)
+    collection.set_guidelines(session, SLUG, "# Rules", made_by_id=ola, made_at=NOW)
     build(session, PoolRequest("stratified", {"strata": "1-2:1,3-9:0.5"}))
     change_collection(session, SLUG, CollectionChange(consensus_policy="judge:jo"))
     made = qrels.export_qrels(session, SLUG, made_at=NOW)
@@ -401,7 +401,7 @@ def test_next_years_collection_is_set_up_as_the_last_one(filled: Database) -> No
     with filled.reading() as session:
         old, new = show_collection(session, SLUG), show_collection(session, "next")
         assert (new.title, new.scale, new.consensus_policy) == ("News 2027", old.scale, old.consensus_policy)
-        assert guidelines.show_guidelines(session, "next").text == "# Rules"
+        assert collection.show_guidelines(session, "next").text == "# Rules"
         assert search.find_documents(session, "next", "text").total == 5
         id_ = session.scalars(select(Collection.id).where(Collection.slug == "next")).one()
         for table in (Topic, Membership):

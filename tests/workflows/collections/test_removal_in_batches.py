@@ -21,7 +21,7 @@ from annotator.workflows.collections.restoring import (
     list_deleted_collections,
     restore_collection,
 )
-from annotator.workflows.documents import indexing
+from annotator.workflows.documents import search
 
 DOCUMENTS = 300
 AfterBatch = Callable[[int], None]
@@ -100,7 +100,7 @@ def test_no_document_that_goes_is_indexed_again(given_up: Database, after_each: 
 
     def index(_: int) -> None:
         with given_up.reading() as session:
-            assert indexing.words_to_index(session, after=0) == []
+            assert search.words_to_index(session, after=0) == []
 
     after_each(index)
     finish_removals(given_up)
@@ -115,7 +115,7 @@ def test_documents_that_are_indexed_meanwhile_go_as_well(
 
     def index(_: int) -> None:
         with given_up.transaction() as session:
-            indexing.index_some(session, indexing.words_to_index(session, after=0))
+            search.index_some(session, search.words_to_index(session, after=0))
 
     after_each(index)
     finish_removals(given_up)

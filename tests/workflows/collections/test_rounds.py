@@ -18,7 +18,7 @@ from annotator.storage import Document, PoolItem, Topic
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.collections import rounds
-from annotator.workflows.leaderboard import leaderboard, leaderboard_text
+from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.qrels import qrels, qrels_versions
@@ -140,7 +140,7 @@ def test_residual_and_whole_scores_are_told_apart(session: Session) -> None:
     assert "2 documents of topics that were judged before" in str(residual.notices[0])
     assert residual.fingerprint != whole.fingerprint
     assert (residual.grades, whole.grades) == (2, 4)
-    assert "live, round 2, residual" in leaderboard_text.leaderboard_csv(residual)
+    assert "live, round 2, residual" in leaderboard.leaderboard_csv(residual)
     assert {row.tag for row in board(session, 1, residual=True).rows} == {"alpha", "beta"}
 
 

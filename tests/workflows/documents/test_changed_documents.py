@@ -19,8 +19,8 @@ from annotator.storage.judging.judging import Decision
 from annotator.storage.people.accounts import find_user
 from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds
-from annotator.workflows.documents import changed_documents, documents
-from annotator.workflows.judging import deferred, judging
+from annotator.workflows.documents import documents
+from annotator.workflows.judging import judge_history, judging
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom
@@ -58,7 +58,7 @@ def say(session: Session, judge: int, grade: int, *, drawn: datetime, at: dateti
 def listed(session: Session) -> list[tuple[str, list[tuple[str, str, int | None]]]]:
     return [
         (one.docno, [(said.topic, said.judge, said.grade) for said in one.judgements])
-        for one in changed_documents.changed_documents(session, SLUG)
+        for one in documents.changed_documents(session, SLUG)
     ]
 
 
@@ -72,8 +72,8 @@ def test_a_judged_document_with_another_text_is_listed_with_who_said_what(sessio
     labels(session, "kim", "1 0 a 1\n", name="kim")
     rewrite(session, "a", "c")
     assert listed(session) == [("a", [("1", "jo", 2), ("1", "kim", 1), ("2", "jo", 1)])]
-    text = unquoted(changed_documents.changed_csv(changed_documents.changed_documents(session, SLUG)))
-    assert text.splitlines()[0] == ",".join(changed_documents.HEADINGS)
+    text = unquoted(documents.changed_csv(documents.changed_documents(session, SLUG)))
+    assert text.splitlines()[0] == ",".join(documents.HEADINGS)
     assert text.splitlines()[1].startswith("1,a,2026-03-02T09:00:00+00:00,jo,2,,2026-03-01")
 
 
@@ -95,7 +95,7 @@ def test_what_is_put_back_counts_no_more_stays_known_and_is_judged_anew(session:
     assert grades(session).count("\n") == 4
     memory = LiveScores()
     before = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
-    assert changed_documents.requeue_changed(session, SLUG, at=CHANGED) == 1
+    assert documents.requeue_changed(session, SLUG, at=CHANGED) == 1
     assert docnos[2] not in grades(session)
     after = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
     assert (before.grades, after.grades) == (4, 3)
@@ -117,10 +117,10 @@ def test_only_the_named_ones_are_put_back_and_unknown_ones_refused(session: Sess
     labels(session, "jo", "1 0 a 2\n1 0 b 0\n2 0 a 1\n")
     rewrite(session, "a", "b")
     with pytest.raises(NotFoundError, match="Document c is not among those"):
-        changed_documents.requeue_changed(session, SLUG, ["a", "c"], at=CHANGED)
-    assert changed_documents.requeue_changed(session, SLUG, ["a"], at=CHANGED) == 2
+        documents.requeue_changed(session, SLUG, ["a", "c"], at=CHANGED)
+    assert documents.requeue_changed(session, SLUG, ["a"], at=CHANGED) == 2
     assert grades(session) == "1 0 b 0\n"
-    assert changed_documents.let_changed_stand(session, SLUG) == 1
+    assert documents.let_changed_stand(session, SLUG) == 1
     assert grades(session) == "1 0 b 0\n"
     assert listed(session) == []
 
@@ -238,7 +238,7 @@ def test_what_was_put_off_is_judged_by_the_text_it_has_when_it_is_taken_up(sessi
     assert task is not None
     record_acts(session, SLUG, judge, [Act("later", task.assignment_id, None)], received_at=NOW)
     rewrite(session, task.docno, at=NOW + timedelta(minutes=1))
-    taken_up = deferred.take_up(session, SLUG, task.assignment_id, judge, now=NOW + timedelta(minutes=2))
+    taken_up = judge_history.take_up(session, SLUG, task.assignment_id, judge, now=NOW + timedelta(minutes=2))
     act = Act("grade", taken_up, Decision(1))
     record_acts(session, SLUG, judge, [act], received_at=NOW + timedelta(minutes=3))
     assert listed(session) == []
@@ -389,7 +389,7 @@ def test_grades_carried_over_go_with_those_they_repeat(session: Session) -> None
     assert grades(session) == "1 0 a 2\n1 0 b 2\n"
     same(session, "new text", at=CHANGED)
     assert listed(session) == [("a", [("1", "jo", 2)])]
-    assert changed_documents.requeue_changed(session, SLUG, at=CHANGED) == 1
+    assert documents.requeue_changed(session, SLUG, at=CHANGED) == 1
     assert grades(session) == ""
     labels(session, "jo", "1 0 a 1\n", name="again")
     assert grades(session) == "1 0 a 1\n1 0 b 1\n"
@@ -401,7 +401,7 @@ def test_labels_of_a_machine_take_no_place_and_leave_none(session: Session) -> N
     find_user(session, "bot").kind = UserKind.MACHINE
     session.execute(update(PoolItem).values(taken=0))
     rewrite(session, "a")
-    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    documents.requeue_changed(session, SLUG, at=CHANGED)
     assert {item.taken for item in session.scalars(select(PoolItem))} == {0}
 
 
@@ -423,7 +423,7 @@ def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Sess
 
     assert ap() == 1  # c alone is left, and relevant
     rewrite(session, "a")
-    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    documents.requeue_changed(session, SLUG, at=CHANGED)
     assert ap() == 0.5  # a is back in the run, before c, and unjudged
     labels(session, "kim", "1 0 a 1\n", name="again")
     assert ap() == 1  # a and c, both relevant
@@ -453,5 +453,5 @@ def test_a_version_is_scored_without_what_was_known_when_it_was_kept(session: Se
     now = GradesFrom(version=2, round=2, residual=True)
     assert (relevant(now), relevant(replace(now, as_kept=True))) == (1, 1)  # c alone
     rewrite(session, "a")
-    changed_documents.requeue_changed(session, SLUG, at=CHANGED)
+    documents.requeue_changed(session, SLUG, at=CHANGED)
     assert (relevant(now), relevant(replace(now, as_kept=True))) == (2, 1)  # a counts again, but not for what is kept

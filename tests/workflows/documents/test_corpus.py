@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, FileRefusedError, InvalidValueError
 from annotator.files import InputFile
 from annotator.storage import Document
-from annotator.workflows.collections import guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.documents.documents import DocumentImport, MissingDocument
 from annotator.workflows.topics import topics
@@ -94,13 +94,13 @@ def test_a_field_mapping_may_hold_an_equals_sign() -> None:
 
 def test_every_version_of_the_guidelines_is_kept_and_the_same_text_makes_none(session: Session) -> None:
     news(session)
-    assert guidelines.show_guidelines(session, SLUG).number == 0
-    assert guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW) == 1
-    assert guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW) == 1
-    assert guidelines.set_guidelines(session, SLUG, "Be kind.", made_by_id=None, made_at=NOW) == 2
-    assert guidelines.show_guidelines(session, SLUG).text == "Be kind."
+    assert collection.show_guidelines(session, SLUG).number == 0
+    assert collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW) == 1
+    assert collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW) == 1
+    assert collection.set_guidelines(session, SLUG, "Be kind.", made_by_id=None, made_at=NOW) == 2
+    assert collection.show_guidelines(session, SLUG).text == "Be kind."
     with pytest.raises(InvalidValueError, match="cannot be empty"):
-        guidelines.set_guidelines(session, SLUG, " \n", made_by_id=None, made_at=NOW)
+        collection.set_guidelines(session, SLUG, " \n", made_by_id=None, made_at=NOW)
 
 
 def test_topics_show_the_size_of_their_pool(session: Session) -> None:

@@ -16,7 +16,7 @@ from annotator.storage import Assignment, Database, Document, Judgement, Pool, P
 from annotator.storage.collections.collection import lock_open_collection
 from annotator.storage.judging.judging import Decision
 from annotator.storage.site import database as storage_database
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import, judging, recording
@@ -94,7 +94,7 @@ def test_topics_documents_and_guidelines_sent_twice_are_stored_once(database: Da
     steps: list[Step] = [
         lambda session: topics.import_topics(session, SLUG, read),
         lambda session: documents.import_documents(session, SLUG, texts),
-        lambda session: guidelines.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW),
+        lambda session: collection.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW),
     ]
     for step in steps:
         assert at_once(database, step, step) == []

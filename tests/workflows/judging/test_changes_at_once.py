@@ -16,7 +16,7 @@ from annotator.storage.judging.judging import Decision, give_back
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
-from annotator.workflows.judging import deferred
+from annotator.workflows.judging import judge_history
 from annotator.workflows.judging.judging import next_task
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.people import erasure, members
@@ -94,7 +94,7 @@ def test_what_was_put_off_is_not_taken_up_while_its_topic_becomes_anothers(postg
         one_after_the_other(
             postgres_database,
             lambda session: change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED)),
-            lambda session: deferred.take_up(session, SLUG, assignment, jo, now=NOW),
+            lambda session: judge_history.take_up(session, SLUG, assignment, jo, now=NOW),
         )
 
 
@@ -135,7 +135,7 @@ def test_who_was_removed_takes_nothing_up_again(database: Database) -> None:
         put_off_by_jo = puts_off(session, jo)
         members.remove_member(session, SLUG, "jo", Role.JUDGE)
         with pytest.raises(ConflictError, match="not waiting for you any more"):
-            deferred.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
+            judge_history.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
 
 
 def same_texts(session: Session) -> tuple[Topic, int]:

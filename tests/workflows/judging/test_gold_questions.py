@@ -26,12 +26,14 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import training
-from annotator.workflows.judging.gold_answers import JudgeAnswers, QuestionAnswers, show_answers
 from annotator.workflows.judging.gold_questions import (
+    JudgeAnswers,
+    QuestionAnswers,
     StoredQuestions,
     check_questions,
     one_question,
     remove_questions,
+    show_answers,
     store_questions,
 )
 from annotator.workflows.judging.judging import next_task

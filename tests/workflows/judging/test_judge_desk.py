@@ -11,7 +11,7 @@ from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, 
 from annotator.storage import Preparation, Role
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judge_desk import NoteRow, may_judge
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.judging import judge_desk
 from annotator.workflows.judging.judge_desk import LONGEST_MARK, LONGEST_NOTE, MOST_MARKS, Desk
 from annotator.workflows.qrels import qrels
@@ -22,7 +22,7 @@ LATER = NOW + timedelta(hours=1)
 
 
 def put_in_force(session: Session, text: str) -> int:
-    return guidelines.set_guidelines(session, SLUG, text, made_by_id=None, made_at=NOW)
+    return collection.set_guidelines(session, SLUG, text, made_by_id=None, made_at=NOW)
 
 
 def preparation(session: Session, judge_id: int) -> Preparation | None:
@@ -42,15 +42,15 @@ def test_guidelines_are_accepted_once_and_again_when_they_change(session: Sessio
     jo, kim = member(session, "jo"), member(session, "kim")
     first = put_in_force(session, "Be fair.")
     assert preparation(session, jo) == Preparation.GUIDELINES
-    guidelines.accept_guidelines(session, SLUG, jo, first)
-    guidelines.accept_guidelines(session, SLUG, jo, first)
+    collection.accept_guidelines(session, SLUG, jo, first)
+    collection.accept_guidelines(session, SLUG, jo, first)
     assert (preparation(session, jo), preparation(session, kim)) == (None, Preparation.GUIDELINES)
     second = put_in_force(session, "Be fair and quick.")
     assert preparation(session, jo) == Preparation.GUIDELINES
-    assert [(row.judge, row.number) for row in guidelines.list_acceptances(session, SLUG)] == [("jo", 1), ("kim", None)]
-    guidelines.accept_guidelines(session, SLUG, jo, second)
+    assert [(row.judge, row.number) for row in collection.list_acceptances(session, SLUG)] == [("jo", 1), ("kim", None)]
+    collection.accept_guidelines(session, SLUG, jo, second)
     assert preparation(session, jo) is None
-    assert guidelines.accepted_guidelines(session, SLUG, jo) == 2
+    assert collection.accepted_guidelines(session, SLUG, jo) == 2
 
 
 def test_what_is_not_in_force_any_more_cannot_be_accepted(session: Session) -> None:
@@ -59,8 +59,8 @@ def test_what_is_not_in_force_any_more_cannot_be_accepted(session: Session) -> N
     first = put_in_force(session, "Be fair.")
     put_in_force(session, "Be fair and quick.")
     with pytest.raises(ConflictError, match="have changed since"):
-        guidelines.accept_guidelines(session, SLUG, jo, first)
-    assert guidelines.accepted_guidelines(session, SLUG, jo) is None
+        collection.accept_guidelines(session, SLUG, jo, first)
+    assert collection.accepted_guidelines(session, SLUG, jo) is None
 
 
 def test_only_judges_accept_and_in_one_collection_only(session: Session) -> None:
@@ -70,10 +70,10 @@ def test_only_judges_accept_and_in_one_collection_only(session: Session) -> None
     ola = member(session, "ola", Role.ORGANISER)
     member(session, "jo", slug="other")
     number = put_in_force(session, "Be fair.")
-    guidelines.set_guidelines(session, "other", "Be quick.", made_by_id=None, made_at=NOW)
+    collection.set_guidelines(session, "other", "Be quick.", made_by_id=None, made_at=NOW)
     with pytest.raises(NotAllowedError):
-        guidelines.accept_guidelines(session, SLUG, ola, number)
-    guidelines.accept_guidelines(session, SLUG, jo, number)
+        collection.accept_guidelines(session, SLUG, ola, number)
+    collection.accept_guidelines(session, SLUG, jo, number)
     assert may_judge(session, find_collection(session, "other"), jo) == Preparation.GUIDELINES
 
 

@@ -22,10 +22,9 @@ from annotator.storage import (
     Topic,
 )
 from annotator.storage.judging.judging import give_back, lend
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.judging import judge_history
-from annotator.workflows.judging.deferred import put_off_by, take_up
-from annotator.workflows.judging.judge_history import CANNOT, ROWS_A_PAGE, JudgedPage, Wanted
+from annotator.workflows.judging.judge_history import CANNOT, ROWS_A_PAGE, JudgedPage, Wanted, put_off_by, take_up
 from annotator.workflows.topics import topic_editing
 
 LATER = NOW + timedelta(hours=1)
@@ -268,10 +267,10 @@ def test_nothing_is_taken_up_before_the_guidelines_nor_after_the_end(session: Se
     jo = member(session, "jo")
     old = put_off(session, jo, [("1", "a")])["a"]
     give_back(session, Assignment.id == old)
-    number = guidelines.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW)
+    number = collection.set_guidelines(session, SLUG, "Be fair.", made_by_id=None, made_at=NOW)
     with pytest.raises(ConflictError, match="Accept the guidelines"):
         take_up(session, SLUG, old, jo, now=LATER)
-    guidelines.accept_guidelines(session, SLUG, jo, number)
+    collection.accept_guidelines(session, SLUG, jo, number)
     collection.close_collection(session, SLUG)
     with pytest.raises(ConflictError, match="Judging has ended"):
         take_up(session, SLUG, old, jo, now=LATER)

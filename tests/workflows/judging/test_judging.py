@@ -24,7 +24,7 @@ from annotator.storage import (
 from annotator.storage.judging.drawing import shown_among
 from annotator.storage.judging.judging import Decision
 from annotator.storage.tables.judging import LEASE, Preparation
-from annotator.workflows.collections import collection, guidelines
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import judging, recording
@@ -315,9 +315,9 @@ def test_a_judgement_knows_the_guidelines_it_was_made_under(session: Session) ->
     pooled_news(session)
     jo = member(session, "jo")
     record(session, jo, task_of(session, jo).assignment_id, Decision(1))
-    guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+    collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     session.flush()
-    guidelines.accept_guidelines(session, SLUG, jo, 1)
+    collection.accept_guidelines(session, SLUG, jo, 1)
     record(session, jo, task_of(session, jo).assignment_id, Decision(1))
     before, after = judgements(session)
     assert before.guideline_version_id is None
@@ -410,9 +410,9 @@ def test_a_judgement_belongs_to_the_guidelines_that_were_shown(session: Session)
     pooled_news(session)
     jo = member(session, "jo")
     for number in (1, 2):
-        guidelines.set_guidelines(session, SLUG, f"Version {number}", made_by_id=None, made_at=NOW)
+        collection.set_guidelines(session, SLUG, f"Version {number}", made_by_id=None, made_at=NOW)
     session.flush()
-    guidelines.accept_guidelines(session, SLUG, jo, 2)
+    collection.accept_guidelines(session, SLUG, jo, 2)
 
     def judge_under(number: int) -> int | None:
         assignment = task_of(session, jo).assignment_id
@@ -565,14 +565,14 @@ def test_nothing_is_drawn_before_the_guidelines_in_force_are_accepted(session: S
     pooled_news(session)
     jo = member(session, "jo")
     task = task_of(session, jo)
-    guidelines.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
+    collection.set_guidelines(session, SLUG, "Be strict.", made_by_id=None, made_at=NOW)
     session.flush()
     with pytest.raises(NotPreparedError, match="read the guidelines") as refusal:
         task_of(session, jo)
     assert refusal.value.preparation == Preparation.GUIDELINES
     # What is in hand is recorded all the same.
     record(session, jo, task.assignment_id, Decision(1))
-    guidelines.accept_guidelines(session, SLUG, jo, 1)
+    collection.accept_guidelines(session, SLUG, jo, 1)
     assert task_of(session, jo).judged == 1
 
 

@@ -15,7 +15,7 @@ from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, N
 from annotator.files import InputFile
 from annotator.storage import ApiToken, Database, Invitation, Role, User
 from annotator.storage.people.accounts import find_user
-from annotator.workflows.people import accounts, invitations, many_members, members, tokens
+from annotator.workflows.people import accounts, invitations, members, tokens
 from annotator.workflows.people.invitations import InvitationRequest, InvitationState
 from annotator.workflows.people.tokens import Scope, TokenRequest
 
@@ -290,8 +290,8 @@ def test_an_organiser_gives_no_password_to_an_account_that_opens_more_than_they_
 
 def test_an_organiser_gives_new_passwords_to_people_of_their_file(session: Session) -> None:
     news(session)
-    people = many_members.read_people(InputFile("people.csv", b"name,role,team\njo,judge,\n"), unpacked_limit=LIMIT)
-    [added] = many_members.add_people(session, SLUG, people, made_by_id=None, at=NOW)
+    people = members.read_people(InputFile("people.csv", b"name,role,team\njo,judge,\n"), unpacked_limit=LIMIT)
+    [added] = members.add_people(session, SLUG, people, made_by_id=None, at=NOW)
     session.flush()
     assert added.secret is not None
     # Before the first password is chosen, since that link may be lost, and after it.
@@ -319,8 +319,8 @@ def test_an_organisers_link_ends_when_the_account_may_open_more(session: Session
 def test_a_link_to_a_first_password_ends_soon_once_there_is_one(session: Session) -> None:
     news(session)
     file = InputFile("people.csv", b"name,role\njo,judge\n")
-    people = many_members.read_people(file, unpacked_limit=LIMIT)
-    (added,) = many_members.add_people(session, SLUG, people, days=90, made_by_id=None, at=NOW)
+    people = members.read_people(file, unpacked_limit=LIMIT)
+    (added,) = members.add_people(session, SLUG, people, days=90, made_by_id=None, at=NOW)
     session.flush()
     late = NOW + timedelta(days=2)
     assert added.secret is not None

@@ -16,16 +16,16 @@ from annotator.errors import FileRefusedError, InvalidValueError, Problems
 from annotator.evaluation.formats.people_format import PersonRow, parse_people
 from annotator.files import InputFile
 from annotator.storage import Database, Invitation, Membership, Role, User
-from annotator.workflows.people import accounts, invitations, many_members, members
-from annotator.workflows.people.many_members import NewMember, PeopleFile
+from annotator.workflows.people import accounts, invitations, members
+from annotator.workflows.people.members import NewMember, PeopleFile
 
 
 def read(text: str) -> PeopleFile:
-    return many_members.read_people(InputFile("people.csv", text.encode()), unpacked_limit=LIMIT)
+    return members.read_people(InputFile("people.csv", text.encode()), unpacked_limit=LIMIT)
 
 
 def add(session: Session, text: str) -> list[NewMember]:
-    added = many_members.add_people(session, SLUG, read(text), made_by_id=None, at=NOW)
+    added = members.add_people(session, SLUG, read(text), made_by_id=None, at=NOW)
     session.flush()
     return added
 
@@ -54,7 +54,7 @@ def test_the_links_come_back_as_a_file(session: Session) -> None:
     news(session)
     user(session, "kim")
     added = add(session, "name,role\njo,judge\njo,observer\nkim,judge\n")
-    rows = list(csv.DictReader(io.StringIO(many_members.links_csv(added, "https://site/join?key="))))
+    rows = list(csv.DictReader(io.StringIO(members.links_csv(added, "https://site/join?key="))))
     assert [row["name"] for row in rows] == ["jo", "jo", "kim"]
     # One account has one link, and who had an account before has none: nobody takes it over.
     assert [row["link"].startswith("https://site/join?key=") for row in rows] == [True, False, False]
@@ -115,14 +115,14 @@ def test_every_row_that_does_not_fit_is_told_and_nothing_is_stored(database: Dat
 def test_links_last_some_days(session: Session, days: int) -> None:
     news(session)
     with pytest.raises(InvalidValueError, match="between 1 and 90"):
-        many_members.add_people(session, SLUG, read("name,role\njo,judge\n"), days=days, made_by_id=None, at=NOW)
+        members.add_people(session, SLUG, read("name,role\njo,judge\n"), days=days, made_by_id=None, at=NOW)
 
 
 @given(st.binary(max_size=200).map(lambda tail: b"name,role,team\n" + tail))
 def test_whatever_stands_in_the_file_is_read_or_told(content: bytes) -> None:
     rows: Sequence[PersonRow] = ()
     with suppress(FileRefusedError):
-        rows = many_members.read_people(InputFile("people.csv", content), unpacked_limit=LIMIT).rows
+        rows = members.read_people(InputFile("people.csv", content), unpacked_limit=LIMIT).rows
         assert rows
     assert all("\0" not in row.name for row in rows)
 

@@ -11,7 +11,7 @@ from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database, Judgement, Pool, PoolItem, Topic
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
-from annotator.workflows.pools.pool_strategies import list_strategies, with_usual
+from annotator.workflows.pools.pools import list_strategies, with_usual
 from annotator.workflows.runs.runs import withdraw_run
 
 REQUESTS = [

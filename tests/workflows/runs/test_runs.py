@@ -19,8 +19,8 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.collections.collection import close_collection
-from annotator.workflows.runs import runs, sent_files
-from annotator.workflows.runs.run_files import check_run_files
+from annotator.workflows.runs import runs
+from annotator.workflows.runs.runs import check_run_files
 
 ORGANISER = Sender(None, organises=True)
 REPLACING = Sender(None, organises=True, replaces=True)
@@ -118,8 +118,8 @@ def test_a_run_is_given_back_byte_for_byte(two_topics: Session, *, packed: bool)
     [receipt] = stored(two_topics, check(two_topics, InputFile("folder/r.run", content)))
     assert (receipt.tag, receipt.file_name, receipt.bytes) == ("r", "r.run", len(content))
     assert receipt.checksum == hashlib.sha256(content).hexdigest()
-    assert sent_files.receipt_of(two_topics, SLUG, "r") == receipt
-    assert sent_files.original_file(two_topics, SLUG, "r") == InputFile("r.run", content)
+    assert runs.receipt_of(two_topics, SLUG, "r") == receipt
+    assert runs.original_file(two_topics, SLUG, "r") == InputFile("r.run", content)
 
 
 def test_a_receipt_tells_what_was_stored_and_who_sent_it(two_topics: Session) -> None:
@@ -136,7 +136,7 @@ def test_a_receipt_tells_what_was_stored_and_who_sent_it(two_topics: Session) ->
     assert (receipt.team, receipt.uploaded_by, receipt.uploaded_at) == ("red", "pat", NOW)
     assert (receipt.topics, receipt.retrieved, receipt.warnings, receipt.corrects) == (2, 3, 1, False)
     assert (receipt.description, receipt.run_type, receipt.priority) == ("BM25", RunType.MANUAL, 3)
-    assert sent_files.receipt_of(two_topics, SLUG, "r", team="red") == receipt
+    assert runs.receipt_of(two_topics, SLUG, "r", team="red") == receipt
 
 
 def test_every_problem_of_every_file_is_told_and_nothing_stored(two_topics: Session) -> None:
@@ -251,12 +251,12 @@ def test_a_team_corrects_its_run_and_the_older_file_is_kept(two_topics: Session)
         (2, RunState.IN_FORCE, None, False),
     ]
     assert lists_of(two_topics, "r") == {"1": ["c"]}
-    assert sent_files.original_file(two_topics, SLUG, "r", version=1).content == run_text("r", {"1": ["a", "b"]})
-    assert sent_files.original_file(two_topics, SLUG, "r").name == "r2.run"
-    assert sent_files.receipt_of(two_topics, SLUG, "r", version=1).checksum == first.checksum
+    assert runs.original_file(two_topics, SLUG, "r", version=1).content == run_text("r", {"1": ["a", "b"]})
+    assert runs.original_file(two_topics, SLUG, "r").name == "r2.run"
+    assert runs.receipt_of(two_topics, SLUG, "r", version=1).checksum == first.checksum
     assert two_topics.scalar(select(func.count()).select_from(Contribution)) == 1
     with pytest.raises(NotFoundError, match="has no version 3; its newest is 2"):
-        sent_files.original_file(two_topics, SLUG, "r", version=3)
+        runs.original_file(two_topics, SLUG, "r", version=3)
 
 
 def test_a_tag_of_another_team_or_of_none_is_taken_whoevers_it_is(two_topics: Session) -> None:
@@ -294,7 +294,7 @@ def test_a_run_is_withdrawn_and_restored(two_topics: Session) -> None:
     assert runs.list_runs(two_topics, SLUG) == []
     [row] = runs.list_runs(two_topics, SLUG, every=True)
     assert (row.state, row.withdrawn_at) == (RunState.WITHDRAWN, LATER)
-    assert sent_files.original_file(two_topics, SLUG, "r").content == run_text("r", {"1": ["a"]})
+    assert runs.original_file(two_topics, SLUG, "r").content == run_text("r", {"1": ["a"]})
     with pytest.raises(ConflictError, match="withdrawn already"):
         runs.withdraw_run(two_topics, SLUG, "r", at=LATER)
     again = InputFile("r.run", run_text("r", {"1": ["b"]}))
@@ -324,9 +324,9 @@ def test_a_team_sees_and_changes_only_its_own(two_topics: Session) -> None:
         lambda: runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="blue"),
         lambda: runs.restore_run(two_topics, SLUG, "r", team="blue"),
         lambda: runs.change_run(two_topics, SLUG, "r", details=RunDetails(priority=2), team="blue"),
-        lambda: sent_files.show_run(two_topics, SLUG, "r", team="blue"),
-        lambda: sent_files.receipt_of(two_topics, SLUG, "r", team="blue"),
-        lambda: sent_files.original_file(two_topics, SLUG, "r", team="blue"),
+        lambda: runs.show_run(two_topics, SLUG, "r", team="blue"),
+        lambda: runs.receipt_of(two_topics, SLUG, "r", team="blue"),
+        lambda: runs.original_file(two_topics, SLUG, "r", team="blue"),
     ):
         with pytest.raises(NotFoundError, match=sentence):
             change()
@@ -338,10 +338,10 @@ def test_a_team_sees_and_changes_only_its_own(two_topics: Session) -> None:
 def test_what_is_said_of_a_run_is_changed_and_the_rest_left(two_topics: Session) -> None:
     send(two_topics, "r", ["a"], details=RunDetails("red", "BM25"))
     runs.change_run(two_topics, SLUG, "r", details=RunDetails(run_type=RunType.MANUAL, priority=99))
-    row = sent_files.show_run(two_topics, SLUG, "r").row
+    row = runs.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.run_type, row.priority) == ("red", "BM25", RunType.MANUAL, 99)
     runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", description=""))
-    row = sent_files.show_run(two_topics, SLUG, "r").row
+    row = runs.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.priority) == ("blue", "", 99)
 
 
@@ -356,7 +356,7 @@ def test_a_closed_collection_keeps_its_runs_as_they_are(two_topics: Session) -> 
     ):
         with pytest.raises(ConflictError, match="is closed"):
             change()
-    assert sent_files.original_file(two_topics, SLUG, "r").name == "r.run"
+    assert runs.original_file(two_topics, SLUG, "r").name == "r.run"
 
 
 def test_warnings_are_kept_with_their_values_apart(two_topics: Session) -> None:
@@ -366,7 +366,7 @@ def test_warnings_are_kept_with_their_values_apart(two_topics: Session) -> None:
         "Documents that share their score with another of their topic",
     ]
     stored(two_topics, checked)
-    view = sent_files.show_run(two_topics, SLUG, "r")
+    view = runs.show_run(two_topics, SLUG, "r")
     assert view.warnings == checked[0].warnings
     assert (view.row.warnings, len(view.versions)) == (2, 1)
 

@@ -7,14 +7,14 @@ from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage import Run
-from annotator.workflows.runs import runs, sent_files
+from annotator.workflows.runs import runs
 
 RANKING = {"1": ["a", "b"], "2": ["c"]}
 
 
 def same(session: Session, slug: str = SLUG) -> Mapping[str, Sequence[str]]:
     tags = {id_: tag for id_, tag in session.execute(select(Run.id, Run.tag))}
-    return {tags[id_]: others for id_, others in sent_files.rankings_sent_twice(session, slug).items()}
+    return {tags[id_]: others for id_, others in runs.rankings_sent_twice(session, slug).items()}
 
 
 def test_runs_of_other_teams_with_the_same_ranking_are_found_whatever_their_tags(session: Session) -> None:

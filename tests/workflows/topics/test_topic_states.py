@@ -23,7 +23,7 @@ from annotator.workflows.judging.judging import TopicWork
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.qrels import qrels
-from annotator.workflows.topics import topic_editing, topic_flags, topics
+from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 from annotator.workflows.topics.topics import TopicImport
 
@@ -374,7 +374,7 @@ def flagged_news(session: Session) -> None:
 
 def test_topics_with_few_or_many_relevant_are_flagged(session: Session) -> None:
     flagged_news(session)
-    flags = topic_flags.flagged_topics(session, SLUG)
+    flags = topics.flagged_topics(session, SLUG)
     assert [(flag.topic.number, flag.fault, flag.is_final) for flag in flags] == [
         ("2", Fault.FEW, True),
         ("3", Fault.MANY, True),
@@ -386,25 +386,25 @@ def test_topics_with_few_or_many_relevant_are_flagged(session: Session) -> None:
         (1, 9, 10, 1),
     ]
     topic_editing.drop_topics(session, SLUG, ["2"], reason=REASON)
-    assert [flag.topic.number for flag in topic_flags.flagged_topics(session, SLUG)] == ["3", "4"]
+    assert [flag.topic.number for flag in topics.flagged_topics(session, SLUG)] == ["3", "4"]
 
 
 def test_a_topic_is_not_flagged_for_few_while_documents_will_still_be_chosen(session: Session) -> None:
     flagged_news(session)
-    flags = topic_flags.flagged_topics(session, SLUG, to_come={"2": 1, "4": 40})
+    flags = topics.flagged_topics(session, SLUG, to_come={"2": 1, "4": 40})
     assert [(flag.topic.number, flag.topic.waiting) for flag in flags] == [("3", 0)]
-    flags = topic_flags.flagged_topics(session, SLUG, to_come={"3": 5})
+    flags = topics.flagged_topics(session, SLUG, to_come={"3": 5})
     assert [(flag.topic.number, flag.is_final) for flag in flags] == [("2", True), ("3", False), ("4", False)]
 
 
 def test_flags_go_by_relevant_from_and_by_the_settled_grade(session: Session) -> None:
     flagged_news(session)
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=2))
-    assert {flag.fault for flag in topic_flags.flagged_topics(session, SLUG)} == {Fault.FEW}
+    assert {flag.fault for flag in topics.flagged_topics(session, SLUG)} == {Fault.FEW}
     collections.change_collection(session, SLUG, collections.CollectionChange(relevant_from=1))
     # A tie is settled as the lower grade, so that two judges leave topic 3 three of the eight that one found.
     labels(session, "kim", "".join(f"3 0 d{index} 0\n" for index in range(5)))
-    assert "3" not in [flag.topic.number for flag in topic_flags.flagged_topics(session, SLUG)]
+    assert "3" not in [flag.topic.number for flag in topics.flagged_topics(session, SLUG)]
 
 
 def test_the_effect_of_dropping_is_the_leaderboard_without_them(session: Session) -> None:
@@ -426,9 +426,9 @@ def test_the_effect_of_dropping_is_the_leaderboard_without_them(session: Session
 
 def test_there_are_no_flags_before_judging(session: Session) -> None:
     news(session)
-    assert topic_flags.flagged_topics(session, SLUG) == []
+    assert topics.flagged_topics(session, SLUG) == []
     topic_file(session)
     document_file(session, ["a"])
     run(session, "alpha", {"1": ["a"]})
     pool(session)
-    assert topic_flags.flagged_topics(session, SLUG) == []
+    assert topics.flagged_topics(session, SLUG) == []
