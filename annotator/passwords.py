@@ -47,8 +47,8 @@ def hash_password(password: str, about: Iterable[str] = ()) -> str:
     guessed = import_module("zxcvbn").zxcvbn(password[:LOOKED_AT], user_inputs=[*about, *OUR_WORDS])
     if guessed["guesses"] < LEAST_GUESSES:
         raise InvalidValueError(
-            "This password is among the first that are tried. Take a longer one, such as four words that have nothing "
-            "to do with each other."
+            "This password is too common. Take a longer one, such as four words that have nothing to do "
+            "with each other."
         )
     return hash_known_password(password)
 

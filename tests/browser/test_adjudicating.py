@@ -43,11 +43,11 @@ def test_the_worst_come_first_and_each_key_decides(page: Page, server: str, serv
     judge(page, "120")
     assert title(page) == LAST
     judge(page, "1")
-    expect(page.locator("#over-title")).to_have_text("Nothing waits in topic 1")
+    expect(page.locator("#over-title")).to_have_text("Nothing left for you in topic 1")
     saved(page)
     assert decided(served) == [1, 2, 0, 1]
     page.get_by_role("link", name="Other topics").click()
-    expect(page.get_by_text("Nothing is in dispute at the moment that you could decide.")).to_be_visible()
+    expect(page.get_by_text("There are no disputes for you to decide now.")).to_be_visible()
 
 
 def test_undo_later_and_cannot_judge_do_what_they_do_for_judges(page: Page, server: str, served: Database) -> None:

@@ -48,7 +48,7 @@ def test_a_link_is_made_and_taken_by_keyboard(page: Page, server: str, browser: 
         guest.keyboard.press("Tab")
         guest.keyboard.type(PASSWORD)
     guest.keyboard.press("Enter")
-    guest.get_by_text("Your account “nora” is made. Welcome!").wait_for()
+    guest.get_by_text("Account “nora” created. Welcome!").wait_for()
     guest.get_by_role("heading", name="Your judging").wait_for()
     guest.context.close()
     assert found == []
@@ -57,10 +57,10 @@ def test_a_link_is_made_and_taken_by_keyboard(page: Page, server: str, browser: 
 @pytest.mark.parametrize("scopes", [("read",), ("read", "judge")])
 def test_a_token_is_made_with_what_was_ticked(page: Page, server: str, scopes: tuple[str, ...]) -> None:
     sign_in(page, server, "jo", "/account/tokens")
-    page.get_by_label("What it is for").fill("script")
+    page.get_by_label("Purpose").fill("script")
     for scope in scopes:
         page.get_by_label(f"{scope}:").check()
-    page.get_by_role("button", name="Make the token").click()
+    page.get_by_role("button", name="Create the token").click()
     assert page.get_by_role("textbox", name="The token").input_value().startswith("ann_")
     assert page.get_by_role("row").nth(1).get_by_role("cell").first.inner_text() == ", ".join(scopes)
     assert faults(page, "tokens") == []

@@ -22,7 +22,7 @@ def test_a_judge_works_through_a_topic_with_number_keys_alone(page: Page, server
         expect(page.locator("#position")).to_have_text(f"{position} of 10")
         titles.append(title(page))
         judge(page, key)
-    expect(page.get_by_role("heading", name="Nothing waits in topic 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing left for you in topic 1")).to_be_visible()
     saved(page)
     judged = stored(served)
     assert [(one.grade, one.sequence) for one in judged] == list(zip(map(int, keys), range(1, 11), strict=True))
@@ -58,7 +58,7 @@ def test_undo_goes_back_any_number_of_steps_and_enter_returns(page: Page, server
         press(page, "u")
         expect(page.locator("#document-title")).to_have_text(expected)
     press(page, "u")
-    expect(page.locator("#toast")).to_have_text("There is nothing before this.")
+    expect(page.locator("#toast")).to_have_text("This is the first document.")
     press(page, "1")
     saved(page)
     assert [one.grade for one in stored(served) if one.current] == [0, 2, 1]
@@ -71,7 +71,7 @@ def test_what_is_put_off_comes_back_at_the_end_and_by_undo(page: Page, server: s
     assert page.locator("#position").inner_text() == "1 of 10"
     press(page, "u")
     assert title(page) == first
-    expect(page.get_by_text("You put this document off.")).to_be_visible()
+    expect(page.get_by_text("You deferred this document.")).to_be_visible()
     press(page, "Enter")
     judge(page, "111111111")
     expect(page.locator("#document-title")).to_have_text(first)
@@ -138,7 +138,7 @@ def test_what_cannot_be_judged_is_said_by_keyboard(page: Page, server: str, serv
     judged = [(one.grade, one.cannot_judge) for one in stored(served)]
     assert judged == [(1, None), (None, "broken"), (None, "no-text")]
     press(page, "u")
-    expect(page.get_by_text("You said that you cannot judge this document: It has no text")).to_be_visible()
+    expect(page.get_by_text("You marked this document “cannot judge”: It has no text")).to_be_visible()
     # The reasons are closed, so that a digit is a grade.
     press(page, "2")
     saved(page)

@@ -114,7 +114,7 @@ def test_refused_documents_come_back(page: Page, server: str, served: Database) 
     expect(page.get_by_role("button", name="8 judgements were refused")).to_be_visible()
     page.unroute_all(behavior="wait")
     judge(page, "2222222222")
-    expect(page.get_by_role("heading", name="Nothing waits in topic 1")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing left for you in topic 1")).to_be_visible()
     expect(page.locator("#state")).to_have_text("8 unsent")
     assert [one.grade for one in stored(served)] == [2] * 10
 

@@ -93,7 +93,7 @@ def test_the_screen_is_accessible_and_fits_in_all_its_states(watched: tuple[Page
     press(page, "Escape", "1", "u")
     assert faults(page) == []
     press(page, "Enter", "2")
-    expect(page.get_by_role("heading", name="Nothing waits in topic 2")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing left for you in topic 2")).to_be_visible()
     assert faults(page) == []
     assert complaints == []
 

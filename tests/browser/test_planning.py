@@ -43,7 +43,7 @@ def test_a_plan_becomes_a_pool_by_keyboard(page: Page, server: str) -> None:
     assert "csrf" not in page.url
     page.get_by_role("button", name="Build this pool").focus()
     page.keyboard.press("Enter")
-    page.get_by_text("Nothing is new: version 1 stays in force").wait_for()
+    page.get_by_text("No new documents: version 1 stays active").wait_for()
 
 
 def test_without_scripts_the_form_asks_the_server(browser: Browser, server: str) -> None:

@@ -73,10 +73,10 @@ def test_a_look_after_the_session_has_ended_asks_to_sign_in_and_comes_back(
 def test_what_does_not_arrive_is_said(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "ola", f"{DRAFT}?run=base")
     page.wait_for_selector("html.with-script")
-    expect(page.get_by_text("That was not stored.")).to_be_hidden()
+    expect(page.get_by_text("Not saved.")).to_be_hidden()
     page.route("**/topic/look", lambda route: route.abort())
     press(page, "1")
-    expect(page.get_by_text("That was not stored.")).to_be_visible()
+    expect(page.get_by_text("Not saved.")).to_be_visible()
     expect(page.locator("#look-1")).to_be_focused()
     expect(page.locator(".look.done")).to_have_count(0)
     assert stored(served) == {}

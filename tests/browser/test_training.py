@@ -41,7 +41,7 @@ def test_a_judge_trains_by_keys_alone(page: Page, server: str, served: Database)
     loaded(page, page.get_by_text("Training: 2 of 2"))
     page.keyboard.press("0")
     loaded(page, page.get_by_role("heading", name="Right.", exact=True))
-    expect(page.get_by_role("link", name="See how it went")).to_be_focused()
+    expect(page.get_by_role("link", name="Show the results")).to_be_focused()
     page.keyboard.press("Enter")
     page.get_by_text("You have passed the training.").wait_for()
 

@@ -102,8 +102,8 @@ def test_problems_are_shown_in_place_as_without_script_and_can_be_mended(
 def test_files_are_only_checked_and_what_they_would_become_is_shown(page: Page, server: str, served: Database) -> None:
     sign_in(page, server, "ola", RUNS)
     page.get_by_label("Files of runs").set_input_files(run_file("good"))
-    page.get_by_role("button", name="Only check them").press("Enter")
-    expect(page.get_by_role("heading", name="Nothing is wrong with these files")).to_be_visible()
+    page.get_by_role("button", name="Check only").press("Enter")
+    expect(page.get_by_role("heading", name="No problems in these files")).to_be_visible()
     # What was found right can be sent without choosing it again.
     assert page.get_by_label("Files of runs").evaluate("input => [...input.files].map(file => file.name)") == [
         "good.run"

@@ -26,7 +26,7 @@ def test_what_is_called_off_stores_nothing(visit: Visit, news: Database) -> None
     page = job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
     assert ola.post(f"{page}/cancel").status_code == 303
     work(news)
-    assert "This was called off." in words(ola.get(page))
+    assert "Cancelled." in words(ola.get(page))
     assert runs_called(news, "gamma") == 0
     assert ola.post(f"{page}/cancel").status_code == 409
 
@@ -217,4 +217,4 @@ def test_a_page_waits_until_it_can_lead_on_unless_the_worker_was_lost(
     found = ola.get(f"{page}.json").json
     assert found is not None
     assert found["state"] == state
-    assert ("It is done." in words(ola.get(page))) == (state == "done")
+    assert ("Done." in words(ola.get(page))) == (state == "done")

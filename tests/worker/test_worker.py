@@ -21,7 +21,7 @@ def test_a_large_file_is_imported_by_the_worker_and_its_page_leads_on(visit: Vis
     ola = visit("ola")
     page = job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
     waiting = ola.get(page)
-    assert "Waiting for its turn." in words(waiting)
+    assert "Queued." in words(waiting)
     assert '<noscript><meta http-equiv="refresh"' in waiting.text
     assert ola.get(f"{page}.json").json == {"state": "waiting", "done": 0, "steps": 0, "before": 0}
     assert runs_called(news, "gamma") == 0
@@ -160,7 +160,7 @@ def test_a_long_page_is_offered_made_by_the_worker_and_read_at_its_own_address(v
     assert not any(mark in found.text for mark in marks)
     assert len(set(marks)) == len(marks) == 3
     background.MOST_LISTS_AT_ONCE = 0
-    assert "As it was computed last" in words(ola.get(asked))
+    assert "Last computed" in words(ola.get(asked))
 
 
 def test_a_file_is_made_and_downloaded(visit: Visit, news: Database) -> None:

@@ -38,7 +38,7 @@ def test_the_import_itself_leaves_the_index_to_the_next_step(
     work(news)
     assert (state(news), found(news, "giraffe"), left(news)) == ([JobState.DONE], [], 1)
     page = ola.get(f"{N}/search?q=text")
-    assert "Documents that no search finds yet, because they are not indexed: 1." in words(page)
+    assert "Documents not indexed yet, which no search finds: 1." in words(page)
     monkeypatch.undo()
     work(news)
     assert (found(news, "giraffe"), left(news)) == (["new1"], 0)

@@ -22,7 +22,7 @@ WORDS = {
     408: "The connection was lost or slow before all of it had come. Nothing was stored: send it again.",
     413: "More was sent than this server takes at once. Gzip the file, or send it in parts.",
     500: "This is our fault, not yours. Nothing was stored; the server's log has the details.",
-    503: "Many large files arrive at this moment. Nothing was stored: try again in half a minute.",
+    503: "Too many large uploads at once. Nothing was stored: try again in half a minute.",
 }
 
 

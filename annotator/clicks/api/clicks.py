@@ -39,7 +39,7 @@ LOG, LISTS = "log", "lists"  # the parts of the form
 class LogQuery(Schema):
     """How a log is to be read, and what is to be compared."""
 
-    name = Text(required=True, metadata={"description": "By which the log is found again."})
+    name = Text(required=True, metadata={"description": "The name under which the log is listed."})
     kind = one_of(
         list(LogKind),
         load_default=LogKind.COMPARISON.value,

@@ -122,7 +122,7 @@ def pool_together(call: Call) -> object:
     log = next((report.asked for report in reports if report.asked is not None), None)
     clicked = list(dict.fromkeys(pair for report in reports for pair in report.to_pool))
     if log is None or not clicked:
-        raise InvalidValueError("There is no document to add: all of these are in the pool already.")
+        raise InvalidValueError("All of these documents are already in the pool.")
     with database().transaction() as session:
         pooled = pool_clicked(session, call.slug, log=log, clicked=clicked, built_by_id=caller().id, built_at=now())
         note(session, "pool.build", call.slug, subject=pooled.version, details={"log": log, "added": pooled.added})

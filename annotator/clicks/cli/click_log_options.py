@@ -12,7 +12,7 @@ from annotator.clicks.workflows.click_logs import RETURN_DAYS
 
 HEADINGS = ("LOG", "KIND", "VARIANT", "RUN", "LINES", "LEFT OUT", "ADDED")
 OPTIONS = (
-    click.option("--name", required=True, metavar="TEXT", help="By which the log is found again."),
+    click.option("--name", required=True, metavar="TEXT", help="The name under which the log is listed."),
     click.option(
         "--interleaving",
         "is_interleaved",

@@ -29,16 +29,16 @@ class ClickLogForm(Form):
     """Files of a log, and what is other than usual."""
 
     name = StringField(
-        lazy_gettext("Name"), [InputRequired()], description=lazy_gettext("By which the log is found again.")
+        lazy_gettext("Name"), [InputRequired()], description=lazy_gettext("The name under which the log is listed.")
     )
     files = MultipleFileField(
         lazy_gettext("Files of the log"),
         [FileRequired()],
         description=lazy_gettext(
-            "Comma-separated with a line of headings, or JSON lines, also gzipped; several files make one log. "
-            "Columns: time, user, session, query (or the number of a topic), variant, page, position, docno, event "
-            "(impression, click, dwell, rating, conversion), value. Fewer will do; what needs the others is then not "
-            "available."
+            "Comma-separated with a line of headings, or JSON lines, also gzipped; several files make "
+            "one log. Columns: time, user, session, query (or the number of a topic), variant, page, "
+            "position, docno, event (impression, click, dwell, rating, conversion), value. Columns may "
+            "be missing; analyses that need them are then not available."
         ),
     )
     kind = RadioField(
@@ -48,33 +48,32 @@ class ClickLogForm(Form):
     )
     first = StringField(
         lazy_gettext("First variant"),
-        description=lazy_gettext("To compare the second with. Both may stay empty where the log has two."),
+        description=lazy_gettext("The second is compared with it. Both may stay empty if the log has two variants."),
         render_kw=AS_WRITTEN,
     )
     second = StringField(lazy_gettext("Second variant"), render_kw=AS_WRITTEN)
     lists = FileField(
-        lazy_gettext("File of the lists that were shown"),
+        lazy_gettext("File of the lists shown"),
         description=lazy_gettext(
-            "Of interleaving alone, as the command “annotator interleave” makes it; without it, the variant of each "
-            "line says whose the document was. Lists of balanced interleaving have a known bias; team draft has not."
+            "For interleaving only, as written by the command “annotator interleave”. Without it, the "
+            "variant of each line names the run of the document. Balanced interleaving is known to be "
+            "biased; team draft is not."
         ),
     )
     columns = StringField(
         lazy_gettext("Other names of columns"),
-        description=lazy_gettext(
-            "If the log calls them differently: OURS=THEIRS, such as “user=visitor docno=item_id”."
-        ),
+        description=lazy_gettext("If the log uses other names: OURS=THEIRS, such as “user=visitor docno=item_id”."),
         render_kw=AS_WRITTEN,
     )
     events = StringField(
         lazy_gettext("Other names of events"),
-        description=lazy_gettext("Likewise, such as “impression=view conversion=order”."),
+        description=lazy_gettext("Also OURS=THEIRS, such as “impression=view conversion=order”."),
         render_kw=AS_WRITTEN,
     )
     click_column = StringField(
         lazy_gettext("Column of clicks"),
         description=lazy_gettext(
-            "For logs whose every line is a result that was shown, with 1 there where it was clicked."
+            "For logs with one line per result shown: the column that is 1 where the result was clicked."
         ),
         render_kw=AS_WRITTEN,
     )
@@ -84,15 +83,15 @@ class ClickLogForm(Form):
     )
     drops_bad_lines = BooleanField(
         lazy_gettext("Leave out lines that cannot be read"),
-        description=lazy_gettext("They are counted. Otherwise the whole log is refused, and every bad line is named."),
+        description=lazy_gettext("They are counted. Otherwise the whole log is refused with a list of its bad lines."),
     )
-    days = WholeNumberField(lazy_gettext("Days in which a user may come back"), [InputRequired()], default=RETURN_DAYS)
-    share = NumberField(
-        lazy_gettext("Share of the users that the first variant was to have"), [InputRequired()], default=0.5
+    days = WholeNumberField(
+        lazy_gettext("Days within which a user counts as returning"), [InputRequired()], default=RETURN_DAYS
     )
+    share = NumberField(lazy_gettext("Planned share of users of the first variant"), [InputRequired()], default=0.5)
     leaves_bots_out = BooleanField(lazy_gettext("Leave out users who see pages faster than people read"))
     bootstraps = BooleanField(
-        lazy_gettext("Draw users anew (bootstrap)"),
+        lazy_gettext("Bootstrap over users"),
         description=lazy_gettext("In place of the delta method; for interleaving, beside the test over users."),
     )
 

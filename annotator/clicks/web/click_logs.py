@@ -81,14 +81,14 @@ def link(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             if not variants or len(variants) != len(tags):
-                raise InvalidValueError("The form is not whole: it has a run, or none, for each variant.")
+                raise InvalidValueError("The form is incomplete: it needs a run, or none, for each variant.")
             runs = {variant: tag or None for variant, tag in zip(variants, tags, strict=True)}
             with database().transaction() as session:
                 click_logs.link_variants(session, slug, name, runs)
                 note(session, "clicks.link", slug, subject=name, details={"runs": runs})
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("The changes are stored."))
+    flash(gettext("Changes saved."))
     return redirect(url_for(".one", slug=slug, name=name), 303)
 
 
@@ -100,7 +100,7 @@ def remove(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         click_logs.remove_log(session, slug, name)
         note(session, "clicks.remove", slug, subject=name)
-    flash(gettext("The click log %(name)s is removed.", name=name))
+    flash(gettext("Click log %(name)s removed.", name=name))
     return redirect(url_for(".show", slug=slug), 303)
 
 

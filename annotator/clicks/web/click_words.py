@@ -35,7 +35,7 @@ LOG_KINDS: Mapping[str, str] = {
 
 # Of events and of clicks.
 REASONS: Mapping[str, str] = {
-    "duplicate": lazy_gettext("they stand in the log twice"),
+    "duplicate": lazy_gettext("duplicate events in the log"),
     "click without impression": lazy_gettext("clicks on results that were not shown"),
     "dwell without impression": lazy_gettext("times spent with results that were not shown"),
     "click on no page shown": lazy_gettext("clicks on no page that was shown"),
@@ -50,12 +50,12 @@ REASONS: Mapping[str, str] = {
 
 VERDICTS: Mapping[str, str] = {
     "agree": lazy_gettext("They agree: users and judges prefer %(users)s."),
-    "oppose": lazy_gettext("They oppose each other: users prefer %(users)s, judges prefer %(judges)s."),
-    "clicks oppose": lazy_gettext("Users contradict themselves: one log prefers one run, another log the other."),
-    "only judged": lazy_gettext("Judges prefer %(judges)s; what users did may be chance."),
-    "only clicks": lazy_gettext("Users prefer %(users)s; by the judgements it may be chance."),
-    "unsure": lazy_gettext("Neither shows a difference beyond chance."),
-    "unknown": lazy_gettext("It cannot be said: there is no interval of one of the two."),
+    "oppose": lazy_gettext("They disagree: users prefer %(users)s, judges prefer %(judges)s."),
+    "clicks oppose": lazy_gettext("The logs contradict each other: one prefers one run, another the other."),
+    "only judged": lazy_gettext("Judges prefer %(judges)s; the difference in clicks is not significant."),
+    "only clicks": lazy_gettext("Users prefer %(users)s; by the judgements the difference is not significant."),
+    "unsure": lazy_gettext("Neither shows a significant difference."),
+    "unknown": lazy_gettext("Unknown: one of the two has no interval."),
 }
 
 STANDINGS: Mapping[str, str] = {

@@ -87,7 +87,7 @@ def _report(slug: str) -> TogetherReport:
 def _pool(slug: str) -> ClickedPool:
     found = _report(slug)
     if found.asked is None or not found.to_pool:
-        raise InvalidValueError("There is no document to add: all of these are in the pool already.")
+        raise InvalidValueError("All of these documents are already in the pool.")
     with database().transaction() as session:
         pooled = pool_clicked(
             session, slug, log=found.asked, clicked=found.to_pool, built_by_id=the_person().id, built_at=now()
@@ -99,9 +99,9 @@ def _pool(slug: str) -> ClickedPool:
 def _outcome(pooled: ClickedPool) -> str:
     if not pooled.added:
         return gettext(
-            "All of these documents are in the pool already: version %(version)d stays in force.",
+            "All of these documents are in the pool already: version %(version)d stays active.",
             version=pooled.version,
         )
     return gettext(
-        "Added to the pool: %(added)d. Version %(version)d is in force.", added=pooled.added, version=pooled.version
+        "Added to the pool: %(added)d. Version %(version)d is now active.", added=pooled.added, version=pooled.version
     )

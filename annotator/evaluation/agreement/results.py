@@ -12,7 +12,7 @@ from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 class Undefined(SentenceEnum):
     """Why a statistic has no value."""
 
-    NO_JUDGEMENT = Sentence("Nobody has graded anything yet.")
+    NO_JUDGEMENT = Sentence("There are no grades yet.")
     ONE_JUDGE = Sentence("Only one judge has graded anything.")
     NO_OVERLAP = Sentence("The two judges have graded no document in common.")
     NO_SHARED_DOCUMENT = Sentence("No document has been graded by two judges.")

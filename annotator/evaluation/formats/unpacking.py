@@ -195,7 +195,7 @@ def _gunzip_into(problems: Problems, name: str, data: bytes, limit: int) -> byte
     except EOFError:
         problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
     except zlib.error:
-        problems.add(name, None, "The gzip data are damaged. Compress the file again and send it anew.")
+        problems.add(name, None, "The gzip data are damaged. Compress the file again and send it again.")
     return None
 
 

@@ -49,8 +49,8 @@ def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
     numbers = ", ".join(sorted(topics, key=natural_order))
     return (
         Sentence(
-            "Topics of which the file has unjudged documents alone (-1); they count, with 0 for most measures of every "
-            "run, as trec_eval counts them: %(topics)s.",
+            "Topics with unjudged documents only (-1) in the file; they count, with 0 for most measures "
+            "of every run, as in trec_eval: %(topics)s.",
             {"topics": numbers},
         ),
     )
@@ -103,8 +103,8 @@ def _of_judging(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
     low = sum(row.low for row in rows)
     if low:
         yield Sentence(
-            "Runs of which less than %(percent)d %% of what a score looks at is judged: %(count)d of %(all)d. What is "
-            "unjudged counts as not relevant, so their scores may be too low.",
+            "%(count)d of %(all)d runs: less than %(percent)d %% of what a score looks at is judged. "
+            "Unjudged documents count as not relevant, so their scores may be too low.",
             {"percent": round(100 * ENOUGH_JUDGED), "count": low, "all": len(rows)},
         )
     outside = sum(not row.run.fed_pool for row in rows)

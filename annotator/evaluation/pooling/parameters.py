@@ -59,7 +59,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "start_depth": Parameter(
         _whole_number(0),
         Sentence("The depth to start with must be a whole number from 0 to 999999999, not “%(written)s”."),
-        Sentence("First pool this many documents of every run, so that every run is heard; 0 for none."),
+        Sentence("First pool this many documents of every run, so that every run contributes; 0 for none."),
     ),
     "update": Parameter(
         _update,

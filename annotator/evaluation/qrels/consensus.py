@@ -222,24 +222,18 @@ _ALL_HEARD_OR_SOME = {
     "owner-else-majority": Policy(
         majority,
         Sentence(
-            "The grade of the topic's owner; where the owner gave none, the grade most judges gave; when several are "
-            "given equally often, the third judge's if it is one of them, otherwise the lowest of them."
+            "The grade of the topic's owner; without one, the grade most judges gave; ties: the third "
+            "judge decides, otherwise the lowest grade."
         ),
         owners_else_everybody,
     ),
     "majority": Policy(
         majority,
-        Sentence(
-            "The grade most judges gave; when several are given equally often, the third judge's if it is one of them, "
-            "otherwise the lowest of them."
-        ),
+        Sentence("The grade most judges gave; ties: the third judge decides, otherwise the lowest grade."),
     ),
     "majority-first": Policy(
         majority_first,
-        Sentence(
-            "The grade most judges gave; when several are given equally often, the third judge's if it is one of them, "
-            "otherwise that of the judge who judged first."
-        ),
+        Sentence("The grade most judges gave; ties: the third judge decides, otherwise the judge who judged first."),
     ),
     "median": Policy(median, Sentence("The middle grade; with an even number of judges, the lower of the two middle.")),
     "lowest": Policy(lowest, Sentence("The lowest grade any judge gave.")),

@@ -80,8 +80,8 @@ def _refusal_of_team(sender: Sender, holder: TagHolder) -> Sentence | None:
         )
     if not sender.replaces:
         return Sentence(
-            "Your team has a run %(tag)s already. Tick “Correct runs that are there” to replace it, or take another "
-            "tag.",
+            "Your team has a run %(tag)s already. Tick “Replace runs with the same tag” to replace it, "
+            "or take another tag.",
             tag,
         )
     return None

@@ -42,9 +42,9 @@ DOCUMENTS_A_PAGE = 100
 NAMING_JUDGES = {By.PAIR, By.JUDGE}
 
 WEIGHTS: Mapping[Weighting, str] = {
-    Weighting.NONE: lazy_gettext("none: grades are the same or they are not"),
-    Weighting.LINEAR: lazy_gettext("linear: by how far apart they are"),
-    Weighting.QUADRATIC: lazy_gettext("quadratic: by the square of that"),
+    Weighting.NONE: lazy_gettext("none: grades are equal or not"),
+    Weighting.LINEAR: lazy_gettext("linear: by the difference of the grades"),
+    Weighting.QUADRATIC: lazy_gettext("quadratic: by the squared difference"),
 }
 
 
@@ -97,7 +97,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     """One part of the report as a file: `?by=topic`."""
     by = part_of_report(By, request.args.get("by", By.PAIR))
     if by in NAMING_JUDGES and not the_place().organises:
-        raise NotAllowedError("Which judges agree with which is shown to organisers only.")
+        raise NotAllowedError("Only organisers can see agreement by judge.")
     choice = _choice()
     with database().reading() as session:
         report = agreement.agreement_report(session, slug, choice, memory=memory())

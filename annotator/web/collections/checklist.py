@@ -38,12 +38,12 @@ def checklist(
     steps = (
         (gettext("Import the topics"), "topics.show", counts.topics > 0),
         (gettext("Write guidelines for the judges"), "guidelines.show", guidelines.number > 0),
-        (gettext("Say until when participants send runs"), "submissions.show", counts.runs > 0 or has_deadline),
+        (gettext("Set the submission deadline"), "submissions.show", counts.runs > 0 or has_deadline),
         (gettext("Upload the runs"), "runs.show", counts.runs > 0),
         (gettext("Plan the pool and build it"), "pool_plan.show", items > 0),
         (gettext("Import the texts of the pooled documents"), "documents.show", items > 0 and not missing),
         (gettext("Appoint judges"), "members.show", any(member.role == Role.JUDGE for member in members)),
-        (gettext("Have the pool judged"), "pools.show", 0 < items == complete),
+        (gettext("Judge the pool"), "pools.show", 0 < items == complete),
     )
     return list(_mark_next(steps))
 

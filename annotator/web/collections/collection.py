@@ -46,18 +46,18 @@ class CollectionFields(Form):
         [InputRequired()],
         filters=[unix_lines],
         description=lazy_gettext(
-            "One grade a line, such as “1=Relevant” or “1=Relevant | It answers a part”. The number is the key that "
-            "gives the grade, from 0 to 9."
+            "One grade per line, such as “1=Relevant” or “1=Relevant | It answers a part”. The number is "
+            "the key that gives the grade, from 0 to 9."
         ),
         render_kw={"rows": 5},
     )
     relevant_from = IntegerField(
         lazy_gettext("Relevant from grade"),
         [InputRequired()],
-        description=lazy_gettext("Measures that know only relevant and not count this grade and higher as relevant."),
+        description=lazy_gettext("Binary measures count this grade and higher as relevant."),
     )
     judgements_wanted = IntegerField(
-        lazy_gettext("Judgements wanted"),
+        lazy_gettext("Judgements per document"),
         [InputRequired()],
         description=lazy_gettext("How many judges see each document of the pool."),
     )
@@ -65,7 +65,7 @@ class CollectionFields(Form):
         lazy_gettext("Consensus policy"),
         [InputRequired()],
         choices=rule_choices,
-        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+        description=lazy_gettext("How the grades of several judges are merged into one for the qrels."),
     )
 
 
@@ -76,7 +76,7 @@ class SettingsForm(CollectionFields):
         lazy_gettext("Consensus policy"),
         [InputRequired()],
         choices=rule_or_judge_choices,
-        description=lazy_gettext("How the grades of several judges become the one of the qrels."),
+        description=lazy_gettext("How the grades of several judges are merged into one for the qrels."),
     )
     one_judge = StringField(
         lazy_gettext("One judge"),
@@ -85,30 +85,31 @@ class SettingsForm(CollectionFields):
     )
     adjudicated = BooleanField(
         lazy_gettext("Adjudicators decide"),
-        description=lazy_gettext("Where an adjudicator has given a grade it stands, and the policy settles the rest."),
+        description=lazy_gettext("The grade of an adjudicator decides; the policy settles all other documents."),
     )
     leaves_out_disputed = BooleanField(
-        lazy_gettext("Leave out what is in dispute"),
+        lazy_gettext("Leave out disputed documents"),
         description=lazy_gettext(
-            "Documents whose judges differ stay out of the qrels and the scores until an adjudicator decides. "
-            "Otherwise the policy settles them."
+            "Documents on which judges differ stay out of the qrels and the scores until an adjudicator "
+            "decides. Otherwise the policy settles them."
         ),
     )
     shows_grades = BooleanField(
         lazy_gettext("Adjudicators see the grades"),
-        description=lazy_gettext("They see which grades were given, never by whom. Otherwise they decide blind."),
+        description=lazy_gettext(
+            "Adjudicators see which grades were given, but not by whom. Otherwise they decide blind."
+        ),
     )
     counts_machines = BooleanField(
-        lazy_gettext("Machines count"),
+        lazy_gettext("Include machine judges in the qrels"),
         description=lazy_gettext(
-            "The grades of machine judges are settled into the qrels beside those of people. Otherwise they are only "
-            "compared."
+            "Grades of machine judges enter the qrels together with those of people. Otherwise they are only compared."
         ),
     )
     judges_search = BooleanField(
         lazy_gettext("Judges may search"),
         description=lazy_gettext(
-            "They find documents of the corpus beside those they are given, and judge them: these join the pool."
+            "Judges may search the corpus and judge what they find; these documents join the pool."
         ),
     )
 
@@ -120,7 +121,7 @@ class CollectionForm(CollectionFields):
         lazy_gettext("Short name"),
         [InputRequired()],
         description=lazy_gettext(
-            "Small letters, digits, “-”, “_” and “.”. It stands in addresses and does not change."
+            "Small letters, digits, “-”, “_” and “.”. It is part of addresses and cannot be changed."
         ),
         render_kw={"autocapitalize": "none"},
     )
@@ -160,7 +161,7 @@ def add() -> ResponseReturnValue:
             note(session, "collections.add", form.slug.data)
     if form.refused:
         return _list(form), form.status
-    flash(gettext("The collection is made. The list below says what it needs next."))
+    flash(gettext("Collection created. Next steps are below."))
     return redirect(url_for(".show", slug=form.slug.data), 303)
 
 
@@ -193,7 +194,7 @@ def change(slug: str) -> ResponseReturnValue:
                 note(session, "collections.set", slug, details=vars(change))
     if form.refused:
         return render_template("collections/collection/settings.html", form=form), form.status
-    flash(gettext("The settings are stored."))
+    flash(gettext("Settings saved."))
     return redirect(url_for(".settings", slug=slug), 303)
 
 
@@ -204,7 +205,7 @@ def close(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         collection.close_collection(session, slug)
         note(session, "collections.close", slug)
-    flash(gettext("The collection is closed. Its pages and exports stay."))
+    flash(gettext("Collection closed. Its pages and exports remain available."))
     return redirect(url_for(".settings", slug=slug), 303)
 
 
@@ -215,7 +216,7 @@ def reopen(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         collection.reopen_collection(session, slug)
         note(session, "collections.reopen", slug)
-    flash(gettext("The collection is open again."))
+    flash(gettext("Collection reopened."))
     return redirect(url_for(".settings", slug=slug), 303)
 
 

@@ -94,7 +94,7 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
         note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("It is restored."))
+    flash(gettext("Restored."))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -106,7 +106,7 @@ def restore_collection(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         restoring.restore_collection(session, slug, at=now(), organised_by=None if person.administrator else person.id)
         note(session, "collections.restore", slug)
-    flash(gettext("It is restored."))
+    flash(gettext("Restored."))
     return redirect(url_for("collection.show", slug=slug), 303)
 
 

@@ -81,7 +81,7 @@ def store(slug: str) -> ResponseReturnValue:
             note(session, "guidelines.set", slug, subject=number)
     if form.refused:
         return render_template("collections/guidelines/edit.html", form=form), form.status
-    flash(gettext("The guidelines are in force."))
+    flash(gettext("Guidelines published."))
     return redirect(url_for(".show", slug=slug), 303)
 
 

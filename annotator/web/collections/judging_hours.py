@@ -18,7 +18,7 @@ def judging_figures(judgements: int, effort: Effort) -> Mapping[str, str]:
     """So many judgements and the hours they take."""
     hours = effort.hours(judgements)
     return {
-        gettext("Judgements wanted"): format_number(judgements),
+        gettext("Judgements required"): format_number(judgements),
         gettext("Hours of judging"): format_number(hours, 1 if hours >= 1 else 2),
     }
 
@@ -28,10 +28,10 @@ def pace_note(effort: Effort) -> str:
     seconds = format_number(effort.seconds, 1)
     if effort.is_measured:
         return gettext(
-            "Hours are of all judges together, at %(seconds)s seconds a judgement, the median so far.", seconds=seconds
+            "Hours are the total of all judges, at %(seconds)s seconds per judgement (median so far).", seconds=seconds
         )
     return gettext(
-        "Hours are of all judges together, if a judgement takes %(seconds)s seconds: too few were measured so far.",
+        "Hours are the total of all judges, assuming %(seconds)s seconds per judgement: too few were measured so far.",
         seconds=seconds,
     )
 
@@ -43,7 +43,7 @@ def growth_confirmation(growth: PoolGrowth, *, back: str) -> str:
         gettext("Topics with new documents"): format_number(growth.topics),
     }
     if growth.to_come:
-        figures[gettext("Of these, chosen as judgements come")] = format_number(growth.to_come)
+        figures[gettext("Of these, chosen adaptively")] = format_number(growth.to_come)
     return confirmation(
         gettext("Add these documents to the pool?"),
         figures={**figures, **judging_figures(growth.judgements, growth.effort)},
@@ -77,8 +77,8 @@ def settings_confirmation(more: MoreJudging) -> str:
         figures=judging_figures(more.judgements, more.effort),
         notes=[
             pace_note(more.effort),
-            gettext("Documents that were complete go back to judges until they have the judgements wanted then."),
+            gettext("Complete documents go back to judges until they have the new number of judgements."),
         ],
-        button=gettext("Store the settings"),
+        button=gettext("Save the settings"),
         back=request.path,
     )

@@ -29,12 +29,12 @@ def mode_choices() -> list[SelectChoice]:
     """Both ways of sharing out the work, each with what it does."""
     does = {
         JudgingMode.SHARED: gettext(
-            "Any judge draws from any topic, a few documents at a time, until every document has the judgements it "
-            "wants. Costs nothing more; how a topic is understood may differ from judge to judge."
+            "Any judge draws from any topic, a few documents at a time, until every document has enough "
+            "judgements. No extra cost; judges may understand a topic differently."
         ),
         JudgingMode.OWNED: gettext(
-            "Each topic has an owner who judges all of it. Grades of a topic fit together; it takes as long as its "
-            "owner takes, and a topic without an owner waits."
+            "Each topic has an owner who judges all of it. Grades within a topic are consistent; a topic "
+            "takes as long as its owner, and waits without one."
         ),
     }
     return [SelectChoice(mode.value, f"{JUDGING_MODES[mode]}: {sentence}") for mode, sentence in does.items()]
@@ -43,13 +43,13 @@ def mode_choices() -> list[SelectChoice]:
 class QueueForm(Form):
     """Mode and shares."""
 
-    judging_mode = RadioField(lazy_gettext("How topics are shared out"), [InputRequired()], choices=mode_choices)
+    judging_mode = RadioField(lazy_gettext("Distribution of topics"), [InputRequired()], choices=mode_choices)
     overlap_share = WholeNumberField(
         lazy_gettext("Overlap, in percent"),
         a_share,
         description=lazy_gettext(
-            "This share of every topic is also judged by one judge more, who cannot tell. It shows how far judges "
-            "agree, and costs one judgement more for each of these documents."
+            "This share is judged twice; the second judge does not know. Measures agreement between "
+            "judges; costs one more judgement for each of these documents."
         ),
         render_kw=PERCENT,
     )
@@ -57,9 +57,9 @@ class QueueForm(Form):
         lazy_gettext("Shown again, in percent"),
         a_share,
         description=lazy_gettext(
-            "This share of what a judge has judged is shown to them once more after a day or later, as if it were "
-            "new. It shows how far each agrees with themselves, and costs one judgement more for each of these "
-            "documents. What is said the second time changes no grade."
+            "This share of what a judge has judged is shown to them again after a day or later, as if "
+            "new. Measures how consistent each judge is; costs one more judgement for each of these "
+            "documents. The second judgement changes no grade."
         ),
         render_kw=PERCENT,
     )
@@ -67,8 +67,8 @@ class QueueForm(Form):
         lazy_gettext("Common documents of each topic"),
         [InputRequired(), NumberRange(0, MOST_COMMON_ITEMS)],
         description=lazy_gettext(
-            "So many documents of each topic are judged by every judge who works on it. It compares all judges on the "
-            "same documents, and costs so many judgements for each judge and topic."
+            "Documents of each topic that every judge of the topic judges. Compares all judges on the "
+            "same documents; costs this many judgements per judge and topic."
         ),
         render_kw={"min": 0, "inputmode": "numeric"},
     )
@@ -112,7 +112,7 @@ def change(slug: str) -> ResponseReturnValue:
                 note(session, "collections.set", slug, details=changed)
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("The settings are stored."))
+    flash(gettext("Settings saved."))
     if policy:
         flash(gettext("The consensus policy is now: %(policy)s.", policy=POLICIES[policy]))
     return redirect(url_for(".show", slug=slug), 303)

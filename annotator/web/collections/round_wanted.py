@@ -24,7 +24,7 @@ class RoundWanted:
         if not written:
             return cls()
         if not (written.isdecimal() and written.isascii() and len(written) <= MOST_DIGITS):
-            raise InvalidValueError("“%(written)s” is no number of a round.", written=written)
+            raise InvalidValueError("“%(written)s” is not a round number.", written=written)
         return cls(int(written), request.args.get("residual", "").strip() != WHOLE)
 
     @property

@@ -102,8 +102,8 @@ def _closing_page(slug: str, *, grades: int) -> str:
             gettext("Documents not fully judged"): format_number(sum(one.items - one.complete for one in progress)),
         },
         notes=[
-            gettext("No runs are taken until the next round is open, and a closed round cannot be opened again."),
-            gettext("Judging goes on, but what is judged later is not in the qrels that are kept for this round."),
+            gettext("No runs are accepted until the next round is open, and a closed round cannot be opened again."),
+            gettext("Judging goes on, but later judgements are not in the qrels kept for this round."),
         ],
         button=gettext("Close the round"),
         back=url_for(".show", slug=slug),

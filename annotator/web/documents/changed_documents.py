@@ -39,9 +39,9 @@ def decide(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form), form.status
     if is_requeue:
-        flash(gettext("Put back to be judged anew: %(count)d.", count=count))
+        flash(gettext("Documents returned to the queue: %(count)d.", count=count))
     else:
-        flash(gettext("Documents whose grades stand: %(count)d.", count=count))
+        flash(gettext("Documents whose grades are kept: %(count)d.", count=count))
     return redirect(url_for(".show", slug=slug), 303)
 
 

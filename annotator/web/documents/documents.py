@@ -36,7 +36,7 @@ class DocumentsForm(Form):
     )
     fields = StringField(
         lazy_gettext("Other names of JSON fields"),
-        description=lazy_gettext("If the file calls them differently: OURS=THEIRS, such as “docno=id body=text”."),
+        description=lazy_gettext("If the file uses other names: OURS=THEIRS, such as “docno=id body=text”."),
         render_kw={"autocapitalize": "none", "spellcheck": "false"},
     )
 

@@ -56,4 +56,4 @@ def _share(written: str) -> float:
     try:
         return float(written)
     except ValueError:
-        raise InvalidValueError("A similarity to look for is from 0.5 to 1, not %(given)s.", given=written) from None
+        raise InvalidValueError("The similarity is from 0.5 to 1, not %(given)s.", given=written) from None

@@ -36,7 +36,7 @@ class QuestionForm(Form):
         description=lazy_gettext("Of a document with a text. One that is outside the pool joins it."),
         render_kw=NO_COMPLETION,
     )
-    grade = SelectField(lazy_gettext("The grade that is right"), [InputRequired()], choices=grade_choices)
+    grade = SelectField(lazy_gettext("Correct grade"), [InputRequired()], choices=grade_choices)
 
 
 class QuestionsForm(Form):

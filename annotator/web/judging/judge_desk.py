@@ -27,14 +27,14 @@ class DeskForm(Form):
         lazy_gettext("Your note"),
         filters=[unix_lines],
         description=lazy_gettext(
-            "What you decided counts as relevant here. The organisers read it, too; it goes out with the qrels."
+            "What you count as relevant in this topic. Organisers can read it, and it is published with the qrels."
         ),
         render_kw={"rows": 8},
     )
     marks = TextAreaField(
         lazy_gettext("Words to be marked"),
         filters=[unix_lines],
-        description=lazy_gettext("In every document of the topic, one on each line."),
+        description=lazy_gettext("One word per line; marked in every document of the topic."),
         render_kw={"rows": 5},
     )
     queue = HiddenField()
@@ -59,7 +59,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
             judge_desk.save_marks(session, slug, number, judge_id, (form.marks.data or "").split("\n"))
     if form.refused:
         return _page(slug, number, form), form.status
-    flash(gettext("Your note of topic %(number)s is stored.", number=number))
+    flash(gettext("Your note on topic %(number)s is saved.", number=number))
     onward, _ = ENDPOINTS[_queue_of(form)]
     return redirect(url_for(f"{onward}.next_document", slug=slug, number=number), 303)
 

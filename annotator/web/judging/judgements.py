@@ -46,18 +46,19 @@ class LabelsForm(MachineFields):
     judge = StringField(
         lazy_gettext("Name of the judge"),
         [InputRequired()],
-        description=lazy_gettext("Whose grades they are. A name that is new becomes an account that cannot sign in."),
+        description=lazy_gettext("The judge who gave these grades. A new name becomes an account that cannot sign in."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
     add_to_pool = BooleanField(
         lazy_gettext("Add documents that are outside the pool"),
-        description=lazy_gettext("Otherwise the file is refused when it has any."),
+        description=lazy_gettext("Otherwise a file with such documents is refused."),
     )
     machine = BooleanField(
         lazy_gettext("The judge is a machine"),
         description=lazy_gettext(
-            "Its labels stand apart from people's: they count in no agreement of judges, and in the qrels only if the "
-            "settings say so. Labels outside the scale are listed and count as no grade."
+            "Its labels are kept apart from those of people: they are left out of agreement, and are in "
+            "the qrels only if the settings include machine judges. Labels outside the scale are listed "
+            "but not counted."
         ),
     )
     # Of what was checked: only that is imported.
@@ -113,7 +114,7 @@ def add(slug: str) -> ResponseReturnValue:
         return _page(slug, form, ForeseenLabels(stored, is_new=is_new))
     flash(_outcome(stored))
     if stored.outside:
-        flash(gettext("Labels outside the scale, which count as no grade: %(count)d.", count=stored.outside))
+        flash(gettext("Labels outside the scale, not counted: %(count)d.", count=stored.outside))
     return redirect(url_for(".show", slug=slug), 303)
 
 

@@ -81,7 +81,7 @@ def send(slug: str) -> ResponseReturnValue:
             _ask(slug, form.text.data, form.client_id.data, form.topic.data or None, form.assignment.data)
     if form.refused:
         return _form_page(slug, form)
-    flash(gettext("Your question is sent. The answer will stand here."))
+    flash(gettext("Question sent. The answer will appear here."))
     return redirect(url_for(".own", slug=slug), 303)
 
 
@@ -121,7 +121,7 @@ def answer(slug: str) -> ResponseReturnValue:
             note(session, "questions.answer", slug, subject=form.question.data)
     if form.refused:
         return _organisers_page(slug, form), form.status
-    flash(gettext("The answer is stored. The judge will be shown it."))
+    flash(gettext("Answer saved. The judge will see it."))
     return redirect(url_for(".show", slug=slug), 303)
 
 

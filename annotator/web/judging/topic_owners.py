@@ -48,7 +48,7 @@ def assign(slug: str) -> ResponseReturnValue:
     """Give the ticked topics to one judge, or the topics of a preview to the judges it names."""
     owners = _owners()
     if not owners:
-        refusal = InvalidValueError("Tick the topics that are to change hands.")
+        refusal = InvalidValueError("Tick the topics to reassign.")
         return _page(slug, refusal=refusal), status_of(refusal)
     try:
         with database().transaction() as session:
@@ -59,7 +59,7 @@ def assign(slug: str) -> ResponseReturnValue:
         return _page(slug, refusal=refusal), status_of(refusal)
     flash(
         gettext(
-            "Topics that changed hands: %(topics)d. Documents that went back to the queue: %(given_back)d.",
+            "Topics reassigned: %(topics)d. Documents returned to the queue: %(given_back)d.",
             topics=done.topics,
             given_back=done.given_back,
         )

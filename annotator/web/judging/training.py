@@ -38,7 +38,7 @@ class TrainingFileForm(Form):
         lazy_gettext("File of documents with their grades"),
         [FileRequired()],
         description=lazy_gettext(
-            "Lines of topic, tab, docno, tab, right grade, tab, and why it is right. Judges get them in this order."
+            "Lines of topic, tab, docno, tab, correct grade, tab, reason. Judges get them in this order."
         ),
     )
 
@@ -50,7 +50,7 @@ class PassMarkForm(Form):
         lazy_gettext("Pass mark"),
         [Optional(), NumberRange(0, 100, lazy_gettext("A percentage from 0 to 100."))],
         description=lazy_gettext(
-            "The percentage that a judge must get right before they are given documents. Empty: nobody has to take it."
+            "Percentage of correct answers required before a judge gets documents. Empty: the training is optional."
         ),
         render_kw={"min": 0, "max": 100},
     )
@@ -142,7 +142,7 @@ def change(slug: str) -> ResponseReturnValue:
             note(session, "training.pass-mark", slug, details={"percent": form.mark.data})
     if form.refused:
         return _organisers_page(slug, TrainingFileForm(formdata=None), mark=form), form.status
-    flash(gettext("The pass mark is stored."))
+    flash(gettext("Pass mark saved."))
     return redirect(url_for(".set_up", slug=slug), 303)
 
 

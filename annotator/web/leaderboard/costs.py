@@ -77,7 +77,7 @@ def add_column(slug: str) -> ResponseReturnValue:
             note(session, "costs.add-column", slug, subject=fact.key, details=vars(form.request()))
     if form.refused:
         return _columns_page(slug, form), form.status
-    flash(gettext("The column is added: it can be stated of every run."))
+    flash(gettext("Column added: teams can now state it for every run."))
     return redirect(url_for(".columns", slug=slug), 303)
 
 
@@ -92,7 +92,7 @@ def remove_column(slug: str) -> ResponseReturnValue:
             note(session, "costs.remove-column", slug, subject=form.key.data)
     if form.refused:
         return _columns_page(slug, ColumnForm(formdata=None), form.refusal), form.status
-    flash(gettext("The column is gone."))
+    flash(gettext("Column removed."))
     return redirect(url_for(".columns", slug=slug), 303)
 
 

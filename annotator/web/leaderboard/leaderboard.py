@@ -166,7 +166,7 @@ def _interval() -> IntervalMethod:
     try:
         return IntervalMethod(written)
     except ValueError:
-        raise InvalidValueError("“%(written)s” is no way to an interval: t or bootstrap.", written=written) from None
+        raise InvalidValueError("Intervals are t or bootstrap, not “%(written)s”.", written=written) from None
 
 
 def _compat() -> Compat:

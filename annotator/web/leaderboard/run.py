@@ -36,7 +36,7 @@ def receipt(slug: str) -> ResponseReturnValue:
             wanted = [(run.tag, run.version) for run in every if run.uploaded_at == _moment(at)]
         receipts = [runs.receipt_of(session, slug, tag, version=version, team=own_team()) for tag, version in wanted]
     if not receipts:
-        raise NotFoundError("Nothing was sent at that moment.")
+        raise NotFoundError("Nothing was submitted at that time.")
     return render_template("runs/receipt.html", receipts=receipts)
 
 
@@ -61,7 +61,7 @@ def change(slug: str) -> ResponseReturnValue:
             note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
     if form.refused:
         return _page(slug, _run(slug), form), form.status
-    flash(gettext("The changes are stored."))
+    flash(gettext("Changes saved."))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
 
@@ -76,7 +76,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
         note(session, "runs.withdraw", slug, subject=_tag())
     if not confirmed:
         return _withdrawal_page(slug)
-    flash(gettext("The run %(tag)s is withdrawn. It can be restored.", tag=_tag()))
+    flash(gettext("Run %(tag)s withdrawn. It can be restored.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
 
@@ -88,7 +88,7 @@ def restore(slug: str) -> ResponseReturnValue:
         submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
         runs.restore_run(session, slug, _tag(), team=own_team())
         note(session, "runs.restore", slug, subject=_tag())
-    flash(gettext("The run %(tag)s is in force again.", tag=_tag()))
+    flash(gettext("The run %(tag)s is active again.", tag=_tag()))
     return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
 
 
@@ -110,12 +110,12 @@ def _withdrawal_page(slug: str) -> str:
                 (run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == _tag()), None
             )
         figures = {
-            gettext("Documents that it gave to the pool"): format_number(given.items if given else 0),
-            gettext("From it alone"): format_number(given.only if given else 0),
+            gettext("Documents contributed to the pool"): format_number(given.items if given else 0),
+            gettext("Contributed by it alone"): format_number(given.only if given else 0),
         }
         notes.append(gettext("These documents stay in the pool with their judgements. The run can be restored."))
     else:
-        notes.append(gettext("You can restore it as long as runs are taken."))
+        notes.append(gettext("You can restore it until the submission deadline."))
     return confirmation(
         gettext("Withdraw the run %(tag)s?", tag=_tag()),
         figures=figures,

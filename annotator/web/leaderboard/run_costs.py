@@ -40,7 +40,7 @@ def state(slug: str) -> ResponseReturnValue:
             note(session, "costs.set", slug, subject=_tag(), details={"facts": stated_now})
     if form.refused:
         return _page(slug, stated, form), form.status
-    flash(gettext("What the system costs is stored."))
+    flash(gettext("Costs of the system saved."))
     return redirect(url_for("run.show", slug=slug, tag=_tag()), 303)
 
 

@@ -37,10 +37,10 @@ class RulesForm(Form):
     """What an organiser asks of those who send runs."""
 
     until = StringField(
-        lazy_gettext("Runs are taken before"),
+        lazy_gettext("Submission deadline"),
         description=lazy_gettext(
-            "Such as “2026-05-01 23:59”, in UTC; another time zone stands behind it: “AoE”, “+09:00” or “Asia/Seoul”. "
-            "Empty: at any time. It binds participants only."
+            "Such as “2026-05-01 23:59”, in UTC, or followed by another time zone: “AoE”, “+09:00” or "
+            "“Asia/Seoul”. Empty: no deadline. Applies to participants only."
         ),
         render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
     )
@@ -48,15 +48,14 @@ class RulesForm(Form):
         lazy_gettext("Terms in Markdown"),
         filters=[unix_lines],
         description=lazy_gettext(
-            "Participants accept them once before they send a run, and again when you change them. Empty: there is "
-            "nothing to accept."
+            "Participants accept them once before they submit a run, and again when you change them. Empty: no terms."
         ),
         render_kw={"rows": 10},
     )
     most_documents = IntegerField(
-        lazy_gettext("Most documents a topic"),
+        lazy_gettext("Maximum documents per topic"),
         [InputRequired()],
-        description=lazy_gettext("A run that has more for a topic is taken with a warning."),
+        description=lazy_gettext("A run with more documents for a topic is accepted with a warning."),
     )
 
 
@@ -89,7 +88,7 @@ def change(slug: str) -> ResponseReturnValue:
             note(session, "collections.set", slug, details=change.details())
     if form.refused:
         return _rules_page(form, ReleaseForm.of(the_place().collection)), form.status
-    flash(gettext("The rules for submissions are stored."))
+    flash(gettext("Submission rules saved."))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -103,7 +102,7 @@ def release(slug: str) -> ResponseReturnValue:
             version = _release(slug, form, now())
     if form.refused:
         return _rules_page(_present_rules(), form), form.status
-    flash(gettext("What participants see of the scores is stored."))
+    flash(gettext("Settings for the release of scores saved."))
     if version is not None:
         number, at = version.number, write_moment(version.kept_at)
         flash(gettext("They are computed from version %(number)d of the qrels, kept %(at)s.", number=number, at=at))

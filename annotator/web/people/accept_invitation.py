@@ -70,7 +70,7 @@ def make_account() -> ResponseReturnValue:
                 note(writing, "invitations.accept", offered.slug, subject=person.name, details={"role": offered.role})
             session.pop(INVITED)
             enter(person)
-            flash(gettext("Your account “%(name)s” is made. Welcome!", name=person.name))
+            flash(gettext("Account “%(name)s” created. Welcome!", name=person.name))
             return _go_on(offered)
     return _page(offered, account=form), form.status
 
@@ -84,7 +84,7 @@ def accept() -> ResponseReturnValue:
         invitations.accept_as(writing, _key(), the_person().id, at=now())
         note(writing, "invitations.accept", offered.slug, subject=the_person().name, details={"role": offered.role})
     session.pop(INVITED)
-    flash(gettext("You take part in “%(title)s” now.", title=offered.title or ""))
+    flash(gettext("You have joined “%(title)s”.", title=offered.title or ""))
     return _go_on(offered)
 
 
@@ -112,7 +112,7 @@ def _key() -> str:
 def _offered() -> OpenInvitation:
     """What the link offers; before anything slow is done."""
     if not _key():
-        raise NotFoundError("Open the link that you were sent once more.")
+        raise NotFoundError("Open the invitation link again.")
     with database().reading() as reading:
         return invitations.open_invitation(reading, _key(), now=now())
 

@@ -36,7 +36,7 @@ class PasswordForm(Form):
     """A new password for oneself."""
 
     old_password = PasswordField(
-        lazy_gettext("Present password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
+        lazy_gettext("Current password"), [InputRequired()], render_kw={"autocomplete": "current-password"}
     )
     new_password = PasswordField(
         lazy_gettext("New password"),
@@ -51,7 +51,7 @@ class PasswordForm(Form):
     )
     end_tokens = BooleanField(
         lazy_gettext("Also revoke my tokens"),
-        description=lazy_gettext("Otherwise programs go on in your name by the tokens that they have."),
+        description=lazy_gettext("Otherwise programs can still use your tokens."),
     )
 
 
@@ -73,7 +73,7 @@ def try_to_sign_in() -> ResponseReturnValue:
             person = accounts.sign_in(session, form.name.data, form.password.data)
         if person is not None and form.password.data == KNOWN_PASSWORD and not settings().demonstration:
             form.refusal = NotAllowedError(
-                "Everybody knows this password: it is that of the demonstration. Let an administrator give you another."
+                "This is the password of the demonstration, which everybody knows. Ask an administrator for another."
             )
         elif person is not None:
             if current_person() is not None:
@@ -82,7 +82,7 @@ def try_to_sign_in() -> ResponseReturnValue:
             enter(person)
             return _go_on()
         else:
-            form.refusal = InvalidValueError("Name and password do not fit together.")
+            form.refusal = InvalidValueError("Wrong name or password.")
     return render_template("people/accounts/sign_in.html", form=form), form.status
 
 

@@ -26,7 +26,7 @@ class AccountInvitationForm(Form):
 
     note = StringField(
         lazy_gettext("For whom"),
-        description=lazy_gettext("A note for the list below. Whoever opens the link chooses a name."),
+        description=lazy_gettext("A note for the list below. The invited person chooses their own name."),
         render_kw={"autocomplete": "off"},
     )
     days = IntegerField(

@@ -15,7 +15,7 @@ class MachineFields(Form):
         lazy_gettext("Model"), description=lazy_gettext("With its version."), render_kw={"autocomplete": "off"}
     )
     prompt = TextAreaField(lazy_gettext("Prompt"), render_kw={"rows": "4"})
-    labelled_on = DateField(lazy_gettext("When it gave its labels"), [Optional()])
+    labelled_on = DateField(lazy_gettext("Date of its labels"), [Optional()])
 
     @property
     def facts(self) -> MachineFacts:

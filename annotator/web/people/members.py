@@ -31,15 +31,15 @@ class MemberForm(Form):
     name = StringField(
         lazy_gettext("Name"),
         [InputRequired()],
-        description=lazy_gettext("The name of an account there is. Others are invited by a link."),
+        description=lazy_gettext("The name of an existing account. Invite others by a link."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
     role = SelectField(
         lazy_gettext("Role"),
         choices=role_choices,
         description=lazy_gettext(
-            "An adjudicator decides where judges differ, without seeing who they are. An observer reads the results, "
-            "without the files of runs and the names of judges."
+            "Adjudicators decide documents on which judges differ, without seeing names. Observers read "
+            "the results, but not run files or names of judges."
         ),
     )
     team = StringField(lazy_gettext("Team"), description=lazy_gettext("For participants: whose runs they send."))
@@ -98,7 +98,7 @@ def remove(slug: str) -> ResponseReturnValue:
         return _page(slug, blank), form.status
     if not confirmed:
         return _removal_page(slug, form, removal)
-    flash(gettext("“%(name)s” has lost that role. What they judged stays.", name=form.name.data))
+    flash(gettext("Role removed from “%(name)s”. Their judgements stay.", name=form.name.data))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -125,15 +125,15 @@ def _removal_page(slug: str, form: RemovalForm, removal: Removal) -> str:
     figures, notes = {}, [gettext("They can be given the role again.")]
     if role in (Role.JUDGE, Role.ADJUDICATOR):
         figures = {
-            gettext("Documents in their hands"): format_number(removal.returned),
-            gettext("Judgements of theirs"): format_number(removal.judgements),
+            gettext("Documents they hold"): format_number(removal.returned),
+            gettext("Their judgements"): format_number(removal.judgements),
         }
-        notes.append(gettext("What they hold goes back to the queue; what they judged stays and counts as before."))
+        notes.append(gettext("Documents they hold return to the queue; their judgements stay and count as before."))
     if removal.owned:
-        figures[gettext("Topics that they own")] = format_number(removal.owned)
-        notes.append(gettext("Their topics wait until another judge owns them, where each topic has an owner."))
+        figures[gettext("Topics they own")] = format_number(removal.owned)
+        notes.append(gettext("If topics have owners, their topics wait for a new owner."))
     return confirmation(
-        gettext("Take the role %(role)s from “%(name)s”?", role=ROLES[role], name=form.name.data),
+        gettext("Remove the role %(role)s from “%(name)s”?", role=ROLES[role], name=form.name.data),
         figures=figures,
         notes=notes,
         button=gettext("Remove"),

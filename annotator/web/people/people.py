@@ -31,7 +31,7 @@ class AccountForm(Form):
     name = StringField(
         lazy_gettext("Name"),
         [InputRequired()],
-        description=lazy_gettext("Up to 64 characters without blanks. It is what they sign in with."),
+        description=lazy_gettext("Up to 64 characters without blanks. They sign in with it."),
         render_kw=NO_GUESS,
     )
     password = PasswordField(
@@ -93,7 +93,7 @@ def add() -> ResponseReturnValue:
                 note(session, "users.add", subject=form.name.data, details=details)
     if form.refused:
         return _page(form=form), form.status
-    flash(gettext("The account “%(name)s” is made.", name=form.name.data))
+    flash(gettext("Account “%(name)s” created.", name=form.name.data))
     return redirect(url_for(".show"), 303)
 
 

@@ -82,8 +82,8 @@ def _address() -> str:
 def _too_many(until: datetime) -> ResponseReturnValue:
     seconds = max(math.ceil((until - now()).total_seconds()), 1)
     explanation = gettext(
-        "There were too many attempts with a wrong name or password. Wait %(minutes)d minutes and try again. Nobody's "
-        "password has changed, and whoever is signed in stays so.",
+        "Too many attempts with a wrong name or password. Wait %(minutes)d minutes and try again. No "
+        "password has changed, and existing sessions continue.",
         minutes=-(-seconds // 60),
     )
     page = render_template(

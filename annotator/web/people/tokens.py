@@ -33,7 +33,7 @@ def collection_choices() -> list[SelectChoice]:
     with database().reading() as session:
         shown = collection.list_collections(session, None if person.administrator else person.id)
     return [
-        SelectChoice(EVERYWHERE, gettext("all in which I take part")),
+        SelectChoice(EVERYWHERE, gettext("all my collections")),
         *(SelectChoice(one.slug, one.title) for one in shown),
     ]
 
@@ -41,25 +41,25 @@ def collection_choices() -> list[SelectChoice]:
 def _one_at_least(_form: Form, field: SelectMultipleField) -> None:
     # WTForms' own would make the browser ask for every box.
     if not field.data:
-        raise ValidationError(gettext("Choose one at least."))
+        raise ValidationError(gettext("Choose at least one."))
 
 
 class TokenForm(Form):
     """A new token."""
 
     name = StringField(
-        lazy_gettext("What it is for"),
+        lazy_gettext("Purpose"),
         [InputRequired()],
         description=lazy_gettext("Such as the name of the program or the machine."),
         render_kw={"autocomplete": "off"},
     )
     scopes = SelectMultipleField(
-        lazy_gettext("What it opens"),
+        lazy_gettext("Permissions"),
         [_one_at_least],
         choices=scope_choices,
         widget=ListWidget(),
         option_widget=CheckboxInput(),
-        description=lazy_gettext("Of what your roles open. Give it no more than the program needs."),
+        description=lazy_gettext("Limited to what your roles allow. Give it no more than the program needs."),
     )
     collection = SelectField(lazy_gettext("Collection"), choices=collection_choices)
     days = IntegerField(
@@ -111,7 +111,7 @@ def revoke() -> ResponseReturnValue:
             with database().transaction() as session:
                 name = tokens.revoke_token(session, form.number.data, owner_id=the_person().id, at=now())
                 note(session, "tokens.revoke", subject=name)
-            flash(gettext("The token “%(name)s” opens nothing any more.", name=name))
+            flash(gettext("Token “%(name)s” revoked.", name=name))
             return redirect(url_for(".show"), 303)
     blank = TokenForm(formdata=None)
     blank.refusal = form.refusal

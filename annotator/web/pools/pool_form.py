@@ -33,9 +33,7 @@ class PoolForm(Form):
     depth = WholeNumberField(
         lazy_gettext("Depth"),
         [Optional()],
-        description=lazy_gettext(
-            "So many documents from the top of each ranked list; empty, where it may be, for all."
-        ),
+        description=lazy_gettext("Documents taken from the top of each run; empty for all, where allowed."),
     )
     amount = WholeNumberField(lazy_gettext("Documents to judge"), [Optional()])
     amount_of = SelectField(
@@ -50,17 +48,17 @@ class PoolForm(Form):
         lazy_gettext("Depth to start with"),
         [Optional()],
         description=lazy_gettext(
-            "First so many documents of every run, so that every run is heard; empty for 10, 0 for none."
+            "Documents pooled from every run first, so that every run contributes; empty for 10, 0 for none."
         ),
     )
     strata = StringField(
         lazy_gettext("Strata"),
         description=lazy_gettext(
-            "Bands of best ranks with the share to be judged of each; empty for 1-10:1, 11-50:0.2, 51-100:0.05."
+            "Bands of ranks with the share of each to judge; empty for 1-10:1, 11-50:0.2, 51-100:0.05."
         ),
     )
     update = SelectField(
-        lazy_gettext("A judgement teaches"),
+        lazy_gettext("Update rule"),
         default="all",
         choices=[
             SelectChoice("all", lazy_gettext("every run that has the document")),
@@ -72,9 +70,9 @@ class PoolForm(Form):
         default="",
         choices=[
             SelectChoice("", lazy_gettext("the default: random with maxmean-ns, otherwise RRF")),
-            SelectChoice("rrf", lazy_gettext("what RRF puts first")),
-            SelectChoice("first-run", lazy_gettext("what the first run has")),
-            SelectChoice("random", lazy_gettext("random, drawn by the seed")),
+            SelectChoice("rrf", lazy_gettext("highest in RRF")),
+            SelectChoice("first-run", lazy_gettext("order of the first run")),
+            SelectChoice("random", lazy_gettext("random, by the seed")),
         ],
     )
     priority = WholeNumberField(
@@ -94,21 +92,19 @@ class PoolForm(Form):
             SelectChoice(Showing.DOCNO.value, lazy_gettext("by docno, after what is pooled already")),
             SelectChoice(
                 Showing.SELECTION.value,
-                lazy_gettext(
-                    "as the strategy chose it: this tells judges something of the runs, and the manifest says so"
-                ),
+                lazy_gettext("in the order of the strategy: this hints at the runs, and the manifest records it"),
             ),
         ],
     )
     seed = WholeNumberField(
         lazy_gettext("Seed"),
         [Optional()],
-        description=lazy_gettext("Of the random order and of samples; empty keeps the one of the version before."),
+        description=lazy_gettext("For the random order and for samples; empty keeps that of the previous version."),
     )
     hours = NumberField(
         lazy_gettext("Hours for judging"),
         [Optional()],
-        description=lazy_gettext("Of all judges together; the chart shows how far they reach."),
+        description=lazy_gettext("Total of all judges; the chart shows how far they reach."),
     )
     # Whether a tag exists is for the workflow to say: it may have come or gone since the page was made.
     runs = SelectMultipleField(lazy_gettext("Runs"), validate_choice=False)

@@ -92,9 +92,9 @@ def _add(slug: str, depth: int) -> PoolSummary:
 def _outcome(summary: PoolSummary) -> str:
     if not summary.is_new:
         return gettext(
-            "All of these documents are in the pool already: version %(version)d stays in force.",
+            "All of these documents are in the pool already: version %(version)d stays active.",
             version=summary.version,
         )
     return gettext(
-        "Added to the pool: %(added)d. Version %(version)d is in force.", added=summary.added, version=summary.version
+        "Added to the pool: %(added)d. Version %(version)d is now active.", added=summary.added, version=summary.version
     )

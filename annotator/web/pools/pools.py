@@ -45,7 +45,7 @@ def build(slug: str) -> ResponseReturnValue:
     flash(_outcome(summary))
     further = sum(choices_to_come(slug).values())
     if further:
-        flash(gettext("Further documents to be chosen as judgements come: %(further)d.", further=further))
+        flash(gettext("Documents still to be chosen adaptively: %(further)d.", further=further))
     return redirect(url_for(".show", slug=slug), 303)
 
 
@@ -98,12 +98,13 @@ def _page(slug: str, form: PoolForm) -> str:
 def _outcome(summary: PoolSummary) -> str:
     if not summary.is_new:
         return gettext(
-            "Nothing is new: version %(version)d stays in force, with its seed and order. In it already: %(already)d.",
+            "No new documents: version %(version)d stays active, with its seed and order. Already in the "
+            "pool: %(already)d.",
             version=summary.version,
             already=summary.already_pooled,
         )
     return gettext(
-        "Added to the pool: %(added)d. In it already: %(already)d. Version %(version)d is in force.",
+        "Added to the pool: %(added)d. Already in the pool: %(already)d. Version %(version)d is now active.",
         added=summary.added,
         already=summary.already_pooled,
         version=summary.version,

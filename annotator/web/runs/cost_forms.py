@@ -63,14 +63,14 @@ class ColumnForm(Form):
     key = StringField(
         lazy_gettext("Key"),
         [InputRequired()],
-        description=lazy_gettext("As commands and files write it: small letters a to z, digits and _."),
+        description=lazy_gettext("The name in commands and files: small letters a to z, digits and _."),
         render_kw={**NO_COMPLETION, "autocapitalize": "none"},
     )
     name = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_COMPLETION)
-    kind = SelectField(lazy_gettext("What is stated"), choices=lambda: _choices(COST_KINDS, Kind.NUMBER, Kind.WORDS))
+    kind = SelectField(lazy_gettext("Type of value"), choices=lambda: _choices(COST_KINDS, Kind.NUMBER, Kind.WORDS))
     unit = StringField(
         lazy_gettext("Unit"),
-        description=lazy_gettext("Such as EUR or kWh; empty for words, and for what is only counted."),
+        description=lazy_gettext("Such as EUR or kWh; empty for text and for counts."),
         render_kw=NO_COMPLETION,
     )
     better = SelectField(lazy_gettext("Better is"), choices=lambda: _choices(COST_ENDS, *COST_ENDS))

@@ -15,9 +15,9 @@ from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import NEW_VERSION
 
 SHOWN: Mapping[ScoresShown, str] = {
-    ScoresShown.OWN: lazy_gettext("The scores of their team's runs, and nothing beside them"),
-    ScoresShown.BESIDE: lazy_gettext("Their team's scores, beside the median and the best of all runs without names"),
-    ScoresShown.WHOLE: lazy_gettext("The same, and the whole leaderboard with the names of all runs"),
+    ScoresShown.OWN: lazy_gettext("Only the scores of their team's runs"),
+    ScoresShown.BESIDE: lazy_gettext("Their team's scores, with the median and the best of all runs, without names"),
+    ScoresShown.WHOLE: lazy_gettext("Also the whole leaderboard, with the names of all runs"),
 }
 
 
@@ -36,9 +36,9 @@ def grades_choices(versions: Sequence[VersionView]) -> list[SelectChoice]:
         for one in versions
     ]
     return [
-        SelectChoice(NEW_VERSION, gettext("The settled grades of now, kept as a version of the qrels")),
+        SelectChoice(NEW_VERSION, gettext("The current qrels, kept as a version")),
         *(SelectChoice(str(number), words) for number, words in kept),
-        SelectChoice(LIVE, gettext("Live: the settled grades of the moment at which they look")),
+        SelectChoice(LIVE, gettext("Live: the current qrels whenever they look")),
     ]
 
 
@@ -55,23 +55,24 @@ class ReleaseForm(Form):
         choices=(),
         validate_choice=False,  # the workflow refuses a version that there is not
         description=lazy_gettext(
-            "Scores by a version of the qrels stay as they are, whatever is judged, decided or set later. The version "
-            "is kept at once, also for a release to come. Live scores change with every judgement."
+            "Scores from a version of the qrels do not change with later judgements, decisions or "
+            "settings. The version is kept at once, even for a future release. Live scores change with "
+            "every judgement."
         ),
     )
     moment = StringField(
-        lazy_gettext("From when on"),
+        lazy_gettext("Release at"),
         description=lazy_gettext(
-            "Such as “2026-05-01 23:59”, in UTC; another time zone stands behind it: “AoE”, “+09:00” or “Asia/Seoul”. "
-            "“now” or empty: from now on. Runs uploaded later get no scores."
+            "Such as “2026-05-01 23:59”, in UTC, or followed by another time zone: “AoE”, “+09:00” or "
+            "“Asia/Seoul”. “now” or empty: now. Runs uploaded later get no scores."
         ),
         render_kw={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"},
     )
     early = BooleanField(
-        lazy_gettext("Release the scores early, while runs are still taken"),
+        lazy_gettext("Release the scores before the deadline"),
         description=lazy_gettext(
-            "Only runs uploaded before the release get scores. Before the deadline a team could otherwise try out runs "
-            "until the scores tell the grades."
+            "Only runs uploaded before the release get scores; otherwise a team could submit runs until "
+            "the scores reveal the grades."
         ),
     )
 

@@ -19,17 +19,17 @@ def type_choices() -> list[SelectChoice]:
 class DetailsForm(Form):
     """What a team says of a run; organisers say for which team."""
 
-    team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose run it is. Empty: it stays as it is."))
+    team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the run. Empty: no change."))
     run_type = RadioField(
         lazy_gettext("Type"),
         choices=type_choices,
         default=RunType.UNKNOWN.value,
-        description=lazy_gettext("Manual: a person had a hand in the answers, be it only in the queries."),
+        description=lazy_gettext("Manual: a person was involved, even if only in writing the queries."),
     )
     priority = IntegerField(
         lazy_gettext("Priority"),
         [InputRequired()],
-        description=lazy_gettext("1 is to be pooled first, should there not be room for all runs of a team."),
+        description=lazy_gettext("1 = pooled first, if not all runs of a team can be pooled."),
     )
     description = StringField(lazy_gettext("Description"), description=lazy_gettext("How the system works, in a line."))
 

@@ -35,23 +35,23 @@ class RunsForm(DetailsForm):
         lazy_gettext("Files of runs"),
         [FileRequired()],
         description=lazy_gettext(
-            "Six columns a line (topic, Q0, docno, rank, score, tag), one run a file, also gzipped. Order is by score; "
-            "ranks that contradict it get a warning."
+            "Six columns per line (topic, Q0, docno, rank, score, tag), one run per file, also gzipped. "
+            "Order is by score; ranks that contradict it get a warning."
         ),
     )
-    team = StringField(lazy_gettext("Team"), description=lazy_gettext("Whose runs they are; may stay empty."))
+    team = StringField(lazy_gettext("Team"), description=lazy_gettext("The team of the runs; optional."))
     priority = IntegerField(
         lazy_gettext("Priority"),
         [Optional()],
-        description=lazy_gettext("1 is to be pooled first. Empty: 1, and of a corrected run what it had."),
+        description=lazy_gettext("1 = pooled first (default). A replaced run keeps its priority."),
     )
     tag_from_file = BooleanField(
         lazy_gettext("Take the tag from the file's name"),
         description=lazy_gettext("For files that share a tag: the name without .gz and .txt counts instead."),
     )
     replaces = BooleanField(
-        lazy_gettext("Correct runs that are there"),
-        description=lazy_gettext("A file with the tag of such a run takes its place; the older file is kept."),
+        lazy_gettext("Replace runs with the same tag"),
+        description=lazy_gettext("A file with the same tag replaces the run; the older file is kept."),
     )
 
     def details(self) -> RunDetails:

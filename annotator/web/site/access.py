@@ -83,7 +83,10 @@ def collection_page(*roles: Role) -> Callable[[View], View]:
                 return to_sign_in()
             g.place = place_of(slug, person)
             if roles and not g.place.roles & set(roles):
-                raise NotAllowedError("Your role in this collection does not open this page.")
+                raise NotAllowedError(
+                    "Your role in this collection does not include this page. An organiser of the collection can "
+                    "change your role."
+                )
             return view(slug, **values)
 
         return guarded

@@ -153,7 +153,7 @@ def long_page(view: View) -> View:
 def ask_for_page(slug: str, target: str) -> int:
     """Have a long page of this collection made, and return the job's id; `InvalidValueError` when it is none."""
     if not _is_long_page(slug, target):
-        raise InvalidValueError("“%(page)s” is no page that takes long to make.", page=target)
+        raise InvalidValueError("The page “%(page)s” is not computed in the background.", page=target)
     return _ask(slug, target, None)
 
 

@@ -31,13 +31,13 @@ STATUSES: dict[type[AnnotatorError], int] = {
 
 TITLES = {
     400: lazy_gettext("This form cannot be accepted"),
-    403: lazy_gettext("You may not do this"),
-    404: lazy_gettext("There is nothing here"),
+    403: lazy_gettext("You do not have permission"),
+    404: lazy_gettext("Page not found"),
     405: lazy_gettext("This cannot be opened directly"),
-    408: lazy_gettext("This came too slowly"),
-    409: lazy_gettext("This does not fit with what is stored"),
+    408: lazy_gettext("Request timed out"),
+    409: lazy_gettext("Conflict with stored data"),
     413: lazy_gettext("Too large"),
-    422: lazy_gettext("Something given here is not possible"),
+    422: lazy_gettext("Invalid value"),
     429: lazy_gettext("Too many attempts"),
     500: lazy_gettext("Something went wrong here"),
     503: lazy_gettext("Busy at the moment"),
@@ -45,15 +45,16 @@ TITLES = {
 
 EXPLANATIONS = {
     400: lazy_gettext(
-        "It came without a valid sign that it is yours, or it was garbled: you may have signed out or in again since "
-        "the page was opened. Go back, reload the page, and send it again."
+        "Its security token is missing or no longer valid, or the form was damaged: you may have "
+        "signed out or in again since you opened the page. Go back, reload the page, and send it "
+        "again."
     ),
-    404: lazy_gettext("The address may be mistyped, or what it names has gone."),
+    404: lazy_gettext("The address may be mistyped, or the page no longer exists."),
     405: lazy_gettext("This address only takes forms. Go back and use the page that links here."),
     408: lazy_gettext("The connection was lost or slow before all of it had come. Nothing was stored: send it again."),
     413: lazy_gettext("More was sent than this server takes at once. Send fewer or gzipped files."),
     500: lazy_gettext("This is our fault, not yours. Nothing was stored; the server's log has the details."),
-    503: lazy_gettext("Many large files arrive at this moment. Nothing was stored: try again in half a minute."),
+    503: lazy_gettext("Too many large uploads at once. Nothing was stored: try again in half a minute."),
 }
 
 

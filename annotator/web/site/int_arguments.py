@@ -24,7 +24,7 @@ def number_given(name: str, *, least: int = 0, most: int = GREATEST) -> int | No
     number = int(written) if len(digits) <= len(str(most)) else None
     if number is None or not least <= number <= most:
         raise InvalidValueError(
-            "The number %(written)s is not possible here: it is from %(least)d to %(most)d.",
+            "The number must be from %(least)d to %(most)d, not %(written)s.",
             written=_shortened(written),
             least=least,
             most=most,

@@ -29,11 +29,11 @@ KINDS = {
     "judgements.add": lazy_gettext("Import of labels"),
     "click_logs.add": lazy_gettext("Import of a click log"),
     "report.file": lazy_gettext("Report"),
-    "judge_effect.show": lazy_gettext("Does it matter who judged?"),
-    "significance.show": lazy_gettext("Which runs differ?"),
-    "significance.as_csv": lazy_gettext("Which runs differ, as CSV"),
+    "judge_effect.show": lazy_gettext("Effect of the judges on the ranking"),
+    "significance.show": lazy_gettext("Significance"),
+    "significance.as_csv": lazy_gettext("Significance, as CSV"),
     "leave_out.show": lazy_gettext("Runs and teams left out"),
-    "quality.show": lazy_gettext("Is the collection good?"),
+    "quality.show": lazy_gettext("Collection quality"),
 }
 # After so long the worker was lost between storing and telling.
 LONGEST_TO_TELL = timedelta(minutes=1)
@@ -100,7 +100,7 @@ def cancel(slug: str, id_: int) -> ResponseReturnValue:
     with database().transaction() as session:
         jobs.cancel_job(session, slug, id_, at=now(), by_id=_seen_by())
         note(session, "jobs.cancel", slug, subject=id_)
-    flash(gettext("Called off. Nothing was stored."))
+    flash(gettext("Cancelled. Nothing was stored."))
     return redirect(url_for(".show", slug=slug, id_=id_), 303)
 
 

@@ -35,7 +35,7 @@ CANNOT_JUDGE: Mapping[CannotJudge, str] = {
     CannotJudge.BROKEN: lazy_gettext("It is broken or unreadable"),
     CannotJudge.LANGUAGE: lazy_gettext("I do not read its language"),
     CannotJudge.NO_TEXT: lazy_gettext("It has no text"),
-    CannotJudge.OTHER: lazy_gettext("Another reason (say it in the note)"),
+    CannotJudge.OTHER: lazy_gettext("Another reason (explain in the note)"),
 }
 
 JUDGING_MODES: Mapping[JudgingMode, str] = {
@@ -44,7 +44,7 @@ JUDGING_MODES: Mapping[JudgingMode, str] = {
 }
 
 RUN_TYPES: Mapping[str, str] = {
-    RunType.UNKNOWN: lazy_gettext("not said"),
+    RunType.UNKNOWN: lazy_gettext("not stated"),
     RunType.AUTOMATIC: lazy_gettext("automatic"),
     RunType.MANUAL: lazy_gettext("manual"),
 }
@@ -114,9 +114,9 @@ SHOWINGS: Mapping[str, str] = {
 }
 
 RUN_STATES: Mapping[str, str] = {
-    RunState.IN_FORCE: lazy_gettext("in force"),
+    RunState.IN_FORCE: lazy_gettext("active"),
     RunState.WITHDRAWN: lazy_gettext("withdrawn"),
-    RunState.REPLACED: lazy_gettext("corrected"),
+    RunState.REPLACED: lazy_gettext("replaced"),
 }
 
 COST_KINDS: Mapping[str, str] = {

@@ -60,7 +60,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
             note(session, "topics.edit", slug, subject=number)
     if form.refused:
         return _page(slug, number, form)
-    flash(gettext("The words of topic %(number)s are stored.", number=number))
+    flash(gettext("Topic %(number)s saved.", number=number))
     return redirect(url_for(".show", slug=slug, number=number), 303)
 
 
@@ -70,9 +70,7 @@ def look(slug: str) -> ResponseReturnValue:
     """Keep how a document looked: a script gets the count anew, a form goes on to the next document."""
     form = LookForm()
     if not form.validate():
-        raise InvalidValueError(
-            "A quick look says of a document of a topic that it looks relevant, or that it does not."
-        )
+        raise InvalidValueError("A quick look marks a document of a topic as looking relevant or not.")
     number = form.number.data
     with database().transaction() as session:
         topic_trying.record_look(

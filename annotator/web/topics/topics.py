@@ -33,35 +33,37 @@ class TopicsForm(Form):
         lazy_gettext("Files of topics"),
         [FileRequired()],
         description=lazy_gettext(
-            "Lines of number, tab, title; TREC SGML or XML; or JSON lines; also gzipped. A number that is there "
-            "already takes the new words, unless it was judged."
+            "Lines of number, tab, title; TREC SGML or XML; or JSON lines; also gzipped. An existing "
+            "topic takes the new text, unless it was judged."
         ),
     )
     draft = BooleanField(
         lazy_gettext("As drafts"),
-        description=lazy_gettext("Shown to organisers only, and not pooled, before you accept them."),
+        description=lazy_gettext("Drafts are shown to organisers only and are not pooled until you accept them."),
     )
 
 
 class WordsForm(Form):
     """What a topic says."""
 
-    title = StringField(lazy_gettext("Title"), [InputRequired()], description=lazy_gettext("As one would type it."))
+    title = StringField(
+        lazy_gettext("Title"), [InputRequired()], description=lazy_gettext("The query as a user would type it.")
+    )
     description = TextAreaField(
         lazy_gettext("Description"),
         filters=[unix_lines],
-        description=lazy_gettext("What is sought, in a sentence."),
+        description=lazy_gettext("The information need, in one sentence."),
         render_kw={"rows": 2},
     )
     narrative = TextAreaField(
         lazy_gettext("Narrative"),
         filters=[unix_lines],
-        description=lazy_gettext("What makes a document relevant, and what does not. Judges go by it."),
+        description=lazy_gettext("What makes a document relevant and what does not. Judges follow it."),
         render_kw={"rows": 4},
     )
     language = StringField(
         lazy_gettext("Language"),
-        description=lazy_gettext("Of these words, such as “ko”; may stay empty."),
+        description=lazy_gettext("Language of the topic, such as “ko”; optional."),
         render_kw={"autocapitalize": "none"},
     )
 
@@ -78,7 +80,7 @@ class DraftForm(WordsForm):
     number = StringField(
         lazy_gettext("Number"),
         [InputRequired()],
-        description=lazy_gettext("One word; runs and qrels call the topic by it."),
+        description=lazy_gettext("One word, as used in runs and qrels."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
 
@@ -134,7 +136,7 @@ def draft(slug: str) -> ResponseReturnValue:
             note(session, "topics.add", slug, subject=form.number.data.strip())
     if form.refused:
         return _page(slug, TopicsForm(formdata=None), form), form.status
-    flash(gettext("The draft is stored. Nobody but organisers sees it."))
+    flash(gettext("Draft saved. Only organisers see it."))
     return redirect(url_for("topic.show", slug=slug, number=form.number.data.strip()), 303)
 
 
@@ -169,7 +171,7 @@ def restore(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         restored = topic_editing.restore_topics(session, slug, request.form.getlist("numbers"))
         note(session, "topics.restore", slug, subject=", ".join(restored))
-    flash(gettext("Topics taken up again: %(count)d.", count=len(restored)))
+    flash(gettext("Topics restored: %(count)d.", count=len(restored)))
     return _back(slug)
 
 

@@ -97,7 +97,7 @@ def show_likeness(
     from 0.5 to 1: below that, pairs have little in common and would be many.
     """
     if not LEAST_SIMILARITY <= at_least <= 1:
-        raise InvalidValueError("A similarity to look for is from 0.5 to 1, not %(given)s.", given=at_least)
+        raise InvalidValueError("The similarity is from 0.5 to 1, not %(given)s.", given=at_least)
     topic = find_topic(session, find_collection(session, slug).id, number, ACCEPTED)
     with_text = (
         PoolItem.topic_id == topic.id,

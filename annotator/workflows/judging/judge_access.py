@@ -111,6 +111,9 @@ def _refuse(session: Session, slug: str, collection_id: int | None, user_id: int
     belongs = exists().where(Membership.user_id == user_id, Membership.collection_id == collection_id)
     administers = exists().where(User.id == user_id, User.administrator)
     if collection_id is not None and session.scalar(select(belongs | administers)):
-        raise NotAllowedError("Your role in this collection does not open this page.")
+        raise NotAllowedError(
+            "Your role in this collection does not include this page. An organiser of the collection can "
+            "change your role."
+        )
     # The words are those of a collection that does not exist.
     raise NotFoundError("There is no collection “%(slug)s”.", slug=slug)

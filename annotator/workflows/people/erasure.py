@@ -39,7 +39,7 @@ def forget_user(session: Session, name: str) -> str:
     organised = _organised(session, find_user(session, name).id)
     user = locked_user(session, name)
     if user.kind == UserKind.MACHINE:
-        raise ConflictError("“%(name)s” is a machine, of which there is nothing to forget.", name=name)
+        raise ConflictError("“%(name)s” is a machine: there is nothing to erase.", name=name)
     # Before these names were kept free, somebody may have chosen one.
     if name.startswith(FORGOTTEN) and user.password_hash is None:
         raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)

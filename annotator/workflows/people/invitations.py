@@ -250,8 +250,8 @@ def _open_link(session: Session, secret: str, now: datetime, *, locks: bool = Tr
     account = session.get(User, link.user_id) if link is not None and link.user_id is not None else None
     if link is None or _state(link, account, now) is not InvitationState.OPEN:
         raise NotFoundError(
-            "This link is not valid: it was used already, was withdrawn, or has expired. Ask whoever sent it for "
-            "another."
+            "This link is not valid: it was used already, was withdrawn, or has expired. Ask the person "
+            "who sent it for another."
         )
     return link
 

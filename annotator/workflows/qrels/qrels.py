@@ -294,7 +294,7 @@ def _warnings(state: _State) -> Iterator[Sentence]:
         )
     if state.settled.unheard:
         yield Sentence(
-            "Documents that are judged, but by nobody whom the policy hears: %(count)d. They have no line.",
+            "Documents judged only by judges whom the policy does not count: %(count)d. They have no line.",
             {"count": len(state.settled.unheard)},
         )
         if asks_for_owner(state.policy):

@@ -250,8 +250,9 @@ def _refuse_early_release(collection: Collection, at: datetime) -> None:
         )
     if not _is_late(collection, at):
         raise ConflictError(
-            "Runs are taken before %(moment)s, so teams could try out runs until the scores tell them the grades. Wait "
-            "for the deadline, close the collection, or say that the scores are released early.",
+            "The submission deadline is %(moment)s: until then, teams could try out runs until the "
+            "scores reveal the grades. Wait for the deadline, close the collection, or state that the "
+            "scores are released early.",
             moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
         )
 

@@ -53,7 +53,7 @@ def test_a_network_that_fails_for_five_minutes_costs_nothing(
     tab.say("1", "l", "x2")
     tab.say_to_the_end()
     LENGTH.pass_time(context, FIVE_MINUTES)
-    tab.tells("The documents at hand are all judged.")
+    tab.tells("All loaded documents are judged.")
     tab.tells("The server does not answer.")
     assert count_stored(served) == 3
     assert tab.unsent == len(tab.pressed) - 3 >= 4

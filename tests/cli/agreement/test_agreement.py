@@ -84,4 +84,4 @@ def test_chosen_topics_alone_are_compared(judged: CommandLine) -> None:
 
 def test_without_judgements_every_number_has_its_reason(pooled: CommandLine) -> None:
     rows = json.loads(pooled.done("agreement", "show", "news", "--by", "all", "--format", "json"))["all"]
-    assert {(row["value"], row["reason"]) for row in rows} == {(None, "Nobody has graded anything yet.")}
+    assert {(row["value"], row["reason"]) for row in rows} == {(None, "There are no grades yet.")}

@@ -73,7 +73,7 @@ def test_topics_are_assigned_by_hand(judged_by_two: CommandLine) -> None:
 def test_a_balance_is_shown_by_a_dry_run_and_then_stored(judged_by_two: CommandLine) -> None:
     plan = [["1", "4", "-", "jo"], ["2", "2", "-", "kim"]]
     dry = judged_by_two("assignments", "balance", "news", "--dry-run")
-    assert "Topics that would change hands: 2. Nothing was stored." in dry.stderr
+    assert "Topics to be reassigned: 2. Nothing was stored." in dry.stderr
     assert judged_by_two.table("assignments", "balance", "news", "--dry-run") == plan
     assert judged_by_two.table("assignments", "balance", "news") == plan
     assert judged_by_two.table("assignments", "balance", "news", "--all") == []
@@ -147,5 +147,5 @@ def test_near_duplicates_and_identical_documents_are_shown(judged_by_two: Comman
     identical = judged_by_two.done("pool", "near-duplicates", "list", "news").split("\n\n")[1]
     assert [line.split() for line in identical.splitlines()[1:]] == [["1", "c", "d", "1"]]
     assert judged_by_two.refused("pool", "near-duplicates", "list", "news", "--at-least", "0.2") == [
-        "A similarity to look for is from 0.5 to 1, not 0.2."
+        "The similarity is from 0.5 to 1, not 0.2."
     ]

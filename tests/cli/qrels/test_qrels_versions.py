@@ -22,7 +22,7 @@ def test_an_export_says_what_is_unjudged_and_how_it_was_at_a_moment(judged: Comm
     assert judged.done("qrels", "export", "news", "--unjudged", "omit") == "1 0 a 2\n1 0 b 0\n"
     assert judged.done("qrels", "export", "news", "--at", "2020-01-01 00:00", "--unjudged", "-1") == ""
     assert judged.done("qrels", "export", "news", "--policy", "any-relevant") == "1 0 a 2\n1 0 b 1\n"
-    assert "judged, but by nobody whom the policy hears: 2" in judged.talk(
+    assert "Documents judged only by judges whom the policy does not count: 2" in judged.talk(
         "qrels", "export", "news", "--policy", "owner"
     )
     wrong = judged("qrels", "export", "news", "--at", "noon")

@@ -22,7 +22,7 @@ def test_a_topic_is_drafted_reworded_accepted_dropped_and_taken_up_again(news: C
     assert news.talk("topics", "drop", "news", "2", "3", "--reason", "Too broad.") == "Topics dropped: 2.\n"
     assert states(news) == {"1": "accepted", "2": "dropped", "3": "dropped"}
     assert "Too broad." in news.done("topics", "list", "news")
-    assert news.talk("topics", "restore", "news", "3") == "Topics taken up again: 1.\n"
+    assert news.talk("topics", "restore", "news", "3") == "Topics restored: 1.\n"
     given = [json.loads(line) for line in news.done("topics", "export", "news").splitlines()]
     assert [(one["number"], one["title"], one["narrative"]) for one in given] == [
         ("1", "first topic", ""),

@@ -158,7 +158,7 @@ WHOLE_FILES = [
         "damaged",
         gzip.compress(KIM.encode(), mtime=0)[:-8] + b"\1" * 8,
         None,
-        "The gzip data are damaged. Compress the file again and send it anew.",
+        "The gzip data are damaged. Compress the file again and send it again.",
     ),
 ]
 

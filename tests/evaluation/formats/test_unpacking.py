@@ -51,11 +51,11 @@ def test_the_text_comes_out(data: bytes, text: bytes) -> None:
         (gzip.compress(TEXT, mtime=0)[:12], "a.run: The gzip data end too early: the file was cut off. Send it again."),
         (
             gzip.compress(TEXT, mtime=0)[:-8] + b"\1" * 8,  # the checksum
-            "a.run: The gzip data are damaged. Compress the file again and send it anew.",
+            "a.run: The gzip data are damaged. Compress the file again and send it again.",
         ),
         (
             gzip.compress(TEXT, mtime=0) + b"more",
-            "a.run: The gzip data are damaged. Compress the file again and send it anew.",
+            "a.run: The gzip data are damaged. Compress the file again and send it again.",
         ),
         (b"1 Q0\nd\0 1", "a.run:2: Byte 2 is NUL: this is no text file. Send text, plain or gzip."),
         (TEXT.decode().encode("utf-16"), "a.run: The file is text in UTF-16. Save it as UTF-8."),

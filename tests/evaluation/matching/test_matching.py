@@ -285,7 +285,7 @@ def test_what_is_wrong_is_said_as_the_careful_reading_says_it(text: bytes) -> No
         ),
         (
             gzip.compress(RUN.encode(), mtime=0) + b"more",
-            "a.run: The gzip data are damaged. Compress the file again and send it anew.",
+            "a.run: The gzip data are damaged. Compress the file again and send it again.",
         ),
     ],
 )

@@ -88,7 +88,7 @@ def test_a_decision_is_stored_and_counted_and_the_same_again_is_acknowledged(
 
 def test_two_adjudicators_have_different_documents(visit: Visit, disputed: str) -> None:
     assert len(batch(visit("eve"), disputed)["documents"]) == 3
-    assert "Nothing waits in topic 1" in visit("ann").get(f"{disputed}/adjudicate/topics/1").text
+    assert "Nothing left for you in topic 1" in visit("ann").get(f"{disputed}/adjudicate/topics/1").text
 
 
 def test_without_script_a_form_decides_and_goes_on(visit: Visit, disputed: str, database: Database) -> None:
@@ -244,7 +244,7 @@ def test_the_organisers_page_counts_by_topic_and_says_who_was_upheld(visit: Visi
 
 @pytest.mark.parametrize(
     ("shows", "sentence"),
-    [(True, "get the worst disputes first"), (False, "get the documents in an order that does not tell")],
+    [(True, "get the worst disputes first"), (False, "get the documents in an order that does not reveal them")],
 )
 def test_the_organisers_page_says_what_adjudicators_see_and_in_what_order(
     visit: Visit, disputed: str, database: Database, sentence: str, *, shows: bool
@@ -297,7 +297,7 @@ def test_the_page_says_when_the_policy_does_not_hear_adjudicators_first(
     with database.transaction() as session:
         session.execute(update(Collection).values(consensus_policy=policy))
     page = visit("ola").get(f"{disputed}/adjudication").text
-    assert ("hears an adjudicator like any judge" in page) == is_told
+    assert ("treats adjudicators like other judges" in page) == is_told
 
 
 def test_the_places_of_items_are_as_they_were(visit: Visit, disputed: str, database: Database) -> None:

@@ -40,8 +40,8 @@ def test_labels_of_files_draw_no_line_over_time(visit: Visit, judged: str) -> No
     ola = visit("ola")
     for address in (judged, f"{judged}/pair?first=crowd&second=nist"):
         answer = ola.get(address)
-        assert "Left out are 7 grades that have no time of their own" in words(answer)
-        assert "No document has two grades with a time of their own: there is nothing to draw." in words(answer)
+        assert "7 grades without a time" in words(answer)
+        assert "No document has two grades with a time: nothing to draw." in words(answer)
         assert 'data-chart="line"' not in answer.text
     assert ola.get(f"{judged}.csv?by=time").text.splitlines() == ['"documents","alpha"']
 
@@ -84,7 +84,7 @@ def test_two_judges_in_full_lead_to_the_documents_of_each_cell(visit: Visit, jud
     cell = f"{judged}/documents?first=crowd&second=nist&one=0&other=1"
     assert cell.replace("&", "&amp;") in page.text
     found = words(ola.get(cell))
-    assert "Of these documents crowd said “0 · Not relevant” and nist “1 · Relevant”: 1." in found
+    assert "Documents that crowd graded “0 · Not relevant” and nist “1 · Relevant”: 1." in found
     assert "1 Title of c c 0 · Not relevant 1 · Relevant" in found
 
 
@@ -139,7 +139,7 @@ def test_without_two_judges_on_a_document_the_page_says_what_it_needs(
 ) -> None:
     ola = visit("ola")
     page = words(ola.get(f"{news}/agreement"))
-    assert "Agreement needs two judges who have graded the same document. Nobody has graded anything yet." in page
+    assert "Agreement needs two judges who have graded the same document. There are no grades yet." in page
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n")
     assert "Only one judge has graded anything." in words(ola.get(f"{news}/agreement"))

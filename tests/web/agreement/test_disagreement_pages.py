@@ -77,7 +77,7 @@ def test_the_address_narrows_the_page_and_its_files(visit: Visit, judged: str, q
     ola = visit("ola")
     text = words(ola.get(f"{judged}/disagreements?{query}"))
     assert [docno for docno in "abce" if f"Title of {docno}" in text] == shown
-    assert ("No document fits." in text) == (not shown)
+    assert ("No matching documents." in text) == (not shown)
     answer = ola.get(f"{judged}/disagreements.json?{query}")
     assert [row["docno"] for row in json.loads(answer.text)] == shown
     assert len(ola.get(f"{judged}/disagreements.csv?{query}").text.splitlines()) == 1 + 2 * len(shown)
@@ -119,7 +119,7 @@ def test_what_an_adjudicator_decided_is_marked(visit: Visit, judged: str, databa
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({}, "Nobody has graded anything yet."),
+        ({}, "There are no grades yet."),
         ({"jo": "1 0 a 1\n"}, "Only one judge has graded anything."),
         ({"jo": "1 0 a 1\n", "kim": "1 0 b 1\n"}, "No document has been graded by two judges."),
         ({"jo": "1 0 a 1\n", "kim": "1 0 a 1\n"}, "All of them got the same grade from each."),
@@ -163,7 +163,7 @@ def test_how_the_judges_work_is_told_in_a_table_and_of_each_in_words(
     assert "Of 100 grades that others gave to the same documents, 33 are the same" in one
     assert "1 of 3 test questions are right" in one
     other = words(ola.get(f"{judged}/judges/judge?name=jo"))
-    assert "How long the documents took is not known" in other
+    assert "Times are unknown" in other
     assert "This judge has graded no document a second time." in other
 
 
@@ -189,7 +189,7 @@ def test_without_a_judgement_the_page_of_the_judges_stays_up(visit: Visit, news:
     ola = visit("ola")
     page = ola.get(f"{news}/judges")
     assert page.status_code == 200
-    assert "Nobody has judged anything yet." in words(page)
+    assert "No judgements yet." in words(page)
     assert ola.get(f"{news}/judges/judge?name=jo").status_code == 404
     assert len(ola.get(f"{news}/judges.csv").text.splitlines()) == 1
 
@@ -202,7 +202,7 @@ def test_a_judge_with_nothing_but_what_cannot_be_judged_has_a_page(
         session.execute(update(Judgement).where(Judgement.judge_id == jo).values(grade=None, cannot_judge="broken"))
     ola = visit("ola")
     assert "This judge has graded nothing." in words(ola.get(f"{judged}/judges/judge?name=jo"))
-    assert "Nobody else has graded the same documents." in words(ola.get(f"{judged}/judges/judge?name=kim"))
+    assert "No other judge has graded the same documents." in words(ola.get(f"{judged}/judges/judge?name=kim"))
     assert "jo 4 could not: 4" in words(ola.get(f"{judged}/judges"))
 
 

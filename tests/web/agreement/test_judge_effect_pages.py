@@ -38,7 +38,7 @@ def machine(judged: str, database: Database) -> str:
 def test_the_effect_of_judges_is_said_in_words_and_tables(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/agreement/effect?m=P@1&draws=40"))
     assert "For each of 40 mixtures, one judge of each topic is drawn" in page
-    assert "two judges or more graded: 3, of 1 topics" in page
+    assert "graded by two or more judges count: 3, of 1 topics" in page
     # One topic: in each draw one of the two runs has 1 and the other 0, so that both may be first or second.
     assert "0.0000 1.0000 1 2" in page
     assert "crowd, nist 3 1 -1.000 -1.000" in page
@@ -49,7 +49,7 @@ def test_the_effect_of_judges_is_said_in_words_and_tables(visit: Visit, judged: 
 def test_two_judges_are_shown_run_by_run(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/agreement/effect?m=P@1&first=crowd&second=nist"))
     assert "crowd and nist, run by run" in page
-    assert "Neighbours under crowd that stand the other way round under nist: beta ⇄ alpha." in page
+    assert "Neighbours under crowd that are in the opposite order under nist: beta ⇄ alpha." in page
     assert "beta 1.0000 0.0000 1 2 alpha 0.0000 1.0000 2 1" in page
 
 
@@ -68,7 +68,7 @@ def test_what_cannot_be_asked_is_said_beside_the_form(
     answer = visit("ola").get(f"{judged}/agreement/effect?{query}")
     assert answer.status_code == status
     assert words_ in words(answer)
-    assert "Choose what to see" in words(answer)
+    assert "Options" in words(answer)
 
 
 def test_before_any_judgement_the_page_says_so(visit: Visit, news: str) -> None:
@@ -102,7 +102,7 @@ def test_labels_of_machines_are_not_in_the_qrels_nor_in_the_effect(visit: Visit,
 
 def test_without_a_machine_the_page_says_where_labels_come_in(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/agreement/machines"))
-    assert "No machine has labelled anything here." in page
+    assert "No machine labels yet." in page
     assert visit("ola").get(f"{judged}/agreement/machines?topics=9").status_code == 404
 
 
@@ -116,7 +116,7 @@ def test_labels_of_a_machine_are_imported_on_the_page(visit: Visit, judged: str)
         "labelled_on": "2026-02-01",
     }
     assert import_labels(ola, judged, "m.txt", b"1 0 a 1\n1 0 b 8\n", **sent).status_code == 303
-    assert "Labels outside the scale, which count as no grade: 1." in words(ola.get(f"{judged}/judgements"))
+    assert "Labels outside the scale, not counted: 1." in words(ola.get(f"{judged}/judgements"))
     page = words(ola.get(f"{judged}/agreement/machines"))
     assert "labelled on: 2026-02-01" in page
     assert "1 b 8" in page
@@ -130,7 +130,7 @@ def test_an_administrator_marks_a_judge_as_a_machine_and_back(visit: Visit, judg
     assert "no, it has no password 2026-03-01 09:00 UTC Judge-7B" in words(ada.get("/people"))
     assert "crowd" in words(ada.get(f"{judged}/agreement/machines"))
     assert ada.post("/people/machine", **said, person="1").status_code == 303
-    assert "No machine has labelled anything here." in words(ada.get(f"{judged}/agreement/machines"))
+    assert "No machine labels yet." in words(ada.get(f"{judged}/agreement/machines"))
     refused = ada.post("/people/machine", **{**said, "judge": "nobody"})
     assert refused.status_code == 422
     assert "There is no user “nobody”." in words(refused)

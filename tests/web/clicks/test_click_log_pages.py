@@ -48,7 +48,7 @@ def test_a_log_is_added_and_told_of_and_its_tables_are_files(visit: Visit, news:
     # What makes it worth reading comes before what was found.
     assert said.index("Split of the users fine 40 users and 40") < said.index("CTR@1: first pages with a click")
     assert "0.5000 0.2500 -0.2500" in said
-    assert "These are clicks, not relevance" in said
+    assert "Clicks are not relevance" in said
     assert 'data-chart="line"' in page.text
     assert 'data-chart="bar"' in page.text
     for table in re.findall(r"log\.csv\?name=March&amp;table=(\w+)", page.text):
@@ -102,7 +102,7 @@ def test_what_does_not_count_is_told_by_reason_and_is_a_file(visit: Visit, news:
     later = click.replace("09:00:00", "09:00:01")
     other = add(ola, news, f"{lists}{click}\n{later}\n", kind="interleaving", name="Lists")
     said = words(ola.get(other.location))
-    assert "Events that do not count: they stand in the log twice: 1." in said
+    assert "Events that do not count: duplicate events in the log: 1." in said
     assert "Clicks that count for no run: again on the same result: 1." in said
     rows = unquoted(ola.get(f"{news}/clicks/log.csv?name=Lists&table=dropped").text).splitlines()
     assert rows == ["reason,count", "again on the same result,1", "duplicate,1"]
@@ -162,7 +162,7 @@ def test_clicks_and_judgements_stand_together_and_the_documents_go_into_the_pool
     ola = visit("ola")
     page = ola.get(f"{judged}/together")
     said = words(page)
-    assert "They oppose each other" not in said  # two topics are few
+    assert "They disagree" not in said  # two topics are few
     assert "March (CTR@1) -0.2500" in said
     assert "Documents that are not in the pool yet: 1." in said
     for part in Part:
@@ -170,7 +170,7 @@ def test_clicks_and_judgements_stand_together_and_the_documents_go_into_the_pool
     answer = ola.post(f"{judged}/together?log=March")
     assert answer.location == f"{judged}/together?m=nDCG@10&log=March"
     after = words(ola.get(answer.location))
-    assert "Added to the pool: 1. Version 2 is in force." in after
+    assert "Added to the pool: 1. Version 2 is now active." in after
     assert "All of them that this collection knows are in the pool." in after
     assert ola.post(f"{judged}/together").status_code == 422
     with database.reading() as session:
@@ -186,7 +186,7 @@ def test_without_a_log_or_a_judgement_the_page_says_so(visit: Visit, news: str, 
         stored_log(session, log_text(variants={"alpha": "old", "beta": "new"}))
     said = words(ola.get(f"{news}/together"))
     assert "March new no run" in said
-    assert "No log has two variants that stand for two runs in force." in said
+    assert "No log has two variants linked to active runs." in said
     assert ola.get(f"{news}/together?m=nonsense").status_code == 422
     assert ola.get(f"{news}/together?log=April").status_code == 404
     assert ola.get(f"{news}/together.csv?table=nonsense").status_code == 404

@@ -40,7 +40,7 @@ def test_the_log_is_narrowed_by_the_address(visit: Visit, news: str) -> None:
     assert "collections.close" in table_of(ola.get(f"{news}/audit?by=ola").text)
     assert "collections.reopen" not in table_of(ola.get(f"{news}/audit?by=ola").text)
     assert "collections.close" not in table_of(ola.get(f"{news}/audit?action=collections.reopen").text)
-    assert "Nothing was done that fits." in words(ola.get(f"{news}/audit?until=2001-01-01"))
+    assert "No matching entries." in words(ola.get(f"{news}/audit?until=2001-01-01"))
     refused = ola.get(f"{news}/audit?since=yesterday")
     assert refused.status_code == 422
     assert "“yesterday” is not a moment" in words(refused)
@@ -75,7 +75,7 @@ def test_the_hours_of_judges_stand_on_a_page_and_in_a_file(visit: Visit, news: s
     ola = visit("ola")
     assert "jo 2026-03 2 0 0.00 2" in words(ola.get(f"{news}/judges/hours"))
     assert "jo 2026-03-01 2 0 0.00 2" in words(ola.get(f"{news}/judges/hours?by=day&from=2026-03-01&to=2026-03-01"))
-    assert "Nobody has judged anything in this time." in words(ola.get(f"{news}/judges/hours?from=2026-03-02"))
+    assert "No judgements in this period." in words(ola.get(f"{news}/judges/hours?from=2026-03-02"))
     assert unquoted(ola.get(f"{news}/judges/hours.csv?by=all").text).splitlines()[1] == "jo,,2,0,0.0,2"
     refused = ola.get(f"{news}/judges/hours?from=today")
     assert refused.status_code == 422

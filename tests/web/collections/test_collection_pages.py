@@ -24,7 +24,7 @@ def test_a_collection_is_added_by_page_and_its_first_organiser_is_who_added_it(
     ada = visit("ada")
     answer = ada.post("/collections", **NEW)
     assert (answer.status_code, answer.location) == (303, "/collections/web")
-    assert "The collection is made." in words(ada.get("/collections/web"))
+    assert "Collection created." in words(ada.get("/collections/web"))
     assert "ada organiser" in words(ada.get("/collections/web/members"))
     with database.reading() as session:
         stored = show_collection(session, "web")
@@ -67,7 +67,7 @@ def test_everybody_sees_their_own_collections_only(visit: Visit, news: str, data
     with database.transaction() as session:
         user(session, "gus")
     assert "News search" in words(visit("jo").get("/collections"))
-    assert "You take part in no collection yet." in words(visit("gus").get("/collections"))
+    assert "You are not a member of any collection yet." in words(visit("gus").get("/collections"))
     assert "Add a collection" not in words(visit("jo").get("/collections"))
     assert news
 
@@ -83,8 +83,8 @@ def test_the_checklist_marks_the_step_that_comes_next(visit: Visit, database: Da
     page = words(ola.get(f"/collections/{SLUG}"))
     assert "Import the topics done" in page
     assert "Write guidelines for the judges comes next" in page
-    assert "Say until when participants send runs open" in page
-    assert page.count("comes next") == 2  # the heading and one step
+    assert "Set the submission deadline open" in page
+    assert page.count("comes next") == 1
 
 
 def test_the_overview_counts_and_shows_progress(visit: Visit, news: str, database: Database) -> None:

@@ -27,7 +27,7 @@ def judged(news: str, database: Database) -> str:
 def test_rounds_are_closed_and_opened_by_page(visit: Visit, judged: str) -> None:
     ola = visit("ola")
     assert "This collection has no rounds" in words(ola.get(f"{judged}/rounds"))
-    assert "What was judged before the round" not in words(ola.get(f"{judged}/leaderboard"))
+    assert "Documents judged before the round" not in words(ola.get(f"{judged}/leaderboard"))
     answer = ola.post(f"{judged}/rounds/close", confirmed="y")
     assert (answer.status_code, answer.location) == (303, f"{judged}/rounds")
     assert "Round 1 is closed; its grades are kept as version 1 of the qrels." in words(ola.get(f"{judged}/rounds"))
@@ -81,7 +81,7 @@ def test_the_leaderboard_of_a_round_names_what_it_was_scored_against(
 
 def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) -> None:
     ola = visit("ola")
-    assert "No judged document has another text" in words(ola.get(f"{judged}/documents/changed"))
+    assert "No judged document has changed" in words(ola.get(f"{judged}/documents/changed"))
     ola.post(f"{judged}/documents", files=file("d.tsv", "a\tA\tnew text of a\nb\tB\tnew text of b\n"))
     page = words(ola.get(f"{judged}/documents/changed"))
     assert "jo: grade 2" in page
@@ -89,10 +89,10 @@ def test_changed_documents_are_put_back_or_let_stand(visit: Visit, judged: str) 
     lines = list(csv.DictReader(StringIO(ola.get(f"{judged}/documents/changed.csv").text)))
     assert [(line["document"], line["judge"], line["grade"]) for line in lines] == [("a", "jo", "2"), ("b", "jo", "0")]
     assert ola.post(f"{judged}/documents/changed", act="requeue", docnos=["a"]).status_code == 303
-    assert "Put back to be judged anew: 1." in words(ola.get(f"{judged}/documents/changed"))
+    assert "Documents returned to the queue: 1." in words(ola.get(f"{judged}/documents/changed"))
     assert ola.get(f"{judged}/qrels/file").text == "1 0 b 0\n"
     assert ola.post(f"{judged}/documents/changed", act="let-stand", docnos=["b"]).status_code == 303
-    assert "No judged document has another text" in words(ola.get(f"{judged}/documents/changed"))
+    assert "No judged document has changed" in words(ola.get(f"{judged}/documents/changed"))
     gone = ola.post(f"{judged}/documents/changed", act="requeue", docnos=["b"])
     assert gone.status_code == 422
     assert "Document b is not among those" in words(gone)

@@ -40,7 +40,7 @@ def test_a_query_lists_documents_with_what_was_found_marked(visit: Visit, news: 
     assert "Documents found: 5; shown: 1 to 5" in words(page)
     assert words(page).count("· in the pool") == 2
     assert "Topic 2: second topic" in words(page)
-    assert "No document has that." in words(visit("ola").get(f"{news}/search?q=nothing"))
+    assert "No documents found." in words(visit("ola").get(f"{news}/search?q=nothing"))
 
 
 def test_a_bad_query_is_explained_where_it_was_written(visit: Visit, news: str) -> None:

@@ -41,9 +41,9 @@ def test_a_judge_accepts_the_guidelines_with_a_button_and_organisers_see_it(visi
     ola.post(f"{news}/guidelines/edit", text="Be fair and quick.")
     assert "The guidelines have changed since you accepted them." in words(jo.get(f"{news}/guidelines"))
     page_of_ola = words(ola.get(f"{news}/guidelines"))
-    assert "jo version 1, which is not in force any more" in page_of_ola
+    assert "jo version 1, no longer current" in page_of_ola
     assert "kim none yet" in page_of_ola
-    assert "I have read them" not in page_of_ola
+    assert "I have read the guidelines" not in page_of_ola
     assert "Who has accepted" not in words(jo.get(f"{news}/guidelines"))
 
 
@@ -139,7 +139,7 @@ def test_a_script_without_a_token_or_for_a_closed_collection_is_refused_in_its_l
     stale = send(jo, f"{news}/judge/topics/1/note", {"text": "x"})
     assert stale.json is not None
     assert stale.json["status"] == stale.status_code == 400
-    assert stale.json["sentence"].startswith("It came without a valid sign")
+    assert stale.json["sentence"].startswith("Its security token is missing")
 
 
 # Questions
@@ -220,7 +220,7 @@ def test_an_address_with_a_number_no_assignment_has_is_of_nothing(visit: Visit, 
 
 def test_who_is_waited_for_is_told_on_their_overview_until_it_is_done(visit: Visit, news: str) -> None:
     jo, kim, ola = visit("jo"), visit("kim"), visit("ola")
-    waiting = "Questions of judges that wait for an answer:"
+    waiting = "Unanswered questions of judges:"
     assert waiting not in words(ola.get(news))
     for number in ("q1", "q2"):
         send(jo, f"{news}/judge/questions", {"id": number, "text": "How?"})

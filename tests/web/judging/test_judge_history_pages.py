@@ -34,7 +34,7 @@ def test_a_judge_looks_for_what_they_judged_and_sees_what_they_said_before(
     assert "Title of b" in narrowed
     assert "Title of e" not in narrowed
     assert "Title of e" in words(jo.get(f"{news}/judge/judged?topic=2"))
-    assert "Nothing you judged fits." in words(jo.get(f"{news}/judge/judged?grade=cannot"))
+    assert "No matching judgements." in words(jo.get(f"{news}/judge/judged?grade=cannot"))
 
 
 def test_an_address_that_makes_no_sense_narrows_nothing(visit: Visit, news: str, database: Database) -> None:
@@ -46,7 +46,7 @@ def test_an_address_that_makes_no_sense_narrows_nothing(visit: Visit, news: str,
 
 def test_what_was_put_off_is_listed_and_taken_up_again(visit: Visit, news: str, database: Database) -> None:
     jo = visit("jo")
-    assert "You have put off nothing" in words(jo.get(f"{news}/judge/put-off"))
+    assert "You have no deferred documents" in words(jo.get(f"{news}/judge/put-off"))
     with database.transaction() as session:
         judge_id = session.scalars(select(User.id).where(User.name == "jo")).one()
         items = session.scalars(select(PoolItem.id).order_by(PoolItem.id).limit(2)).all()
@@ -58,12 +58,12 @@ def test_what_was_put_off_is_listed_and_taken_up_again(visit: Visit, news: str, 
         give_back(session, Assignment.id == second.id)
         first_id, second_id = first.id, second.id
     page = jo.get(f"{news}/judge/put-off")
-    assert "Documents you put off: 2" in words(page)
+    assert "Deferred documents: 2" in words(page)
     assert f'href="{news}/judge/assignments/{first_id}"' in page.text
     taken = jo.post(f"{news}/judge/put-off/{second_id}")
     assert taken.status_code == 303
     assert taken.headers["Location"] == f"{news}/judge/assignments/{second_id + 1}"
-    assert "Documents you put off: 1" in words(jo.get(f"{news}/judge/put-off"))
+    assert "Deferred documents: 1" in words(jo.get(f"{news}/judge/put-off"))
     assert visit("kim").post(f"{news}/judge/put-off/{first_id}").status_code == 404
 
 

@@ -40,7 +40,7 @@ def test_a_judge_sees_topics_then_a_document_and_the_next_after_each_grade(
         answer = jo.post(action(page.text), grade=grade, client_id=hidden(page, "client_id"), seconds="3.5")
         assert (answer.status_code, answer.location) == (303, f"{news}/judge/topics/1")
         page = jo.get(answer.location)
-    assert "Nothing waits in topic 1" in words(page)
+    assert "Nothing left for you in topic 1" in words(page)
     stored = judgements(database)
     assert [(one.grade, one.seconds) for one in stored] == [(2, 3.5), (0, 3.5), (1, 3.5), (2, 3.5)]
     assert len({one.pool_item_id for one in stored}) == 4

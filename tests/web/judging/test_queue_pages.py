@@ -39,7 +39,7 @@ def test_the_settings_of_the_queue_are_changed_on_their_page(visit: Visit, news:
     page = ola.get(f"{news}/settings/queue")
     assert re.search(r'checked[^>]*value="owned"', page.text)
     # Six documents in two topics, one of each for everyone; 20 % of four are one and of two none.
-    assert "6 Documents in the pool 7 Judgements they want 1 of these, for overlap 2 Common" in figures(page.text)
+    assert "6 Documents in the pool 7 Judgements required 1 of these, for overlap 2 Common" in figures(page.text)
     assert "2 judgements of 2 judges" not in words(page)
     assert "4 judgements of 2 judges" in words(page)
     assert "Topics are owned. Overlap: 20 %. Shown again: 5 %." in words(ola.get(f"{news}/settings"))
@@ -72,12 +72,12 @@ def test_a_closed_collection_offers_no_change_of_queue_or_owners(visit: Visit, n
 
 def test_ticked_topics_are_given_to_a_judge_and_taken_again(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
-    assert "Owners that you give topics here take effect when it is owned." in words(ola.get(f"{news}/assigning"))
+    assert "Owners assigned here take effect when topics are owned." in words(ola.get(f"{news}/assigning"))
     answer = ola.post(f"{news}/assigning", number=["1", "2"], judge="jo")
     assert (answer.status_code, answer.location) == (303, f"{news}/assigning")
     assert owners(database) == {"1": "jo", "2": "jo"}
     page = words(ola.get(f"{news}/assigning"))
-    assert "Topics that changed hands: 2." in page
+    assert "Topics reassigned: 2." in page
     assert "jo 2 6 kim 0 0" in page
     ola.post(f"{news}/assigning", number="2", judge="")
     assert owners(database) == {"1": "jo", "2": None}
@@ -86,24 +86,24 @@ def test_ticked_topics_are_given_to_a_judge_and_taken_again(visit: Visit, news: 
 def test_a_balance_is_shown_before_it_is_stored(visit: Visit, news: str, database: Database) -> None:
     ola = visit("ola")
     page = ola.get(f"{news}/assigning/balance")
-    assert "Topics that would change hands: 2. Nothing is stored yet." in words(page)
+    assert "Topics to be reassigned: 2. Nothing is stored yet." in words(page)
     assert owners(database) == {"1": None, "2": None}
-    form = page.text.partition("Assign them so")[0]
+    form = page.text.partition("Assign as shown")[0]
     fields = {
         name: re.findall(rf'<input type="hidden" name="{name}" value="([^"]*)">', form) for name in ("number", "judge")
     }
     assert fields == {"number": ["1", "2"], "judge": ["jo", "kim"]}
     assert ola.post(f"{news}/assigning", **fields).status_code == 303
     assert owners(database) == {"1": "jo", "2": "kim"}
-    assert "Nothing would change" in words(ola.get(f"{news}/assigning/balance"))
+    assert "No changes:" in words(ola.get(f"{news}/assigning/balance"))
     alone = words(ola.get(f"{news}/assigning/balance?judge=kim&all=1"))
-    assert "Topics that would change hands: 1." in alone
+    assert "Topics to be reassigned: 1." in alone
 
 
 @pytest.mark.parametrize(
     ("fields", "status", "sentence"),
     [
-        ({}, 422, "Tick the topics that are to change hands."),
+        ({}, 422, "Tick the topics to reassign."),
         ({"judge": "jo"}, 422, "Tick the topics"),
         ({"number": ["1", "2"], "judge": ["jo", "kim", "jo"]}, 422, "Tick the topics"),
         ({"number": "9", "judge": "jo"}, 404, "no accepted topic “9”"),

@@ -32,7 +32,7 @@ def test_a_judge_goes_through_the_training_and_is_told_after_each_document(visit
     assert "It answers it." not in page.text
     told = words(answer(jo, page, 1))
     assert "Not right." in told
-    assert "Your grade 1 Relevant The right grade 2 Highly relevant Why It answers it." in told
+    assert "Your grade 1 Relevant Correct grade 2 Highly relevant Why It answers it." in told
     assert "Go on: 1 of 2 answered" in words(jo.get(f"{news}/training"))
     told = answer(jo, jo.get(f"{news}/training/1"), 0).text
     assert "Right." in told

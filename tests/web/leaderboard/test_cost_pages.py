@@ -47,11 +47,11 @@ def test_a_participant_states_what_a_run_costs_and_sees_it_on_its_page(
     visit: Visit, judged: str, database: Database
 ) -> None:
     pat = visit("pat")
-    assert "Nothing is stated of speed" in words(pat.get(f"{judged}/runs/run?tag=gamma"))
+    assert "No speed" in words(pat.get(f"{judged}/runs/run?tag=gamma"))
     answer = pat.post(f"{judged}/{RUN_COSTS}", **STATED)
     assert (answer.status_code, answer.location) == (303, f"{judged}/runs/run?tag=gamma")
     page = words(pat.get(f"{judged}/runs/run?tag=gamma"))
-    assert "What the system costs is stored." in page
+    assert "Costs of the system saved." in page
     assert "Query latency, 95th percentile 50 ms" in page
     assert "Query latency by size of collection, 1,000,000 documents 35 ms" in page
     assert stated(database) == {
@@ -97,7 +97,7 @@ def test_after_the_deadline_only_organisers_state_costs(visit: Visit, judged: st
         change = submissions.SubmissionChange(submissions.Deadline(datetime(2026, 1, 1, tzinfo=UTC)))
         submissions.change_submissions(session, SLUG, change)
     pat = visit("pat")
-    assert "Store what it costs" not in pat.get(f"{judged}/{RUN_COSTS}").text
+    assert "Save the costs" not in pat.get(f"{judged}/{RUN_COSTS}").text
     answer = pat.post(f"{judged}/{RUN_COSTS}", **STATED)
     assert answer.status_code == 409
     assert "The deadline has passed" in words(answer)
@@ -180,16 +180,16 @@ def test_what_cannot_be_asked_is_said_on_the_page(
     answer = visit("ola").get(f"{judged}/costs?{query}")
     assert answer.status_code == status
     assert said in words(answer)
-    assert "Choose what to see" in words(answer)
+    assert "Options" in words(answer)
 
 
 def test_before_anything_is_judged_the_costs_stand_alone(visit: Visit, news: str, database: Database) -> None:
-    assert "No run states anything yet." in words(visit("ola").get(f"{news}/costs"))
+    assert "No costs stated yet." in words(visit("ola").get(f"{news}/costs"))
     state(database, alpha={"latency_p95": "50"})
     page = visit("ola").get(f"{news}/costs")
     assert page.status_code == 200
     assert "data-chart" not in page.text
-    assert "What every run states Run Team Query latency, 95th percentile (ms) alpha 50 beta" in words(page)
+    assert "Costs of every run Run Team Query latency, 95th percentile (ms) alpha 50 beta" in words(page)
     assert [row["run"] for row in lines(visit("ola").get(f"{news}/costs.csv").text)] == ["alpha", "beta"]
 
 
@@ -225,7 +225,7 @@ def test_organisers_ask_for_a_column_of_their_own(visit: Visit, judged: str, dat
     wanted = {"key": "price", "name": "Price of a day", "kind": "number", "unit": "EUR", "better": "less"}
     assert ola.post(f"{judged}/costs/columns", **wanted).status_code == 303
     page = words(ola.get(f"{judged}/costs/columns"))
-    assert "The column is added" in page
+    assert "Column added" in page
     assert "Price of a day price a number EUR less" in page
     again = ola.post(f"{judged}/costs/columns", **wanted)
     assert (again.status_code, "There is a column “price” already" in words(again)) == (409, True)

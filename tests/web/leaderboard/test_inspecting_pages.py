@@ -34,7 +34,7 @@ def rows_of(visit: Visit, path: str) -> list[dict[str, str]]:
 
 def test_a_run_is_shown_from_all_sides(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=P@1"))
-    assert "P@1 0.5000 Place 2 of 2 Judged@10 33.3 %" in page
+    assert "P@1 0.5000 Rank 2 of 2 Judged@10 33.3 %" in page
     assert "Only 33.3 % of the first ten documents of alpha are judged." in page
     assert "policy: majority. Grades: 4 · topics scored: 2" in page
     assert "above the median of all runs: 0; below it: 1; on it: 1." in page
@@ -48,16 +48,16 @@ def test_topics_are_shown_with_how_hard_they_are(visit: Visit, judged: str) -> N
     page = words(visit("ola").get(f"{judged}/leaderboard/topics?m=P@1"))
     assert "1 1.0000 1.0000 1.0000 0.0000 1.0000 1.0000 2" in page
     assert "2 0.5000 0.2500 0.7500 0.7071 0.0000 1.0000 1" in page
-    assert "the lower their median, the harder it is" in page
+    assert "the lower the median, the harder the topic" in page
 
 
 def test_a_measure_of_which_less_or_neither_is_better_says_so(visit: Visit, judged: str) -> None:
     less = words(visit("ola").get(f"{judged}/leaderboard/topics?m=Unjudged@5"))
-    assert "the higher their median, the harder it is" in less
-    assert "Of Unjudged@5, less is better." in less
+    assert "the higher the median, the harder the topic" in less
+    assert "Lower Unjudged@5 is better." in less
     neither = words(visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&m=NumRet"))
     assert "NumRet 4 Judged@10" in neither  # without a place
-    assert "so that there are no places" in neither
+    assert "so runs are not ranked" in neither
 
 
 def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged: str) -> None:
@@ -69,12 +69,12 @@ def test_a_topic_is_shown_with_its_runs_and_who_found_what(visit: Visit, judged:
     assert "a 2 2 1 alpha, beta" in page
     assert "d 1 1 1 beta" in page
     assert f"/collections/{SLUG}/search/document?docno=a" in answer.text
-    assert "among its first 1." in words(visit("ola").get(f"{judged}/leaderboard/topic?number=1&depth=1"))
+    assert "in its top 1." in words(visit("ola").get(f"{judged}/leaderboard/topic?number=1&depth=1"))
 
 
 def test_two_runs_are_shown_with_tests_topics_and_documents(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/leaderboard/pair?first=alpha&second=beta&m=P@1"))
-    assert "They differ by 0.5000 on average; by the paired t test that may well be chance." in page
+    assert "leads by 0.5000 (95 % interval" in page
     assert "Paired t 1.0000 0.5000" in page
     assert "all 2 ways were tried" in page
     assert "alpha is higher: 0; on which beta is: 1; equal: 1." in page
@@ -92,7 +92,7 @@ def test_a_clear_difference_is_said_to_be_hardly_chance(visit: Visit, news: str,
         run(session, "bad", {number: ["b"] for number in "1234"})
         labels(session, "nist", "".join(f"{number} 0 e 1\n{number} 0 b 0\n" for number in "1234"), add_to_pool=True)
     page = words(visit("ola").get(f"{news}/leaderboard/pair?first=bad&second=good&m=RR"))
-    assert "good is higher than bad by 0.8750 on average; by the paired t test that is hardly chance." in page
+    assert "good leads by 0.8750 (95 % interval" in page
     assert "Paired t 7.0000 0.0060" in page
     assert "good \u2212 bad, mean over topics 0.8750" in page
     assert "Topic bad good good \u2212 bad" in page
@@ -119,7 +119,7 @@ def test_the_grades_of_one_judge_stay_from_page_to_page(visit: Visit, judged: st
     with database.transaction() as session:
         labels(session, "kim", "1 0 a 1\n1 0 d 0\n", name="kim.txt")
     answer = visit("ola").get(f"{judged}/leaderboard/run?tag=alpha&judge=kim&m=P@1")
-    assert "Scored against the grades of kim at this moment. Grades: 2 · topics scored: 1" in words(answer)
+    assert "Scored against the current grades of kim. Grades: 2 · topics scored: 1" in words(answer)
     assert f"/collections/{SLUG}/leaderboard/topic?number=1&amp;m=P@1&amp;judge=kim" in answer.text
     assert '<input type="hidden" name="judge" value="kim">' in answer.text
     assert visit("ola").get(f"{judged}/leaderboard/topics?qrels=1").status_code == 404
@@ -190,7 +190,7 @@ def test_what_cannot_be_shown_is_said_beside_the_form(
     answer = visit("ola").get(f"{judged}/leaderboard/{path}")
     assert answer.status_code == status
     assert words_ in words(answer)
-    assert "Choose what to see" in words(answer)
+    assert "Options" in words(answer)
 
 
 def test_an_unknown_table_is_not_found(visit: Visit, judged: str) -> None:

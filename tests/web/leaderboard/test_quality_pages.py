@@ -29,7 +29,7 @@ def versioned(judged: str, database: Database) -> str:
 
 def test_all_pairs_are_tested(visit: Visit, judged: str) -> None:
     page = words(visit("ola").get(f"{judged}/significance?m=P@1"))
-    assert "P@1 by the grades of this moment: 5 grades of 2 topics, policy majority." in page
+    assert "P@1 by the live qrels: 5 grades of 2 topics, policy majority." in page
     assert "Pairs 1 Differ at 5 % 0" in page
     assert "alpha 1.0000 \N{EN DASH} \N{EN DASH} a beta 0.5000" in page
     assert "1. alpha = 2. beta =" in page
@@ -76,7 +76,7 @@ def test_where_nothing_differs_the_page_says_so(visit: Visit, news: str, databas
         ("correlation?qrels2=old", 422, "neither the number"),
         ("quality?m=nDGC&fewer=1", 422, "nDGC"),
         ("quality/leave-out?depth=0", 422, "must be 1 or more"),
-        ("quality/leave-out?depth=99999999999", 422, "is not possible here"),
+        ("quality/leave-out?depth=99999999999", 422, "The number must be from"),
         ("quality/leave-out?depth=1000001", 422, "at most 1000000"),
         ("significance?qrels=12345678901", 404, "There is no version 12345678901"),
         ("quality/leave-out?whom=judge", 404, "no such part"),
@@ -106,7 +106,7 @@ def test_two_measures_are_compared(visit: Visit, judged: str) -> None:
 
 def test_two_versions_are_compared_by_one_measure(visit: Visit, versioned: str) -> None:
     page = words(visit("ola").get(f"{versioned}/correlation?m=P@1&qrels=1"))
-    assert "P@1 by version 1: 5 grades of 2 topics. P@1 by the grades of this moment: 5 grades of 2 topics." in page
+    assert "P@1 by version 1: 5 grades of 2 topics. P@1 by the current qrels: 5 grades of 2 topics." in page
 
 
 def test_the_share_that_is_relevant_is_shown_by_topic(visit: Visit, judged: str) -> None:
@@ -130,7 +130,7 @@ def test_holes_are_shown_and_added_to_the_pool(visit: Visit, judged: str) -> Non
     assert "10 1 1 0 1" in page
     assert "alpha 1 25.0 % 1 25.0 % 1 25.0 %" in page
     assert ola.post(f"{judged}/pool/holes", depth="10", confirmed="y").status_code == 303
-    assert "All of these documents are in the pool already: version 1 stays in force." in words(
+    assert "All of these documents are in the pool already: version 1 stays active." in words(
         ola.get(f"{judged}/pool/holes")
     )
     refused = ola.post(f"{judged}/pool/holes", depth="0")

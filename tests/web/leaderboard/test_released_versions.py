@@ -85,7 +85,7 @@ def test_live_scores_follow_the_grades_and_say_so(visit: Visit, scored: str, dat
     before = visit("pat").get(f"{scored}/scores.csv").text
     judge_more(database)
     assert visit("pat").get(f"{scored}/scores.csv").text != before
-    assert "Scored against the live grades, those of this moment" in words(visit("pat").get(f"{scored}/scores"))
+    assert "Scored against the live qrels" in words(visit("pat").get(f"{scored}/scores"))
     assert "The scores are live" in words(visit("ola").get(f"{scored}/submissions"))
     assert "Released scores are computed" not in words(visit("ola").get(f"{scored}/leaderboard"))
 
@@ -149,5 +149,5 @@ def test_without_a_grade_there_is_no_version_to_release_scores_by(visit: Visit, 
 def test_an_observer_sees_live_scores_until_the_release(visit: Visit, scored: str, database: Database) -> None:
     visit("ola").post(f"{scored}/submissions/release", early="y", moment="2999-01-01 00:00")
     assert kept(database) == ([1], 1)
-    assert "Scored against the live grades" in words(visit("obi").get(f"{scored}/leaderboard"))
+    assert "Scored against the live qrels" in words(visit("obi").get(f"{scored}/leaderboard"))
     assert "The scores are not shown yet" in words(visit("pat").get(f"{scored}/scores"))

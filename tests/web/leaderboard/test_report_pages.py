@@ -15,7 +15,7 @@ def test_an_organiser_gets_the_report_as_a_file(visit: Visit, news: str, databas
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
     page = words(ola.get(f"{news}/report"))
-    assert "Judges have numbers in place of names." in page
+    assert "Judges are numbered; runs and teams are named." in page
     answer = ola.get(f"{news}/report.html?m=AP+P@1&qrels=live")
     assert answer.headers["Content-Disposition"] == f"attachment; filename={SLUG}-report.html"
     with database.reading() as session:

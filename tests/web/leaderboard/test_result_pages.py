@@ -52,7 +52,7 @@ def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judg
     assert "One topic alone is scored" in text
     assert "policy: majority" in text
     assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
-    assert "Scored against the grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
+    assert "Scored against the current grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
 
 
 @pytest.mark.parametrize(
@@ -81,9 +81,9 @@ def test_a_box_is_ticked_for_a_measure_that_was_written(visit: Visit, judged: st
 def test_places_are_given_only_where_one_value_is_better(visit: Visit, judged: str) -> None:
     # Relevant: a. Judged: a b c d; alpha has a b c, beta d b a.
     more, less, neither = (words(visit("ola").get(f"{judged}/leaderboard?m={name}")) for name in ("RR", "FP", "NumRet"))
-    assert "Every run, best first by RR Place # Run" in more
-    assert "Every run, best first by FP, of which less is better Place # Run Team FP 1 alpha 2" in less
-    assert "Every run by its name, for neither more nor less NumRet is better Run Team NumRet alpha 3" in neither
+    assert "Every run, best first by RR Rank # Run" in more
+    assert "Every run, best first by FP (lower is better) Rank # Run Team FP 1 alpha 2" in less
+    assert "Every run by name: NumRet has no better direction Run Team NumRet alpha 3" in neither
 
 
 def test_the_leaderboard_is_given_as_csv_that_names_its_qrels(visit: Visit, judged: str) -> None:
@@ -101,7 +101,7 @@ def test_runs_are_sorted_by_link_and_say_by_what(visit: Visit, judged: str) -> N
     assert "Every run, best first by RR" in words(page)
     assert page.text.count("aria-sort") == 1
     assert re.search(r'aria-sort="descending"><span[^>]*><a href="[^"]*sort=RR"', page.text)
-    assert "Every run by its name" in words(ola.get(f"{judged}/leaderboard?sort=run"))
+    assert "Every run by name" in words(ola.get(f"{judged}/leaderboard?sort=run"))
     assert "Every run by its team, within it best first by P@2" in words(
         ola.get(f"{judged}/leaderboard?m=P@2&sort=team")
     )
@@ -122,7 +122,7 @@ def test_too_little_judged_is_warned_of_beside_the_score_and_above(
     # x is unjudged: one of two; both have the same, and the first by name is the team's best.
     assert "late ○ not pooled ◆ best of its team red 0.5000 ▼ 50.0 %" in text
     assert "later ○ not pooled red 0.5000 ▼ 50.0 %" in text
-    assert "less than 95 % of what a score looks at is judged: 2 of 4." in text
+    assert "2 of 4 runs: less than 95 % of what a score looks at is judged." in text
     assert "marked ○: 2 of 4." in text
     best = words(visit("ola").get(f"{judged}/leaderboard?m=P@2&show=best"))
     assert ("late ○" in best, "later ○" in best, "alpha" in best) == (True, False, True)
@@ -134,7 +134,7 @@ def test_a_baseline_letters_and_bootstrap_are_named_on_the_page(visit: Visit, ju
     page = words(visit("ola").get(f"{judged}/leaderboard?m=AP&baseline=alpha&letters=y&interval=bootstrap"))
     assert "the run differs from alpha by a paired t test" in page
     assert "runs with one in common do not differ in AP by Tukey" in page
-    assert "95 % by 10,000 bootstrap samples" in page
+    assert "95 % interval of each mean from 10,000 bootstrap samples" in page
 
 
 def test_a_kept_version_is_shown_as_it_was_kept(visit: Visit, judged: str, database: Database) -> None:
@@ -157,9 +157,9 @@ def test_a_kept_version_is_shown_as_it_was_kept(visit: Visit, judged: str, datab
         ("qrels=best", 422, "“best” is neither the number of a version nor “live”"),
         ("qrels=999999999999999999999", 404, "There is no version 999999999999999999999 of these qrels."),
         ("qrels=" + "9" * 5000, 404, "There is no version " + "9" * 40 + "… of these qrels."),
-        ("round=" + "9" * 5000, 422, "is no number of a round"),
+        ("round=" + "9" * 5000, 422, "is not a round number"),
         ("&".join(f"m=P@{depth}" for depth in range(1, 26)), 422, "At most 24 measures are shown at once, not 25"),
-        ("interval=guess", 422, "“guess” is no way to an interval"),
+        ("interval=guess", 422, "Intervals are t or bootstrap, not “guess”"),
         ("baseline=nobody", 404, "The baseline “nobody” is not among the runs compared."),
         ("m=nDGC@10", 422, "the nearest names are: nDCG"),
         ("m=IPrec", 422, "IPrec needs a level"),
@@ -173,7 +173,7 @@ def test_a_leaderboard_that_cannot_be_says_why_beside_its_form(
     answer = visit("ola").get(f"{judged}/leaderboard?{query}")
     assert answer.status_code == status
     assert sentence in words(answer)
-    assert "Choose what to see" in words(answer)
+    assert "Options" in words(answer)
 
 
 def test_a_leaderboard_before_the_first_judgement_is_no_error(visit: Visit, news: str) -> None:

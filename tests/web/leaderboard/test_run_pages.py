@@ -62,7 +62,7 @@ def test_runs_are_checked_then_stored_then_given_back_byte_for_byte(
     ola = visit("ola")
     checked = ola.post(f"{news}/runs/check", files=file("gamma.run", GOOD))
     assert checked.status_code == 200
-    assert "Nothing is wrong with these files" in words(checked)
+    assert "No problems in these files" in words(checked)
     assert "gamma.run gamma 2 3" in words(checked)
     assert sent(database) == []
     answer = send(ola, news, team="blue", description="by hand", run_type="manual", priority="2")
@@ -164,14 +164,14 @@ def test_a_corrected_file_takes_the_place_of_the_old_one_which_is_kept(
     pat = visit("pat")
     send(pat, news, description="by hand", run_type="manual", priority="3")
     checked = pat.post(f"{news}/runs/check", files=file("gamma.run", BETTER), replaces="y")
-    assert "corrects the run that is there" in words(checked)
+    assert "replaces the run with the same tag" in words(checked)
     answer = send(pat, news, BETTER, replaces="y")
-    assert "It corrects an earlier file, which is kept." in words(pat.get(answer.location))
+    assert "It replaces an earlier file, which is kept." in words(pat.get(answer.location))
     assert sent(database) == [("gamma", 1, "red", "replaced"), ("gamma", 2, "red", "in force")]
     assert "gamma by hand manual 3" in words(pat.get(f"{news}/runs"))
     every = words(pat.get(f"{news}/runs?show=all"))
-    assert "gamma by hand manual corrected on" in every
-    assert "gamma by hand manual in force" in every
+    assert "gamma by hand manual replaced on" in every
+    assert "gamma by hand manual active" in every
     assert pat.get(f"{news}/runs/file?tag=gamma").data == BETTER
     assert pat.get(f"{news}/runs/file?tag=gamma&version=1").data == GOOD
     assert hashlib.sha256(GOOD).hexdigest() in pat.get(f"{news}/runs/receipt?tag=gamma&version=1").text
@@ -184,8 +184,8 @@ def test_a_team_replaces_no_run_of_its_own_by_accident(visit: Visit, news: str, 
     send(pat, news)
     answer = send(pat, news, BETTER)
     assert answer.status_code == 422
-    assert "Your team has a run gamma already. Tick “Correct runs that are there” to replace it," in words(answer)
-    assert "Correct runs that are there" in words(pat.get(f"{news}/runs"))
+    assert "Your team has a run gamma already. Tick “Replace runs with the same tag” to replace it," in words(answer)
+    assert "Replace runs with the same tag" in words(pat.get(f"{news}/runs"))
     for answer in (send(pat, news), send(pat, news, replaces="y")):
         assert "This very file is stored already, as the run gamma." in words(answer)
     assert sent(database) == [("gamma", 1, "red", "in force")]
@@ -197,7 +197,7 @@ def test_good_files_are_told_of_beside_bad_ones(visit: Visit, news: str, databas
     assert answer.status_code == 422
     page = words(answer)
     assert "bad.run:1 The score high is not a finite decimal number" in page
-    assert "Nothing is wrong with the other files" in page
+    assert "No problems in the other files" in page
     assert "gamma.run gamma 2 3 1" in page
     assert "Warnings for gamma.run" in page
     assert sent(database) == []
@@ -280,7 +280,7 @@ def test_priority_type_and_description_are_changed(visit: Visit, news: str, data
     send(pat, news)
     page = f"{news}/runs/run?tag=gamma"
     assert pat.post(page, priority="2", run_type="automatic", description="BM25", team="blue").status_code == 303
-    assert "The changes are stored." in words(pat.get(page))
+    assert "Changes saved." in words(pat.get(page))
     assert "gamma BM25 automatic 2" in words(pat.get(f"{news}/runs"))
     for priority in ("0", "100", "first", ""):
         answer = pat.post(page, priority=priority, run_type="manual", description="kept on the page")
@@ -296,8 +296,8 @@ def test_a_run_is_withdrawn_and_restored(visit: Visit, news: str, database: Data
     pat = visit("pat")
     send(pat, news)
     for deed, state, sentence in (
-        ("withdraw", "withdrawn", "The run gamma is withdrawn."),
-        ("restore", "in force", "The run gamma is in force again."),
+        ("withdraw", "withdrawn", "Run gamma withdrawn."),
+        ("restore", "in force", "The run gamma is active again."),
     ):
         answer = pat.post(f"{news}/runs/{deed}?tag=gamma", confirmed="y")
         assert answer.status_code == 303
@@ -316,13 +316,13 @@ def test_participants_send_and_change_until_the_deadline_and_organisers_after_it
     set_rules(database, until=DEADLINE)
     pat, ola = visit("pat"), visit("ola")
     assert send(pat, news).status_code == 303
-    assert "Runs are taken before 2026-03-02 09:00 UTC" in words(pat.get(f"{news}/runs"))
+    assert "Submission deadline: 2026-03-02 09:00 UTC" in words(pat.get(f"{news}/runs"))
     clock.append(LATE)
     page = pat.get(f"{news}/runs")
-    assert "The deadline has passed: runs were taken before 2026-03-02 09:00 UTC" in words(page)
+    assert "The submission deadline has passed: 2026-03-02 09:00 UTC" in words(page)
     assert "Send runs" not in words(page)
     assert "Withdraw" not in words(page)
-    assert "Store the changes" not in words(pat.get(f"{news}/runs/run?tag=gamma"))
+    assert "Save the changes" not in words(pat.get(f"{news}/runs/run?tag=gamma"))
     changes = {"priority": "2", "run_type": "manual"}
     refused = [
         send(pat, news, BETTER),
@@ -385,11 +385,11 @@ def test_an_organiser_sees_all_runs_by_team_and_who_has_sent_nothing(
         member(session, "ben", Role.PARTICIPANT, team="blue")
         run(session, "zeta", {"1": ["a"]}, team="aqua")
     page = words(visit("ola").get(f"{news}/runs"))
-    assert "Teams without a run in force blue (bea, ben) red (pat)" in page
+    assert "Teams without an active run blue (bea, ben) red (pat)" in page
     assert page.index("alpha") < page.index("beta") < page.index("aqua zeta")
     send(visit("pat"), news)
-    assert "Teams without a run in force blue (bea, ben) Send runs" in words(visit("ola").get(f"{news}/runs"))
-    assert "Teams without a run" not in words(visit("pat").get(f"{news}/runs"))
+    assert "Teams without an active run blue (bea, ben) Send runs" in words(visit("ola").get(f"{news}/runs"))
+    assert "Teams without an active run" not in words(visit("pat").get(f"{news}/runs"))
 
 
 def test_an_organiser_is_warned_of_the_same_ranking_and_teams_are_not(
@@ -402,7 +402,9 @@ def test_an_organiser_is_warned_of_the_same_ranking_and_teams_are_not(
     ola = visit("ola")
     assert "Warning: the same ranking as copied" in words(ola.get(f"{news}/runs"))
     assert "Warning: the same ranking as genuine" in words(ola.get(f"{news}/runs"))
-    assert "Another team has sent the same ranking" in words(ola.get(f"{news}/runs/run?tag=copied"))
+    assert "The same ranking was submitted by another or an unknown team" in words(
+        ola.get(f"{news}/runs/run?tag=copied")
+    )
     for name, own, other in (("pat", "genuine", "copied"), ("bea", "copied", "genuine")):
         for path in ("runs", "runs?show=all", f"runs/run?tag={own}", f"runs/receipt?tag={own}"):
             page = visit(name).get(f"{news}/{path}")

@@ -29,7 +29,7 @@ def test_an_organiser_sets_the_rules_and_sees_the_deadline_as_written_and_in_utc
     fields = {"until": "2026-05-01 09:00 Asia/Seoul", "terms": "# Cite\r\n\r\nus", "most_documents": "500"}
     assert ola.post(f"{news}/submissions", **fields).status_code == 303
     page = ola.get(f"{news}/submissions")
-    assert "The rules for submissions are stored." in words(page)
+    assert "Submission rules saved." in words(page)
     assert 'value="2026-05-01 09:00 Asia/Seoul"' in page.text
     assert "2026-05-01 09:00 Asia/Seoul (2026-05-01 00:00 UTC)" in words(page)
     with database.reading() as session:
@@ -107,11 +107,11 @@ def test_an_organiser_sees_the_terms_and_has_nothing_to_accept(visit: Visit, new
 
 def test_a_participant_is_told_the_deadline_and_when_it_has_passed(visit: Visit, news: str, database: Database) -> None:
     pat = visit("pat")
-    assert "Runs are taken before" not in words(pat.get(news))
+    assert "Submission deadline" not in words(pat.get(news))
     set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
-    assert "Runs are taken before 2999-05-01 00:00 UTC" in words(pat.get(news))
+    assert "Submission deadline: 2999-05-01 00:00 UTC" in words(pat.get(news))
     set_rules(database, until=NOW - timedelta(days=400))
-    assert "The deadline has passed: runs were taken before 2025-01-25 09:00 UTC" in words(pat.get(news))
+    assert "The submission deadline has passed: 2025-01-25 09:00 UTC" in words(pat.get(news))
 
 
 @pytest.fixture
@@ -174,7 +174,7 @@ def test_each_topic_stands_beside_the_median_and_the_best_of_runs_in_time(
     # 0 0 1/3 1/2 and 1/2 1 1 1 lies 1/2.
     page = pat.get(f"{scored}/scores?m=RR&run=reds")
     assert "RR of reds by topic Topic reds Median Best 1 0.5000 0.5000 1.0000" in words(page)
-    assert "the best of all 8 runs uploaded before the release, whose names are not told" in words(page)
+    assert "the best of all 8 runs uploaded before the release, without names" in words(page)
     assert unquoted(pat.get(f"{scored}/scores.csv?table=topics&m=RR&run=reds").text).splitlines()[1:] == [
         "reds,RR,1,0.5,0.5,1.0"
     ]
@@ -218,9 +218,11 @@ def test_scores_are_released_while_runs_are_taken_only_when_ticked(
     answer = ola.post(f"{scored}/submissions/release")
     assert answer.status_code == 409
     assert "Runs are taken at any time, so teams could try out runs" in words(answer)
-    assert "Release the scores early" in words(answer)
+    assert "Release the scores before the deadline" in words(answer)
     set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
-    assert "Runs are taken before 2999-05-01 00:00 UTC, so teams" in words(ola.post(f"{scored}/submissions/release"))
+    assert "The submission deadline is 2999-05-01 00:00 UTC: until then, teams" in words(
+        ola.post(f"{scored}/submissions/release")
+    )
     assert ola.post(f"{scored}/submissions/release", early="y").status_code == 303
     assert pat.post(f"{scored}/runs", files=file("oracle.run", run_text("oracle", {"1": ["a"]}))).status_code == 303
     page = words(pat.get(f"{scored}/scores"))
@@ -246,7 +248,7 @@ def test_a_participant_is_told_what_comes_and_when(visit: Visit, scored: str) ->
         assert pat.get(f"{scored}/leaderboard").status_code == 403
         assert pat.get(f"{scored}/leaderboard.csv").status_code == 403
     assert "Participants see no scores before 2999-05-01 00:00 UTC" in words(ola.get(f"{scored}/submissions"))
-    assert "Runs are taken also after that moment: these get no scores." in words(ola.get(f"{scored}/submissions"))
+    assert "Runs are still accepted after the release: these get no scores." in words(ola.get(f"{scored}/submissions"))
     refused = ola.post(f"{scored}/submissions/release", moment="soon", early="y")
     assert refused.status_code == 422
     assert "“soon” is not a moment" in words(refused)

@@ -68,7 +68,7 @@ def test_whoever_has_an_account_signs_in_on_the_way_and_takes_part_with_it(visit
     link = invited(visit, role="participant", team="green")
     guest = visit(None)
     page = opened(guest, link)
-    assert "You are invited to take part in “News search” with the team green." in words(page)
+    assert "You are invited to join “News search” with the team green." in words(page)
     assert 'href="/sign-in?next=/join"' in page.text
     answer = guest.client.post("/sign-in?next=/join", data={"name": "nora", "password": PASSWORD})
     assert answer.location == "/join"
@@ -229,7 +229,7 @@ def test_an_organiser_does_not_become_an_administrator_by_a_link(visit: Visit, d
 def test_an_administrator_invites_to_an_account_alone(visit: Visit) -> None:
     page = visit("ada").post("/people/invitations", note="the new colleague", days=3)
     guest = visit(None)
-    assert "You are invited to make an account." in words(opened(guest, link_on(page)))
+    assert "You are invited to create an account." in words(opened(guest, link_on(page)))
     assert guest.post("/join/account", **NEW).location == "/"
     assert guest.get(N).status_code == 404
 

@@ -92,7 +92,7 @@ def test_an_observer_reads_the_results_before_they_are_released(visit: Visit, ob
     board = oli.get(f"{observed}/leaderboard?m=AP")
     assert board.status_code == 200
     assert "alpha" in words(board)
-    assert "policy: one judge's word." in words(board)
+    assert "policy: one judge." in words(board)
     assert oli.get(f"{observed}/leaderboard.csv?m=AP").text.count("\n") == 3
     assert oli.get(f"{observed}/qrels/file").text.splitlines()[0] == "1 0 a 1"
     assert "Krippendorff" in words(oli.get(f"{observed}/agreement"))

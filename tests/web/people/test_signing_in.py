@@ -36,7 +36,7 @@ def test_name_and_password_lead_to_the_collections(visit: Visit) -> None:
 def test_a_wrong_name_and_a_wrong_password_get_the_same_answer(visit: Visit, name: str, password: str) -> None:
     answer = visit(None).post("/sign-in", name=name, password=password)
     assert answer.status_code == 422
-    assert "Name and password do not fit together." in words(answer)
+    assert "Wrong name or password." in words(answer)
 
 
 def test_a_guest_comes_back_to_the_page_they_wanted(visit: Visit) -> None:
@@ -91,7 +91,7 @@ def test_a_new_password_revokes_the_tokens_on_request(visit: Visit, database: Da
     with database.transaction() as session:
         tokens.make_token(session, "jo", TokenRequest("a program", [Scope.READ]), at=NOW)
     here = visit("jo")
-    assert "Otherwise programs go on in your name" in words(here.get("/account"))
+    assert "Otherwise programs can still use your tokens" in words(here.get("/account"))
     fields = {"old_password": PASSWORD, "new_password": "a better horse", "again": "a better horse", "end_tokens": "y"}
     answer = here.client.post("/account", data=fields, follow_redirects=True)
     assert "Your tokens are revoked." in words(answer)
@@ -168,7 +168,7 @@ def test_the_password_of_the_demonstration_opens_nothing_else(app: Flask, databa
         accounts.set_password(session, "jo", hash_known_password(KNOWN_PASSWORD), at=NOW)
     refused = visit(None).post("/sign-in", name="jo", password=KNOWN_PASSWORD)
     assert refused.status_code == 403
-    assert "Everybody knows this password" in words(refused)
+    assert "This is the password of the demonstration" in words(refused)
     present = app.extensions[SETTINGS]
     app.extensions[SETTINGS] = replace(present, demonstration=True)
     assert visit(None).post("/sign-in", name="jo", password=KNOWN_PASSWORD).status_code == 303

@@ -50,7 +50,7 @@ def test_a_token_is_revoked_by_its_owner_only(visit: Visit, database: Database) 
         number = tokens.list_tokens(session, now=now())[0].id
     assert visit("jo").post("/account/tokens/revoke", number=number).status_code == 422
     answer = visit("pat").client.post("/account/tokens/revoke", data={"number": number}, follow_redirects=True)
-    assert "The token “my script” opens nothing any more." in words(answer)
+    assert "Token “my script” revoked." in words(answer)
     with database.reading() as session:
         assert tokens.token_owner(session, secret, now=now()) is None
 
@@ -59,7 +59,7 @@ def test_a_token_is_revoked_by_its_owner_only(visit: Visit, database: Database) 
     ("fields", "sentence"),
     [
         ({"name": ""}, "This field is required."),
-        ({"scopes": []}, "Choose one at least."),
+        ({"scopes": []}, "Choose at least one."),
         ({"scopes": ["everything"]}, "not a valid choice"),
         ({"collection": "other"}, "Not a valid choice"),
         ({"days": 367}, "Number must be between 1 and 366."),

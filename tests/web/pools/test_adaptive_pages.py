@@ -27,7 +27,7 @@ def test_a_judge_goes_on_until_the_budget_is_used_up(visit: Visit, database: Dat
         docno = words(page).partition("Title of ")[2][:1]
         answer = jo.post(address, grade=str(int(docno in RELEVANT)), client_id=hidden(page, "client_id"))
         page = jo.get(answer.location)
-    assert "Nothing waits in topic 1" in words(page)
+    assert "Nothing left for you in topic 1" in words(page)
     with database.reading() as session:
         assert len(chosen(session)) == 9
         assert replay_choices(session, SLUG).differences == ()
@@ -48,7 +48,7 @@ def test_a_visit_to_the_topic_of_another_spends_no_budget(visit: Visit, database
         kim = find_user(session, "kim").id
         session.execute(update(Topic).values(owner_id=kim if owner else None))
     jo = visit("jo")
-    assert "Nothing waits in topic 1" in words(jo.get(f"{COLLECTION}/judge/topics/1"))
+    assert "Nothing left for you in topic 1" in words(jo.get(f"{COLLECTION}/judge/topics/1"))
     assert f"{COLLECTION}/judge/topics/1" not in jo.get(f"{COLLECTION}/judge").text
     with database.reading() as session:
         assert chosen(session) == ""

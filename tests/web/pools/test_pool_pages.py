@@ -56,11 +56,11 @@ def test_a_pool_is_built_by_another_strategy(visit: Visit, news: str, database: 
     assert answer.status_code == 303
     page = words(ola.get(f"{news}/pool"))
     # Of topic 1 all but c, which alone stands at a third rank.
-    assert "Added to the pool: 3. In it already: 5. Version 2 is in force." in page
+    assert "Added to the pool: 3. Already in the pool: 5. Version 2 is now active." in page
     assert "2 reciprocal rank fusion documents of each topic 5; ties rrf Runs: 3" in page
     assert "as chosen 1 3" in page
     answer = ola.post(f"{news}/pool", strategy="rrf", amount="5", amount_of="per_topic", seed="9")
-    assert "Nothing is new: version 2 stays in force" in words(ola.get(answer.location))
+    assert "No new documents: version 2 stays active" in words(ola.get(answer.location))
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_plan_shows_the_pool_its_cost_and_who_brings_what(visit: Visit, news: 
     figures = dict(re.findall(r'data-figure="(\w+)">([^<]*)<', page.text))
     # Six documents that want two judgements of thirty seconds are six minutes.
     assert figures == {"size": "6", "added": "0", "hours": "0.1"}
-    assert "Judgements wanted of a document: 2." in said
+    assert "Judgements per document: 2." in said
     assert 'class="budget"' in page.text
     assert "<polyline" in page.text
 
@@ -180,11 +180,11 @@ def test_whoever_builds_an_adaptive_pool_learns_how_many_documents_are_to_come(
     ola, pool = visit("ola"), f"/collections/{SLUG}/pool"
     query = "strategy=mtf&amount=6&amount_of=budget&start_depth=1"
     plan = words(ola.get(f"{pool}/plan?{query}"))
-    assert "Of these, chosen as judgements come 2" in plan
+    assert "Of these, chosen adaptively 2" in plan
     assert "Documents that it has chosen before: 4. They count towards the number." in plan
     sent = {"strategy": "mtf", "amount": "6", "amount_of": "budget", "start_depth": "1", "showing": "random"}
-    assert "Of these, chosen as judgements come 2" in words(ola.post(pool, **sent))
+    assert "Of these, chosen adaptively 2" in words(ola.post(pool, **sent))
     answer = ola.post(pool, **sent, confirmed="y")
     page = words(ola.get(answer.location))
-    assert "Further documents to be chosen as judgements come: 2." in page
+    assert "Documents still to be chosen adaptively: 2." in page
     assert "move-to-front, version 2: 4 of 6 choices made." in page

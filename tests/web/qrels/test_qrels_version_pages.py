@@ -38,7 +38,7 @@ def test_two_versions_are_compared(visit: Visit, judged: str) -> None:
     ola = visit("ola")
     ola.post(f"{judged}/qrels/keep?policy=highest")
     page = words(ola.get(f"{judged}/qrels/diff?before=1&after=live&m=P@2"))
-    assert "From version 1 to the grades of this moment." in page
+    assert "From version 1 to the live qrels." in page
     assert "1 The same 1 Changed 0 Added 0 Removed" in page or "The same 1 Changed 1 Added 0 Removed 0" in page
     assert "alpha 1 1 1.0000 0.5000" in page
     assert "1 b 1 0" in page
@@ -85,7 +85,7 @@ def test_the_settings_say_how_grades_are_settled_and_the_pages_follow(
         stored = show_collection(session, SLUG)
     assert stored.consensus_policy == "adjudicated-else-median"
     assert (stored.leaves_out_disputed, stored.counts_machines, stored.shows_grades) == (True, True, True)
-    left_out = "Documents whose judges differ are left out until an adjudicator decides: 1."
+    left_out = "Disputed documents left out until an adjudicator decides: 1."
     assert left_out in words(ola.get(f"{judged}/qrels"))
     assert left_out in words(ola.get(f"{judged}/leaderboard"))
     shown = ola.get(f"{judged}/settings").text

@@ -97,7 +97,7 @@ def test_a_topic_of_a_file_with_unjudged_documents_alone_counts_as_trec_eval_cou
     # Half of each run's AP of topic 1, for it has 0 on topic 2.
     assert {row.tag: row.values[0] for row in board.rows} == pytest.approx({tag: ap / 2 for tag, ap in APS.items()})
     assert board.topics == ("1", "2")
-    assert "unjudged documents alone (-1); they count" in str(board.notices[0])
+    assert "unjudged documents only (-1) in the file; they count" in str(board.notices[0])
     assert str(board.notices[0]).endswith(": 2.")
 
 

@@ -30,9 +30,9 @@ def test_a_pool_shows_its_documents_and_hours_before_it_is_built(visit: Visit, n
     page = words(asked)
     # Two judgements of thirty seconds for each of three documents.
     assert (
-        "Documents that join the pool 3 Topics with new documents 2 Judgements wanted 6 Hours of judging 0.05" in page
+        "Documents that join the pool 3 Topics with new documents 2 Judgements required 6 Hours of judging 0.05" in page
     )
-    assert "if a judgement takes 30.0 seconds" in page
+    assert "assuming 30.0 seconds per judgement" in page
     assert "Version 2" not in words(ola.get(f"{news}/pool"))
     fields = repeated(asked)
     assert fields == {"depth": ["5"], "runs": ["gamma", "alpha"], "seed": [""], "confirmed": ["y"]}
@@ -50,11 +50,11 @@ def test_holes_show_their_documents_and_hours_before_they_join(visit: Visit, new
     ola = visit("ola")
     asked = ola.post(f"{news}/pool/holes", depth="1")
     assert asked.status_code == 200
-    assert "Documents that join the pool 1 Topics with new documents 1 Judgements wanted 2" in words(asked)
+    assert "Documents that join the pool 1 Topics with new documents 1 Judgements required 2" in words(asked)
     assert "Version 2" not in words(ola.get(f"{news}/pool"))
     answer = ola.post(f"{news}/pool/holes", **repeated(asked))
     assert answer.status_code == 303
-    assert "Added to the pool: 1. Version 2 is in force." in words(ola.get(answer.location))
+    assert "Added to the pool: 1. Version 2 is now active." in words(ola.get(answer.location))
 
 
 def test_a_confirmation_is_no_way_around_the_rights_of_a_role(visit: Visit, news: str) -> None:
@@ -77,7 +77,7 @@ def test_withdrawing_shows_organisers_what_the_run_gave_and_participants_no_pool
     ola, withdraw = visit("ola"), f"{news}/runs/withdraw?tag=alpha"
     asked = ola.post(withdraw)
     assert asked.status_code == 200
-    assert "Withdraw the run alpha? Documents that it gave to the pool" in words(asked)
+    assert "Withdraw the run alpha? Documents contributed to the pool" in words(asked)
     assert f'action="{withdraw}"' in asked.text
     assert "withdrawn" not in words(ola.get(f"{news}/runs/run?tag=alpha"))
     assert ola.post(withdraw, **repeated(asked)).status_code == 303
@@ -98,7 +98,7 @@ def test_removing_a_judge_shows_what_they_hold_and_judged(visit: Visit, news: st
     asked = ola.post(f"{news}/members/remove", **sent)
     assert asked.status_code == 200
     page = words(asked)
-    assert "Take the role judge from “jo”? Documents in their hands 0 Judgements of theirs 1" in page
+    assert "Remove the role judge from “jo”? Documents they hold 0 Their judgements 1" in page
     assert "jo judge" in words(ola.get(f"{news}/members"))
     assert ola.post(f"{news}/members/remove", **repeated(asked)).status_code == 303
     assert "jo judge" not in words(ola.get(f"{news}/members"))
@@ -110,7 +110,7 @@ def test_labels_are_stored_only_after_their_numbers_were_shown(visit: Visit, new
     checked = ola.post(f"{news}/judgements", file=file("n.qrels", "1 0 a 2\n1 0 new 1\n"), **sent)
     assert checked.status_code == 200
     page = words(checked)
-    assert "Labels of “nist”, for whom an account is made that cannot sign in. Labels added: 2 Judgements" in page
+    assert "Labels of “nist”, a new account that cannot sign in. Labels added: 2 Judgements" in page
     assert "they replace: 0" in page
     assert "Documents from outside the pool that join it: 1" in page
     value = hidden(checked, "confirmed")
@@ -121,7 +121,7 @@ def test_labels_are_stored_only_after_their_numbers_were_shown(visit: Visit, new
     answer = ola.post(f"{news}/judgements", file=file("n.qrels", "1 0 a 2\n1 0 new 1\n"), confirmed=value, **sent)
     assert "Labels added: 2, changed: 0" in words(ola.get(answer.location))
     again = words(ola.post(f"{news}/judgements", file=file("m.qrels", "1 0 a 1\n"), judge="nist"))
-    assert "Labels of “nist”, whose account there is already." in again
+    assert "Labels of “nist”, an existing account." in again
     assert "they replace: 1" in again
 
 
@@ -130,14 +130,14 @@ def test_settings_that_give_judges_more_show_it_first(visit: Visit, news: str) -
     form = {"judging_mode": "shared", "overlap_share": "50", "reshow_share": "0", "common_items": "0"}
     asked = ola.post(f"{news}/settings/queue", **form)
     # Of four and of two documents a half is judged once more.
-    assert "Give judges more to judge? Judgements wanted 3 Hours of judging 0.02" in words(asked)
+    assert "Give judges more to judge? Judgements required 3 Hours of judging 0.02" in words(asked)
     assert "Overlap: 0 %" in words(ola.get(f"{news}/settings"))
     assert ola.post(f"{news}/settings/queue", **repeated(asked)).status_code == 303
     assert "Overlap: 50 %" in words(ola.get(f"{news}/settings"))
     assert ola.post(f"{news}/settings/queue", **{**form, "overlap_share": "0"}).status_code == 303
     wanted = {"title": "N", "scale": "0=No\n1=Yes\n2=Very", "relevant_from": "1", "consensus_policy": "majority"}
     asked = ola.post(f"{news}/settings", **wanted, judgements_wanted="4")
-    assert "Judgements wanted 12" in words(asked)
+    assert "Judgements required 12" in words(asked)
     assert ola.post(f"{news}/settings", **repeated(asked)).status_code == 303
     assert 'value="4"' in ola.get(f"{news}/settings").text
     assert ola.post(f"{news}/settings", **wanted, judgements_wanted="1").status_code == 303

@@ -152,7 +152,7 @@ def test_the_pool_is_built_from_the_runs_that_are_ticked(visit: Visit, news: str
     answer = ola.post(f"{news}/pool", depth="2", runs=["gamma"], seed="", confirmed="y")
     assert answer.status_code == 303
     page = words(ola.get(f"{news}/pool"))
-    assert "Added to the pool: 2. In it already: 1. Version 2 is in force." in page
+    assert "Added to the pool: 2. Already in the pool: 1. Version 2 is now active." in page
     assert "2 depth-k union of runs depth 2 Runs: 1 gamma" in page
 
 

@@ -25,7 +25,12 @@ pytestmark = pytest.mark.usefixtures("news")
         ("GET", "/nowhere", 404, "The address may be mistyped"),
         ("GET", "/collections/nowhere", 404, "There is no collection “nowhere”."),
         ("GET", "/sign-out", 405, "This address only takes forms."),
-        ("GET", f"/collections/{SLUG}/judge", 403, "Your role in this collection does not open this page."),
+        (
+            "GET",
+            f"/collections/{SLUG}/judge",
+            403,
+            "Your role in this collection does not include this page. An organiser of the collection can",
+        ),
         ("GET", "/people", 403, "This page is for administrators."),
         ("GET", f"{RUNS}/file?tag=none", 404, "There is no run “none” in this collection."),
         ("GET", f"/collections/{SLUG}/qrels?policy=mean", 422, "There is no consensus policy “mean”"),

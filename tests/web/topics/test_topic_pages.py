@@ -87,7 +87,7 @@ def test_a_judge_is_told_that_a_topic_was_dropped(visit: Visit, news: str, datab
     assert "The organiser has dropped this topic; what you judged is kept." in page
     assert "Too broad." not in page
     assert "second topic" not in page
-    assert "Nothing waits in topic 1" in words(jo.get(f"{news}/judge/topics/1"))
+    assert "Nothing left for you in topic 1" in words(jo.get(f"{news}/judge/topics/1"))
 
 
 def test_the_words_of_a_topic_are_changed_until_it_is_judged(visit: Visit, news: str, database: Database) -> None:
@@ -99,7 +99,7 @@ def test_the_words_of_a_topic_are_changed_until_it_is_judged(visit: Visit, news:
     assert refused.status_code == 422
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n")
-    assert "Documents were judged by these words, so they stay" in words(ola.get(f"{news}/topics/1"))
+    assert "This text cannot be changed" in words(ola.get(f"{news}/topics/1"))
     refused = ola.post(f"{news}/topics/1", **{**new, "title": "another"})
     assert refused.status_code == 409
     assert "was judged by its present words" in words(refused)
@@ -110,7 +110,7 @@ def test_a_draft_is_tried_by_a_run(visit: Visit, drafted: str, database: Databas
     assert "base" in ola.get(f"{drafted}/topics/7").text
     page = ola.get(f"{drafted}/topics/7?run=base")
     assert "Text of d0." in words(page)
-    assert "A quick look is no judgement" in words(page)
+    assert "A quick look is not a judgement" in words(page)
     fields = {"number": "7", "run": "base", "next": "look-2"}
     answer = ola.post(f"{drafted}/topic/look", **fields, docno="d0", looks="yes")
     assert (answer.status_code, answer.location) == (303, f"{drafted}/topics/7?run=base#look-2")
@@ -133,7 +133,7 @@ def test_a_draft_is_tried_by_a_search(visit: Visit, drafted: str) -> None:
     assert "Text of d4." not in words(page)
     answer = ola.post(f"{drafted}/topic/look", number="7", docno="d3", looks="yes", q="text d3", next="look-1")
     assert answer.location == f"{drafted}/topics/7?q=text+d3#look-1"
-    assert "Nothing was found." in words(ola.get(f"{drafted}/topics/7?q=unheard"))
+    assert "No results." in words(ola.get(f"{drafted}/topics/7?q=unheard"))
     refused = ola.get(f"{drafted}/topics/7?q=%22open")
     assert refused.status_code == 422
     assert 'value="&#34;open"' in refused.text
@@ -163,7 +163,7 @@ def test_an_accepted_topic_keeps_its_quick_looks_as_history(visit: Visit, drafte
     ola.post(f"{drafted}/topic/look", number="7", docno="d0", looks="yes")
     ola.post(f"{drafted}/topic/accept", numbers="7")
     page = words(ola.get(f"{drafted}/topics/7?run=base"))
-    assert "They are no judgements and count nowhere." in page
+    assert "They are not judgements and are not counted." in page
     assert "Text of d0." not in page
 
 
@@ -179,7 +179,7 @@ def test_flags_show_their_numbers_and_the_leaderboard_without_them(visit: Visit,
     assert "No topic is flagged." in words(ola.get(f"{news}/topic-flags"))
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n1 0 b 1\n1 0 c 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n")
-    assert "Topics with too little or too much that is relevant: 2." in words(ola.get(f"{news}/topics"))
+    assert "Topics with too few or too many relevant documents: 2." in words(ola.get(f"{news}/topics"))
     both = ola.get(f"{news}/topic-flags")
     assert "Without these topics there would be none left to average over." in words(both)
     assert both.text.count(" checked") == 2

@@ -87,7 +87,7 @@ def test_some_topics_alone_are_compared_when_asked_for(session: Session) -> None
 
 def test_without_two_judges_on_a_document_it_says_so(session: Session) -> None:
     news(session)
-    assert said(agreement.agreement_report(session, SLUG)) == "Nobody has graded anything yet."
+    assert said(agreement.agreement_report(session, SLUG)) == "There are no grades yet."
 
 
 def test_one_judge_alone_is_told_so(session: Session) -> None:

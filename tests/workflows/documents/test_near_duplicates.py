@@ -114,7 +114,7 @@ def test_topics_that_can_be_compared_are_accepted_and_pooled(pooled: Session) ->
 
 @pytest.mark.parametrize("at_least", [0.49, 1.01, float("nan")])
 def test_a_similarity_that_cannot_be_is_refused(pooled: Session, at_least: float) -> None:
-    with pytest.raises(InvalidValueError, match="A similarity to look for is from"):
+    with pytest.raises(InvalidValueError, match="The similarity is from"):
         show_likeness(pooled, SLUG, "1", at_least)
 
 

@@ -137,14 +137,14 @@ def test_a_password_too_short_or_absurdly_long_is_refused(password: str) -> None
     ],
 )
 def test_a_password_that_is_tried_first_is_refused(password: str) -> None:
-    with pytest.raises(InvalidValueError, match="among the first that are tried"):
+    with pytest.raises(InvalidValueError, match="too common"):
         hash_password(password)
 
 
 def test_a_password_may_have_any_signs_but_not_be_the_name() -> None:
     for password in ("four words of nothing", "정보검색평가과제", "4bQ9zz81", secrets.token_urlsafe(190)):
         assert password_matches(hash_password(password, ["jo"]), password)
-    with pytest.raises(InvalidValueError, match="among the first that are tried"):
+    with pytest.raises(InvalidValueError, match="too common"):
         hash_password("ekaterina-x1", ["ekaterina-x"])
 
 

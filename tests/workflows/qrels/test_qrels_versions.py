@@ -97,7 +97,7 @@ def test_what_the_owner_did_not_grade_has_the_majoritys_grade_and_kept_versions_
     change_collection(disputed, SLUG, CollectionChange(consensus_policy="adjudicated-else-owner"))
     made = qrels.export_qrels(disputed, SLUG, made_at=NOW)
     assert [str(warning) for warning in made.warnings] == [
-        "Documents that are judged, but by nobody whom the policy hears: 1. They have no line.",
+        "Documents judged only by judges whom the policy does not count: 1. They have no line.",
         "A policy “owner, else majority” gives them the grade that most judges gave.",
     ]
     keep_qrels(disputed, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)

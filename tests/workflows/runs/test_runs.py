@@ -418,7 +418,7 @@ def test_a_team_corrects_only_when_it_says_so_and_never_by_the_same_file(two_top
     send(two_topics, "r", ["a"])
     again = InputFile("again.run", run_text("r", {"1": ["b"]}))
     [unticked] = problems_of(two_topics, again, sender=RED)
-    assert unticked.startswith("again.run:1: Your team has a run r already. Tick “Correct runs that are there”")
+    assert unticked.startswith("again.run:1: Your team has a run r already. Tick “Replace runs with the same tag”")
     same = InputFile("same.run", run_text("r", {"1": ["a"]}))
     for sender in (RED, RED_REPLACING, ORGANISER, REPLACING):
         assert problems_of(two_topics, same, sender=sender)[0] == (

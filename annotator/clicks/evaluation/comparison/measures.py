@@ -33,8 +33,8 @@ class Undefined(SentenceEnum):
     LOG_TOO_SHORT = Sentence(
         "Not available: no user was first seen long enough before the end of the log to have had the days to come back."
     )
-    NO_ENTRY = Sentence("Not available: there is nothing in the log of which this could be counted.")
-    NO_ENTRY_OF_ONE = Sentence("No difference: of one of the two variants there is nothing of which this is counted.")
+    NO_ENTRY = Sentence("Not available: the log has nothing to count for this.")
+    NO_ENTRY_OF_ONE = Sentence("No difference: one of the two variants has nothing to count.")
     NO_CLICK = Sentence("Not tested: nobody clicked on anything in either variant.")
     ALWAYS_THE_SAME = Sentence("Not tested: it is the same wherever it is counted, in both variants.")
     NO_SPREAD = Sentence(

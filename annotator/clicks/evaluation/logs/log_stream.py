@@ -87,7 +87,7 @@ def _gunzipped(name: str, first: bytes, pieces: Iterator[bytes], problems: Probl
         try:
             yield from _unpacked(member, packed)
         except zlib.error:
-            problems.add(name, None, "The gzip data are damaged. Compress the file again and send it anew.")
+            problems.add(name, None, "The gzip data are damaged. Compress the file again and send it again.")
             raise DamagedError from None
         packed = member.unused_data or next(pieces, b"")
     if not member.eof:
