@@ -4,15 +4,16 @@ import os
 import random
 import re
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
-from sqlalchemy import Connection, Engine, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, String, cast, create_engine, event, func, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from sqlalchemy.orm import Session, SessionTransaction
@@ -104,6 +105,7 @@ class Database:
         except (ArgumentError, ValueError) as error:
             raise refused_url(url, error) from error
         self.is_sqlite = backend == "sqlite"
+        self._watcher = _Watcher(self.engine)
         if self.is_sqlite:
             event.listen(self.engine, "do_connect", lambda *_: create_private(self.engine.url))
             event.listen(self.engine, "connect", _prepare_sqlite)
@@ -182,9 +184,52 @@ class Database:
                 if is_ours:
                     connection.execute(select(func.pg_advisory_unlock(number)))
 
+    def state(self) -> Hashable:
+        """A value that is another one after every commit, by this process or any other; None where nothing tells.
+
+        To be asked for before the session begins whose results are kept under it: what is stored between the two makes
+        the results newer than the value says, never older.
+        """
+        if self.is_sqlite:
+            return self._watcher.state()
+        with self.reading() as session:
+            # Of equal snapshots the same transactions are visible.
+            return session.scalar(select(cast(func.pg_current_snapshot(), String)))
+
     def close(self) -> None:
         """Give every connection back."""
+        self._watcher.close()
         self.engine.dispose()
+
+
+class _Watcher:
+    """A connection to SQLite that never writes, which therefore hears of every commit."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._connection: Any = None
+        self._process = 0
+        self._opened = 0  # the numbers of two connections are not to be compared
+
+    def state(self) -> Hashable:
+        with self._lock:
+            if self._connection is None or self._process != os.getpid():
+                pooled = self._engine.raw_connection()
+                self._connection, self._process = pooled.dbapi_connection, os.getpid()
+                pooled.detach()
+                self._opened += 1
+            # In memory, each connection may have a database of its own.
+            if not self._connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]:
+                return None
+            (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+            return self._process, self._opened, version
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
 
 
 class _OurSession(Session):

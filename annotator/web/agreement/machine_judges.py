@@ -7,8 +7,8 @@ from annotator.errors import AnnotatorError
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
-from annotator.web.site.context import database
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.report_cache import kept_report
 from annotator.workflows.agreement.machine_judges import USUAL_MEASURE, machine_reports
 
 blueprint = Blueprint("machine_judges", __name__)
@@ -24,8 +24,10 @@ def show(slug: str) -> ResponseReturnValue:
     measure, only_shared = request.args.get("m", "").strip() or USUAL_MEASURE, "shared" in request.args
     topics = [number for part in request.args.get("topics", "").split(",") if (number := part.strip())]
     try:
-        with database().reading() as session:
-            found = machine_reports(session, slug, measure, topics or None, only_shared=only_shared)
+        found = kept_report(
+            (machine_reports, slug, measure, tuple(topics), only_shared),
+            lambda session: machine_reports(session, slug, measure, topics or None, only_shared=only_shared),
+        )
     except AnnotatorError as refusal:
         refused = refusal
     page = render_template(

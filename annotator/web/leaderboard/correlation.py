@@ -13,6 +13,7 @@ from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.query_string import asked_word
+from annotator.web.site.report_cache import kept_report
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.measure_correlation import (
     USUAL_MEASURES,
@@ -54,8 +55,8 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 
 def _found(slug: str) -> Correlation:
-    with database().reading() as session:
-        found = correlate(session, slug, *_sides())
+    sides = _sides()
+    found = kept_report((correlate, slug, sides), lambda session: correlate(session, slug, *sides))
     return replace(found, first=_unnamed(found.first), second=_unnamed(found.second))
 
 

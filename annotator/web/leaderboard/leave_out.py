@@ -10,11 +10,11 @@ from annotator.spreadsheets import csv_text
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
-from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.int_arguments import number_given
 from annotator.web.site.query_string import asked_word, part_of_report
+from annotator.web.site.report_cache import kept_report
 from annotator.workflows.leaderboard.leave_out_report import (
     SEARCHES,
     By,
@@ -59,8 +59,6 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _report(slug: str) -> LeaveOutReport:
     by = part_of_report(By, asked_word("whom", By.TEAM))
-    with database().reading() as session:
-        report = leave_out_report(
-            session, slug, LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
-        )
+    wanted = LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
+    report = kept_report((leave_out_report, slug, wanted), lambda session: leave_out_report(session, slug, wanted))
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
