@@ -15,7 +15,7 @@ from annotator.cli.leaderboard.cost_tables import (
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import by_measures, format_option, show_rows
 from annotator.errors import ConflictError
-from annotator.evaluation.costs.facts import Kind
+from annotator.evaluation.costs.facts import FactKind
 from annotator.evaluation.costs.report import Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
@@ -97,7 +97,7 @@ def add_column(
     installation: Installation, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool
 ) -> None:
     """Ask for something else, too, under the KEY."""
-    kind = Kind.WORDS if words else Kind.NUMBER
+    kind = FactKind.WORDS if words else FactKind.NUMBER
     request = ColumnRequest(key, name or key, kind, unit, better or "")
     with installation.database.transaction() as session:
         costs.add_column(session, slug, request, at=datetime.now(UTC))

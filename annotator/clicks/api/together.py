@@ -10,7 +10,12 @@ from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.clicks.workflows import clicks_and_judgements_text
 from annotator.clicks.workflows.clicked_pool import pool_clicked
-from annotator.clicks.workflows.clicks_and_judgements import USUAL_MEASURE, Part, TogetherRequest, together_report
+from annotator.clicks.workflows.clicks_and_judgements import (
+    USUAL_MEASURE,
+    TogetherRequest,
+    TogetherTable,
+    together_report,
+)
 from annotator.errors import InvalidValueError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
@@ -33,7 +38,9 @@ class TogetherQuery(Schema):
         metadata={"description": "The log whose queries are shown; the newest that has any unless given."},
     )
     format = one_of(["json", "csv"], load_default="json")
-    table = one_of(list(Part), load_default=Part.PAIRS.value, metadata={"description": "Which table; for csv."})
+    table = one_of(
+        list(TogetherTable), load_default=TogetherTable.PAIRS.value, metadata={"description": "Which table; for csv."}
+    )
 
 
 class GradesUsed(Schema):
@@ -100,7 +107,7 @@ def show_together(call: Call) -> Response:
         report = together_report(session, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
     if call.query["format"] == "json":
         return as_json(clicks_and_judgements_text.as_json(report))
-    headings, rows = report.file(Part(call.query["table"]))
+    headings, rows = report.file(TogetherTable(call.query["table"]))
     note_export("together.export", call.slug, details={"table": call.query["table"]})
     return text(csv_text([headings, *rows]), CSV)
 

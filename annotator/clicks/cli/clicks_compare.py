@@ -11,9 +11,9 @@ from annotator.clicks.workflows.click_comparison import (
     RETURN_DAYS,
     USUAL_SEED,
     ClickComparison,
+    ComparisonTable,
     ComparisonWanted,
     Expected,
-    Part,
     compare_log_files,
     conclusion,
     positions_of_log_files,
@@ -23,7 +23,7 @@ from annotator.clicks.workflows.click_comparison import (
 
 # Of a part's headings, what a terminal has no room for.
 NOT_ON_TERMINALS = frozenset({"units_first", "units_second", "entries_first", "entries_second", "z", "reason"})
-SHOWN_UNASKED = (Part.CHECKS, Part.VARIANTS, Part.MEASURES)
+SHOWN_UNASKED = (ComparisonTable.CHECKS, ComparisonTable.VARIANTS, ComparisonTable.MEASURES)
 
 
 @click.command("compare")
@@ -67,7 +67,7 @@ SHOWN_UNASKED = (Part.CHECKS, Part.VARIANTS, Part.MEASURES)
     help="Who is shown more is taken for a program.",
 )
 @click.option("--without-bots", is_flag=True, help="Leave out who is taken for a program.")
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@click.option("--by", type=click.Choice([part.value for part in ComparisonTable]), help="One table of the report.")
 @format_option()
 def compare(
     log: GivenLog,
@@ -96,9 +96,9 @@ def compare(
         case "json":
             show_json({"conclusion": str(conclusion(comparison)), **to_json(comparison)})
         case "csv":
-            show_csv(*table_of(comparison, Part(by or Part.MEASURES)))
+            show_csv(*table_of(comparison, ComparisonTable(by or ComparisonTable.MEASURES)))
         case _:
-            for place, part in enumerate([Part(by)] if by else SHOWN_UNASKED):
+            for place, part in enumerate([ComparisonTable(by)] if by else SHOWN_UNASKED):
                 if place:
                     click.echo()
                 _show(comparison, part)
@@ -130,9 +130,13 @@ def show_positions(log: GivenLog, format_: str) -> None:
             show_table([heading.upper() for heading in headings], rows)
 
 
-def _show(comparison: ClickComparison, part: Part) -> None:
+def _show(comparison: ClickComparison, part: ComparisonTable) -> None:
     headings, rows = table_of(comparison, part)
-    kept = [place for place, heading in enumerate(headings) if heading not in NOT_ON_TERMINALS or part is Part.DROPPED]
+    kept = [
+        place
+        for place, heading in enumerate(headings)
+        if heading not in NOT_ON_TERMINALS or part is ComparisonTable.DROPPED
+    ]
     cells: list[list[Cell]] = [[row[place] for place in kept] for row in rows]
     show_table([headings[place].upper() for place in kept], cells)
 

@@ -6,15 +6,17 @@ import click
 
 from annotator.cli.site.tables import say_by_measure, show_by_measure, show_table
 from annotator.clicks.workflows import clicks_and_judgements_text
-from annotator.clicks.workflows.clicks_and_judgements import Part
+from annotator.clicks.workflows.clicks_and_judgements import TogetherTable
 from annotator.clicks.workflows.clicks_and_judgements_text import Report
 
 # Of the tables together, those that a terminal shows unless one is asked for.
-SHOWN_UNASKED = (Part.VARIANTS, Part.PAIRS, Part.QUERIES)
+SHOWN_UNASKED = (TogetherTable.VARIANTS, TogetherTable.PAIRS, TogetherTable.QUERIES)
 NOTHING_TO_ADD = "There is no document to add."
 
 log_option = click.option("--log", metavar="NAME", help="Whose queries are told; the newest that can be, unless set.")
-by_option = click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+by_option = click.option(
+    "--by", type=click.Choice([part.value for part in TogetherTable]), help="One table of the report."
+)
 pool_option = click.option(
     "--add-to-pool", is_flag=True, help="Make the documents of these queries the next version of the pool."
 )
@@ -22,12 +24,12 @@ pool_option = click.option(
 
 def show_reports(format_: str, reports: Mapping[str, Report], by: str | None) -> list[tuple[str, str]]:
     """Show reports by measure, and return topic and docno of the documents that are not in the pool."""
-    parts = [Part(by)] if by else SHOWN_UNASKED
+    parts = [TogetherTable(by)] if by else SHOWN_UNASKED
     show_by_measure(
         format_,
         reports,
         as_json=lambda report: report,
-        as_csv=lambda report: clicks_and_judgements_text.file(report, Part(by or Part.PAIRS)),
+        as_csv=lambda report: clicks_and_judgements_text.file(report, TogetherTable(by or TogetherTable.PAIRS)),
         tables=lambda report: _show_tables(report, parts),
     )
     say_by_measure({measure: report["notices"] for measure, report in reports.items()})
@@ -49,7 +51,7 @@ def say_pooled(version: int, added: int) -> None:
     click.echo(f"Version {version} of the pool: {added} added.", err=True)
 
 
-def _show_tables(report: Report, parts: Sequence[Part]) -> None:
+def _show_tables(report: Report, parts: Sequence[TogetherTable]) -> None:
     for place, part in enumerate(parts):
         if place:
             click.echo()

@@ -9,9 +9,9 @@ from annotator.clicks.web.click_words import STANDINGS, VERDICTS
 from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
 from annotator.clicks.workflows.clicks_and_judgements import (
     USUAL_MEASURE,
-    Part,
     TogetherReport,
     TogetherRequest,
+    TogetherTable,
     together_report,
 )
 from annotator.errors import AnnotatorError, InvalidValueError
@@ -40,7 +40,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
     """One table as a file: `?table=pairs`."""
-    part = part_of_report(Part, request.args.get("table", ""))
+    part = part_of_report(TogetherTable, request.args.get("table", ""))
     headings, rows = _report(slug).file(part)
     note_export("together.export", slug, details={"table": part.value})
     return download(csv_text([headings, *rows]), f"{slug}-together-{part}.csv", CSV)

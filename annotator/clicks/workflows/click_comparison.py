@@ -14,7 +14,7 @@ from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted a
 from annotator.clicks.evaluation.comparison.comparison import conclusion as conclusion
 from annotator.clicks.evaluation.comparison.comparison import to_json as to_json
 from annotator.clicks.evaluation.comparison.measures import RETURN_DAYS as RETURN_DAYS
-from annotator.clicks.evaluation.comparison.tables import Part as Part
+from annotator.clicks.evaluation.comparison.tables import ComparisonTable as ComparisonTable
 from annotator.clicks.evaluation.comparison.tables import Table, position_table
 from annotator.clicks.evaluation.comparison.tables import table_of as table_of
 from annotator.clicks.evaluation.comparison.two_variants import events_of, variants_of

@@ -16,8 +16,8 @@ from annotator.clicks.evaluation.judgements.together_report import (
     Standing,
     VariantBeside,
 )
-from annotator.clicks.evaluation.judgements.together_report import Part as Part
 from annotator.clicks.evaluation.judgements.together_report import TogetherReport as TogetherReport
+from annotator.clicks.evaluation.judgements.together_report import TogetherTable as TogetherTable
 from annotator.clicks.evaluation.logs.log_findings import findings_from_json
 from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError

@@ -46,7 +46,7 @@ class GivenGrades:
         return self.as_grades(self.entry[own], self.grade[own])
 
     def of_name(self, name: str) -> Grades:
-        """The same of a judge by name, who may have graded nothing."""
+        """The grades of a judge by name, who may have graded nothing."""
         return self.of(self.judges.index(name) if name in self.judges else -1)
 
     def count(self, name: str) -> int:
@@ -67,7 +67,7 @@ class GivenGrades:
 
 @dataclass(frozen=True)
 class Swap:
-    """Neighbours in one ranking that stand the other way round in another, and how often; 1 is always."""
+    """Neighbours in one ranking that are swapped in another, and how often; 1 is always."""
 
     upper: str
     lower: str

@@ -13,7 +13,7 @@ from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.significance.rank_correlation import places, similarities
 
-# Of a topic with many judges, so many orders of them stand for all.
+# For a topic with many judges, so many orders of them are drawn instead of all.
 MOST_ORDERS = 24
 MOST_VALUES = 1 << 22  # of draws, runs and topics at a time
 SHARE_OF_DRAWS = (0.025, 0.975)  # between these 95 % of the draws lie
@@ -141,7 +141,7 @@ def _some_orders(judges: Sequence[int], chance: np.random.Generator) -> list[lis
 
 
 def _first_in_order(given: GivenGrades, late: NDArray[np.intp]) -> Grades:
-    """Of each entry the grade of whoever is asked first; opinions stand by entry."""
+    """For each entry the grade of the first judge in the order; opinions are sorted by entry."""
     begins = np.flatnonzero(np.diff(given.entry, prepend=-1))
     # One number to take the least of: how late, and under it which opinion.
     opinions = np.arange(late.size)

@@ -33,7 +33,7 @@ class Share:
 
     @property
     def interval(self) -> Interval:
-        """Where the true share may well lie."""
+        """The 95 % interval of the share."""
         return wilson_interval(self.count, self.of)
 
 

@@ -42,7 +42,7 @@ from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 
 MOST_POINTS = 200  # of a line over time: more would not be seen
 _GRADE_NOT_GIVEN = Figure(None, Undefined.GRADE_NOT_GIVEN)
-# One judge against all others is computed as two judges are, but not told so.
+# One judge against all others is computed as two judges are, but the reasons are worded differently.
 _REASON_OF_ONE: dict[SentenceEnum, SentenceEnum] = {
     Undefined.NO_OVERLAP: Undefined.ALONE,
     Undefined.SINGLE_GRADE: Undefined.SINGLE_GRADE_OF_ALL,
@@ -125,7 +125,7 @@ class AgreementOnGrade:
 
 @dataclass(frozen=True)
 class Moment:
-    """A value as it stood after so many documents."""
+    """A value after so many documents."""
 
     items: int
     value: float | None

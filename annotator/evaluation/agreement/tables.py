@@ -1,4 +1,4 @@
-"""The parts of the report as rows of plain values, for files and terminals: the same wherever they are asked for."""
+"""The parts of the report as rows of plain values, for files and terminals."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Self
 
 from annotator.clicks.evaluation.logs.log_findings import are_findings
 from annotator.errors import FileRefusedError, InvalidValueError, Problems
-from annotator.evaluation.costs.facts import Kind
+from annotator.evaluation.costs.facts import FactKind
 from annotator.evaluation.formats.unpacking import LONGEST_SIGNATURE, ZIP_ARCHIVE, kind_of, kind_of_zip
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.pooling.strategies import STRATEGIES
@@ -45,16 +45,13 @@ class BundleWriter:
     """Writes the parts of a bundle one after another, and then the manifest; without it, it is no bundle."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Begin a bundle in a file that can be written."""
         self._zip = zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED)
         self._parts: dict[str, dict[str, object]] = {}
 
     def __enter__(self) -> Self:
-        """Write while the block lasts."""
         return self
 
     def __exit__(self, *_error: object) -> None:
-        """End the file."""
         self._zip.close()
 
     def add(self, name: str, pieces: Iterator[bytes]) -> None:
@@ -68,7 +65,7 @@ class BundleWriter:
         self._parts[name] = {"sha256": checksum.hexdigest(), "bytes": size}
 
     def finish(self, about: Mapping[str, Any]) -> None:
-        """Write the manifest with what is to be said of the whole."""
+        """Write the manifest, with the fields of `about`."""
         manifest = {"format": FORMAT, "version": VERSION, **about, "files": self._parts}
         self._zip.writestr(_entry(MANIFEST), json.dumps(manifest, ensure_ascii=False, indent=2) + "\n")
 
@@ -229,7 +226,7 @@ def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategi
         parse_policy(str(row["consensus_policy"]))
     if table == "pool" and row["strategy"] not in STRATEGIES.keys() | further_strategies:
         raise InvalidValueError("“%(column)s” is not of its kind.", column="strategy")
-    if table == "fact_column" and (row["kind"] not in set(Kind) or row["better"] not in set(Better)):
+    if table == "fact_column" and (row["kind"] not in set(FactKind) or row["better"] not in set(Better)):
         raise InvalidValueError("“%(column)s” is not of its kind.", column="kind")
     if table == "click_log" and not are_findings(row["options"], row["findings"]):
         raise InvalidValueError("“%(column)s” is not of its kind.", column="findings")

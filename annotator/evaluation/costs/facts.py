@@ -14,7 +14,7 @@ LONGEST_NAME = 60
 LONGEST_UNIT = 20
 
 
-class Kind(StrEnum):
+class FactKind(StrEnum):
     """What is stated: a number, words, or words parted by commas whose order says nothing."""
 
     NUMBER = "number"
@@ -36,7 +36,7 @@ class Fact:
 
     key: str
     name: Sentence
-    kind: Kind = Kind.NUMBER
+    kind: FactKind = FactKind.NUMBER
     unit: str = ""
     better: Better = Better.NEITHER
     per: Per = Per.SYSTEM
@@ -45,7 +45,7 @@ class Fact:
     is_own: bool = False  # added by the organisers of a collection
 
 
-# For each unit what may stand behind a number, casefolded, and how many of the unit it is. Prefixes are powers of ten
+# For each unit what may follow a number, casefolded, and how many of the unit it is. Prefixes are powers of ten
 # as in the International System, and powers of two as in IEC 80000-13.
 UNITS: Mapping[str, Mapping[str, float]] = {
     "ms": {"us": 1e-3, "\u03bcs": 1e-3, "ms": 1, "s": 1e3, "min": 6e4},
@@ -60,52 +60,52 @@ _KNOWN = (
     Fact(
         "latency_p50",
         Sentence("Query latency, median"),
-        *(Kind.NUMBER, "ms", Better.LESS),
+        *(FactKind.NUMBER, "ms", Better.LESS),
         help=Sentence("Half of the queries are answered within it."),
     ),
     Fact(
         "latency_p95",
         Sentence("Query latency, 95th percentile"),
-        *(Kind.NUMBER, "ms", Better.LESS),
+        *(FactKind.NUMBER, "ms", Better.LESS),
         help=Sentence("Of 20 queries 19 are answered within it."),
     ),
     Fact(
         "latency_at",
         Sentence("Query latency by size of collection"),
-        *(Kind.NUMBER, "ms", Better.LESS, Per.DOCUMENTS),
+        *(FactKind.NUMBER, "ms", Better.LESS, Per.DOCUMENTS),
         help=Sentence("The median at several sizes, a line each, such as “1000000: 35 ms”."),
     ),
     Fact(
         "complex_query_time",
         Sentence("Time of complex queries"),
-        *(Kind.NUMBER, "ms", Better.LESS, Per.QUERY_TYPE),
+        *(FactKind.NUMBER, "ms", Better.LESS, Per.QUERY_TYPE),
         help=Sentence("The median for each type, a line each, such as “phrase: 120 ms”."),
     ),
-    Fact("indexing_time", Sentence("Indexing time"), Kind.NUMBER, "s", Better.LESS),
-    Fact("indexing_rate", Sentence("Indexing speed"), Kind.NUMBER, "documents/s", Better.MORE),
+    Fact("indexing_time", Sentence("Indexing time"), FactKind.NUMBER, "s", Better.LESS),
+    Fact("indexing_rate", Sentence("Indexing speed"), FactKind.NUMBER, "documents/s", Better.MORE),
     Fact(
         "index_size",
         Sentence("Index size"),
-        *(Kind.NUMBER, "MB", Better.LESS),
+        *(FactKind.NUMBER, "MB", Better.LESS),
         help=Sentence("MB are a million bytes; GB, MiB and GiB may be written behind the number."),
     ),
-    Fact("corpus_size", Sentence("Corpus size"), Kind.NUMBER, "documents", Better.NEITHER, whole=True),
+    Fact("corpus_size", Sentence("Corpus size"), FactKind.NUMBER, "documents", Better.NEITHER, whole=True),
     Fact(
         "topic_breadth",
         Sentence("Breadth of topics"),
-        Kind.WORDS,
+        FactKind.WORDS,
         help=Sentence("What the documents are about, such as news, or medicine and law."),
     ),
     Fact(
         "query_language",
         Sentence("Query language"),
-        Kind.LIST,
+        FactKind.LIST,
         help=Sentence("What queries may have, parted by commas: Boolean, phrase, field, free text, or other things."),
     ),
     Fact(
         "hardware",
         Sentence("Hardware"),
-        Kind.WORDS,
+        FactKind.WORDS,
         help=Sentence("What the times were measured on: processor, cores, memory, graphics cards."),
     ),
 )
@@ -129,20 +129,20 @@ def own_column(key: str, name: str, *, kind: str, unit: str = "", better: str = 
     shown, unit = _one_line(name, LONGEST_NAME), _one_line(unit, LONGEST_UNIT)
     if not shown:
         raise InvalidValueError("A column needs a name.")
-    if kind not in {Kind.NUMBER, Kind.WORDS}:
+    if kind not in {FactKind.NUMBER, FactKind.WORDS}:
         raise InvalidValueError("“%(kind)s” is no kind of column: number or words.", kind=kind)
-    if kind == Kind.WORDS and (unit or better not in {"", Better.NEITHER}):
+    if kind == FactKind.WORDS and (unit or better not in {"", Better.NEITHER}):
         raise InvalidValueError("A column of words has no unit, and neither more nor less of it is better.")
-    return Fact(key, _as_it_stands(shown), Kind(kind), unit, _better(better), is_own=True)
+    return Fact(key, _as_it_stands(shown), FactKind(kind), unit, _better(better), is_own=True)
 
 
 def stored_column(key: str, name: str, *, kind: str, unit: str, better: str) -> Fact:
-    """The same of a column that was taken in before, whatever the program itself has learned since."""
-    return Fact(key, _as_it_stands(name), Kind(kind), unit, Better(better), is_own=True)
+    """The fact of a column that is stored already, even if the program has a fact of that name by now."""
+    return Fact(key, _as_it_stands(name), FactKind(kind), unit, Better(better), is_own=True)
 
 
 def all_facts(columns: Iterable[Fact]) -> dict[str, Fact]:
-    """By key: what the program knows, and behind it the columns of a collection."""
+    """All facts by key: those of the program, then the columns of a collection."""
     own = {column.key: column for column in columns if column.key not in KNOWN_FACTS}
     return {**KNOWN_FACTS, **own}
 

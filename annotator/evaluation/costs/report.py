@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, Kind
+from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, FactKind
 from annotator.evaluation.costs.statements import Statement, read_address, read_detail, read_statement
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
@@ -70,7 +70,7 @@ class CostedRun:
 
 @dataclass(frozen=True)
 class Question:
-    """Which cost stands against the measure (None: a latency, if any run states one), and its bound as written."""
+    """The cost compared with the measure (None: a latency, if any run states one), and its bound as written."""
 
     cost: str | None = None
     within: str = ""
@@ -133,7 +133,7 @@ def make_report(
     return CostReport(
         board=board,
         columns=columns,
-        axes=tuple(column for column in columns if column.fact.kind is Kind.NUMBER),
+        axes=tuple(column for column in columns if column.fact.kind is FactKind.NUMBER),
         axis=axis,
         within=within,
         rows=_rows(kept, values, axis, board.better if board is not None else Better.NEITHER),
@@ -165,7 +165,7 @@ def _columns(facts: Mapping[str, Fact], runs: Sequence[CostedRun]) -> tuple[Cost
 def _axis(facts: Mapping[str, Fact], columns: Sequence[CostColumn], asked: str | None) -> CostColumn:
     if asked is not None:
         fact, detail = read_address(facts, asked)
-        if fact.kind is not Kind.NUMBER:
+        if fact.kind is not FactKind.NUMBER:
             raise InvalidValueError("“%(key)s” is no number, which runs could be compared by.", key=fact.key)
         return CostColumn(fact, read_detail(fact, detail))
     stated = {column.address: column for column in columns}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.costs.facts import UNITS, Fact, Kind, Per
+from annotator.evaluation.costs.facts import UNITS, Fact, FactKind, Per
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 
 NUMBER = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?)\s*(?P<unit>\D.*)?")
@@ -44,10 +44,10 @@ def read_statement(fact: Fact, written: str, detail: str = "") -> Statement | No
     text = " ".join(written.split())
     if not text:
         return None
-    if fact.kind is Kind.NUMBER:
+    if fact.kind is FactKind.NUMBER:
         return Statement(fact.key, place, _number(fact, text))
     check_free_text(text, LONGEST_WORDS)
-    return Statement(fact.key, place, None, text if fact.kind is Kind.WORDS else _list(text))
+    return Statement(fact.key, place, None, text if fact.kind is FactKind.WORDS else _list(text))
 
 
 def read_lines(fact: Fact, text: str) -> list[Statement]:
@@ -138,7 +138,7 @@ def write_lines(statements: Iterable[Statement]) -> str:
 
 def _fits(fact: Fact, statement: Statement) -> bool:
     is_number, has_detail = statement.number is not None, bool(statement.detail)
-    return is_number == (fact.kind is Kind.NUMBER) and has_detail == (fact.per is not Per.SYSTEM)
+    return is_number == (fact.kind is FactKind.NUMBER) and has_detail == (fact.per is not Per.SYSTEM)
 
 
 def _number(fact: Fact, text: str) -> float:

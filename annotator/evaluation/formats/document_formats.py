@@ -37,7 +37,7 @@ DOCNO, TITLE, TEXT, URL, LANGUAGE = (
 
 
 def sgml_documents(name: str, text: bytes, problems: Problems) -> Iterator[ParsedDocument]:
-    """Yield the documents as they stand; what is outside of `<DOC>` counts for nothing."""
+    """Yield the documents unchecked; text outside `<DOC>` is ignored."""
     for line, content in _contents(name, text, problems):
         yield ParsedDocument(
             docno=_field(DOCNO, content).strip(),
@@ -74,7 +74,7 @@ def _field(tag: re.Pattern[str], content: str) -> str:
 
 
 def _elements(tag: re.Pattern[str], content: str) -> Iterator[str]:
-    """Yield what stands between each of these tags and its closing one, in one pass however many stay open."""
+    """Yield the text between each of these tags and its closing one, in one pass however many stay open."""
     opened: int | None = None
     for found in tag.finditer(content):
         if found[1]:

@@ -15,7 +15,7 @@ DECIMAL_NUMBER = re.compile(rb"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+
 
 
 QRELS_COLUMNS = 4
-SAMPLED_COLUMNS = 5  # a stratum stands before the grade
+SAMPLED_COLUMNS = 5  # with a stratum before the grade
 ITERATION = 1  # which column it is, from 0
 LEAST_LINES = 2  # that show a separator
 MARKUP = re.compile(rb"<(?:[!?]|/?[a-z][a-z0-9]*\b[^<>]*>)", re.IGNORECASE)

@@ -33,7 +33,7 @@ def parse_people(name: str, text: bytes, problems: Problems) -> list[PersonRow]:
     before = problems.total
     content = text.decode()
     separator = _separator(content.partition("\n")[0])
-    # Lines keep their ends: a quoted field may have one inside, which no name has, and is told below.
+    # Lines keep their ends: a quoted field may have one inside, which no name has, and is noted below.
     lines = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     rows: list[PersonRow] = []
     try:

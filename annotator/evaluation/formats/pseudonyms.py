@@ -16,12 +16,12 @@ def policy_without_names(policy: str, names: Mapping[str, str]) -> str:
 
 
 def names_somebody(text: str, name: str) -> bool:
-    """Whether a name stands in a text as a word of its own, such as that of a file: `jo_labels.txt`, not `journal`."""
+    """Whether a name is in a text as a word of its own, such as that of a file: `jo_labels.txt`, not `journal`."""
     return _pattern([name]).search(text) is not None
 
 
 def without_names(value: object, names: Mapping[str, str]) -> object:
-    """What JSON holds, with another name wherever a name stands as a word of its own."""
+    """What JSON holds, with another name wherever a name is a word of its own."""
     if not names:
         return value
     by_key = {name.casefold(): other for name, other in names.items()}

@@ -63,7 +63,7 @@ def counted_columns(count: int) -> Sentence:
 
 
 def counted_fields(count: int) -> Sentence:
-    """So many fields, in the same way."""
+    """A number of fields as a phrase, singular or plural."""
     return Sentence("one field") if count == 1 else Sentence("%(count)d fields", {"count": count})
 
 

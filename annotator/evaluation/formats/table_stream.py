@@ -1,4 +1,4 @@
-"""Reads a run file piece by piece, gzip undone on the way, so that no file need stand in memory whole."""
+"""Reads a run file piece by piece, gzip undone on the way, so that no file is in memory whole."""
 
 import zlib
 from collections.abc import Iterator

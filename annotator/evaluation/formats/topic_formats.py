@@ -26,7 +26,7 @@ class ParsedTopic:
 
 
 TOPIC = re.compile(r"<top\b([^<>]*)>(.*?)(?=<top\b[^<>]*>|</top\s*>|\Z)", re.IGNORECASE | re.DOTALL)
-# The tags of TREC's ad hoc topics end a field wherever they stand, others only where they begin a line,
+# The tags of TREC's ad hoc topics end a field wherever they are, others only where they begin a line,
 # for a narrative may have markup of its own.
 FIELD_TAG = re.compile(
     r"</?(num|title|desc|narr|dom|head|smry|con|fac|def|nat)\b[^<>]*>|^[ \t]*</?([A-Za-z][\w-]*)(?:[ \t][^<>\n]*)?/?>",
@@ -43,7 +43,7 @@ LABELS = {
 
 
 def sgml_topics(text: str) -> Iterator[ParsedTopic]:
-    """Yield the topics as they stand; whether they are whole is for `parse_topics` to say."""
+    """Yield the topics unchecked: `parse_topics` checks that they are whole."""
     line, counted = 1, 0
     for topic in TOPIC.finditer(text):
         line += text.count("\n", counted, topic.start())
@@ -79,7 +79,7 @@ def _fields(content: str) -> dict[str, str]:
 
 
 def _without_label(kind: str, content: str) -> str:
-    """Drop the `Number:` or `Description:` that stands before the text."""
+    """Drop the `Number:` or `Description:` before the text."""
     label = LABELS[kind].match(content)
     return content[label.end() :] if label else content
 
@@ -98,14 +98,13 @@ class DocumentTypeError(Exception):
     """The file declares a document type."""
 
     def __init__(self, line: int) -> None:
-        """Keep the line, counted from 1."""
         super().__init__(line)
         self.line = line
 
 
 @dataclass
 class _Reading:
-    """What the elements so far have said; `field_depth` counts the open elements from the field inwards."""
+    """What was read from the elements so far; `field_depth` counts the open elements from the field inwards."""
 
     parser: expat.XMLParserType
     topics: list[ParsedTopic] = field(default_factory=list)
@@ -148,7 +147,7 @@ class _Reading:
 
 
 def xml_topics(name: str, text: bytes, problems: Problems) -> list[ParsedTopic]:
-    """Return the topics as they stand, up to where the XML breaks (noted, as is a document type)."""
+    """Return the topics unchecked, up to where the XML breaks (noted, as is a document type)."""
     parser = expat.ParserCreate("utf-8")  # whatever the declaration says: the file was checked to be UTF-8
     reading = _Reading(parser)
     parser.buffer_text = True

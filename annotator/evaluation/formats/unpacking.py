@@ -243,7 +243,7 @@ def _check_text(problems: Problems, name: str, text: bytes) -> None:
 
 
 def _check_encoding(problems: Problems, name: str, text: bytes) -> None:
-    """Decode by pieces that end with a line, so that the decoded text never stands in memory whole."""
+    """Decode by pieces that end with a line, so that the decoded text is never in memory whole."""
     start = 0
     while start < len(text):
         end = text.find(b"\n", start + DECODED_BYTES) + 1 or len(text)

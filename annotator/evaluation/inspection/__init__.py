@@ -1,1 +1,1 @@
-"""A closer look at one run, one topic, or two runs: what stands behind the leaderboard's numbers."""
+"""Inspection of one run, one topic, or two runs: the documents and topics behind the leaderboard's numbers."""

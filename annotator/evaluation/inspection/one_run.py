@@ -144,14 +144,14 @@ class ScoreDistribution:
 
     @property
     def documents(self) -> tuple[int, ...]:
-        """The height of each bar."""
+        """The number of documents in each bin."""
         return tuple(map(sum, zip(self.relevant, self.not_relevant, self.unjudged, strict=True)))
 
 
 def score_distribution(
     scores: Values, grades: NDArray[np.integer], relevant_from: int, *, bins: int = BINS
 ) -> ScoreDistribution:
-    """Count the scores of documents, whose grades stand beside them, negative where there is none."""
+    """The histogram of scores; `grades` is parallel to the scores, negative where a document is unjudged."""
     if not scores.size:
         return ScoreDistribution((), (), (), (), None, Missing.NOTHING_RETURNED)
     # Scores may be so far apart that their difference is no number any more; their shares of the greatest are not.
@@ -190,7 +190,7 @@ class UnjudgedDocument:
 
 @dataclass(frozen=True)
 class RunLook:
-    """All that is to be said of one run; topics stand in natural order."""
+    """The inspection of one run; topics are in natural order."""
 
     tag: str
     mean: Number

@@ -171,7 +171,7 @@ class RunOnTopic:
 
 @dataclass(frozen=True)
 class TopicLook:
-    """All that is to be said of one topic."""
+    """The inspection of one topic."""
 
     number: str
     difficulty: Difficulty

@@ -16,23 +16,23 @@ from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scor
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_format import format_qrels
 from annotator.evaluation.qrels.samples import Samples
-from annotator.evaluation.qrels.settling import Rules, Voice, settle_voices
+from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_voices
 from annotator.evaluation.runs.rankings import decode_documents
 
 JUDGED = parse_measure("Judged@10")  # no score is shown without it
 FINGERPRINT_DIGITS = 12
 
 
-class SaidOfDocument(Voice, Protocol):
-    """What a judge says of a pool item, and which document of which topic that is."""
+class DocumentGrade(ItemGrade, Protocol):
+    """A judge's grade of a pool item, with the item's topic and document."""
 
     @property
     def topic_id(self) -> int:
-        """The topic."""
+        """The id of the topic."""
 
     @property
     def document_id(self) -> int:
-        """The document."""
+        """The id of the document."""
 
 
 class PackedRun(Protocol):
@@ -40,15 +40,15 @@ class PackedRun(Protocol):
 
     @property
     def tag(self) -> str:
-        """Its name."""
+        """The tag of the run."""
 
     @property
     def team(self) -> str | None:
-        """Whose it is."""
+        """The name of the team, None for none."""
 
     @property
     def lists(self) -> Mapping[int, bytes]:
-        """Its documents, packed, by topic."""
+        """The packed documents of each topic, by topic id."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class ScoredRuns:
 
     @property
     def measures(self) -> tuple[Measure, ...]:
-        """What was asked for."""
+        """The measures in the order of the request."""
         return self.scores.measures[:-1]
 
     @property
@@ -146,8 +146,8 @@ class Names:
     docnos: Mapping[int, str]
 
 
-def settle_said(said: Sequence[SaidOfDocument], rules: Rules) -> dict[int, dict[int, int]]:
-    """Settle what is said: topic id → {document id: grade}."""
+def settle_said(said: Sequence[DocumentGrade], rules: Rules) -> dict[int, dict[int, int]]:
+    """Settle the grades: topic id → {document id: grade}."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     qrels: dict[int, dict[int, int]] = {}
     for item, grade in settle_voices(said, rules).grades.items():

@@ -45,7 +45,7 @@ class TopicDifferences:
 
     @property
     def equal(self) -> int:
-        """Of how many both have the same."""
+        """The number of topics with equal values."""
         return sum(one.difference == 0 for one in self.topics)
 
     @property
@@ -56,7 +56,7 @@ class TopicDifferences:
 
 @dataclass(frozen=True)
 class MovedDocument:
-    """A document of a topic that stands in the top of one run or of both, and elsewhere in the other."""
+    """A document of a topic in the top of one run or both, at a different rank in the other."""
 
     document: int
     grade: int | None  # None when it is unjudged
@@ -66,7 +66,7 @@ class MovedDocument:
 
     @property
     def first_has_it_higher(self) -> bool:
-        """In which of the two it stands higher."""
+        """Whether the first run ranks it higher."""
         return self.gap > 0
 
 
@@ -126,7 +126,7 @@ class MovedInTopic:
 
 @dataclass(frozen=True)
 class PairLook:
-    """All that is to be said of two runs."""
+    """The inspection of two runs."""
 
     first: str
     second: str
@@ -204,9 +204,9 @@ class RankedFile:
 def moved_by_docno(
     table: QrelsTable, first: RankedFile, second: RankedFile, topics: Sequence[str], *, top: int
 ) -> tuple[tuple[MovedInTopic, ...], dict[int, str]]:
-    """List what stands in the top of either of two runs and elsewhere in the other, with the docnos of the numbers.
+    """List the documents in the top of either of two runs whose rank in the other differs, with their docnos.
 
-    Documents are numbered in the order of their bytes, so that equal gaps stand in it.
+    Documents are numbered in the order of their bytes, so that equal gaps are in that order.
     """
     every = sorted({docno for run in (first, second) for topic in topics for docno in run.of(topic)})
     numbers = {docno: number for number, docno in enumerate(every)}

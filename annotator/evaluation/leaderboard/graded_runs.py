@@ -23,23 +23,23 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, topic_lines
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow
 from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples, TopicSample, format_prels
-from annotator.evaluation.qrels.settling import Rules, Voice, settle_voices
+from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_voices
 from annotator.evaluation.runs.rankings import decode_documents
 
 Cell = str | int | float | bool | None
 Grades = NDArray[np.int16]
 
 
-class PairVoice(Voice, Protocol):
+class PairGrade(ItemGrade, Protocol):
     """What a judge says of a pool item, and which topic and document that is."""
 
     @property
     def topic_id(self) -> int:
-        """The topic."""
+        """The id of the topic."""
 
     @property
     def document_id(self) -> int:
-        """The document."""
+        """The id of the document."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class QrelsState:
     def beside(
         self, headings: Sequence[str], rows: Iterable[Sequence[Cell]], measure: str | None = None
     ) -> tuple[list[str], list[list[Cell]]]:
-        """A table whose every row names this state, and the measure if there is one, for files that stand alone."""
+        """A table whose every row names this state, and the measure if there is one, for files of their own."""
         about: dict[str, Cell] = {} if measure is None else {"measure": measure}
         about |= {"qrels": self.source, "policy": self.policy, "grades": self.grades, "qrels_topics": self.topics}
         return [*headings, *about], [[*row, *about.values()] for row in rows]
@@ -86,7 +86,7 @@ class GradedRuns:
         numbers: Mapping[int, str],
         samples: Sequence[Samples] = (),
     ) -> "GradedRuns":
-        """Join runs, each {topic: documents packed}, with states of the qrels; topics stand by their `numbers`.
+        """Join runs, each {topic: documents packed}, with states of the qrels; topics are sorted by their `numbers`.
 
         `samples` has one entry a state, for measures that estimate; none where there are none to compute.
         """
@@ -103,7 +103,7 @@ class GradedRuns:
         return cls(replace(runs, sample=sampled[0]), by_entry, place, sampled)
 
     def means(self, state: int, scoring: Scoring) -> Values:
-        """Score every run by a state of the qrels and its sample, over the topics of which it grades something."""
+        """Score every run by a state of the qrels and its sample, over the topics with grades."""
         return replace(self.runs, sample=self.samples[state]).means(self.grades[state], scoring)
 
     def contributions(self, finds: Iterable[tuple[Pair, int]], sources: Sequence[str]) -> Contributions:
@@ -113,7 +113,7 @@ class GradedRuns:
         return Contributions.of_pairs(columns[:, 0], columns[:, 1], sources, len(self.place))
 
 
-def settled_pairs(said: Sequence[PairVoice], rules: Rules) -> dict[Pair, int]:
+def settled_pairs(said: Sequence[PairGrade], rules: Rules) -> dict[Pair, int]:
     """Settle what judges say, and give the grades by topic and document."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     return {pairs[item]: grade for item, grade in settle_voices(said, rules).grades.items()}

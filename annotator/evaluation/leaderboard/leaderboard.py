@@ -86,7 +86,7 @@ class View:
     seed: int = 0
 
     def on_scale(self, best_grade: int) -> "View":
-        """The same, sorted by the measure as a leaderboard of this scale names it; a name of none stays as it is."""
+        """The view, sorted by the measure as a leaderboard of this scale names it; unknown names stay."""
         if self.sort in {None, BY_RUN, BY_TEAM}:
             return self
         try:
@@ -107,7 +107,7 @@ class BoardRun:
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """One run; all but the letters and what is said of it has an entry a measure, in their order.
+    """One run; all but the letters and the notices has an entry a measure, in their order.
 
     Without an interval there is None for a measure of which a mean has none, as a count; without a test against a
     baseline, None.
@@ -126,12 +126,12 @@ class LeaderboardRow:
 
     @property
     def tag(self) -> str:
-        """Its name."""
+        """The tag of the run."""
         return self.run.tag
 
     @property
     def team(self) -> str | None:
-        """Whose it is."""
+        """The name of the team, None for none."""
         return self.run.team
 
     @property
@@ -147,7 +147,7 @@ class Leaderboard:
     measures: tuple[str, ...]
     judged_by: tuple[str | None, ...]  # Judged@k, for each measure that has one beside it
     sorted_by: str  # a measure, `run` or `team`
-    better: Better  # which values of the measure are by which it is sorted; `NEITHER`: the runs stand by name
+    better: Better  # which values of the measure are by which it is sorted; `NEITHER`: the runs are sorted by name
     rows: tuple[LeaderboardRow, ...]
     topics: tuple[str, ...]  # scored: those with a grade
     topics_left_out: int  # no grade yet
@@ -184,21 +184,18 @@ class ByTopic(Mapping[str, tuple[Number, ...]]):
         self._topics, self._values, self._counts = topics, values, counts
 
     def __getitem__(self, topic: str) -> tuple[Number, ...]:
-        """Give the values of a topic, in the order of the measures."""
         return numbers(self._values[self._topics[topic]].tolist(), self._counts)
 
     def __iter__(self) -> Iterator[str]:
-        """Name the topics."""
         return iter(self._topics)
 
     def __len__(self) -> int:
-        """Count the topics."""
         return len(self._topics)
 
 
 @dataclass(frozen=True, eq=False)
 class BoardValues:
-    """The values of some measures, and of those that stand beside them: (runs, topics), by measure."""
+    """The values of some measures and their companions: (runs, topics), by measure."""
 
     runs: Sequence[BoardRun]
     topics: tuple[str, ...]  # in the order of their bytes
@@ -219,9 +216,9 @@ def judged_beside(measure: Measure) -> Measure | None:
 
 @lru_cache
 def needed(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
-    """These measures and those that stand beside them, each once.
+    """These measures and their companions, each once.
 
-    The same objects every time: values are looked up by them hundreds of times, and equals take longer to be found.
+    Returns the same objects every time: look-ups by identical keys are faster than by equal ones.
     """
     beside = [judged for measure in measures if (judged := judged_beside(measure)) is not None]
     return tuple(dict.fromkeys([*measures, *beside]))

@@ -53,12 +53,12 @@ class Asked:
 
     @property
     def what(self) -> Hashable:
-        """The same as a key, among leaderboards of the same runs and grades."""
+        """The request as a cache key, among leaderboards of the same runs and grades."""
         return (self.dropped, self.measures, self.view, self.source)
 
 
 def scored_topics(asked: Asked, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
-    """Those that have a grade, in the order of their bytes.
+    """The topics that have a grade, in the order of their bytes.
 
     A topic of which a file has lines below 0 alone is among them, with 0 for every run, as trec_eval has it; elsewhere
     there are no such lines.
@@ -137,7 +137,7 @@ class Source:
     marks: Mapping[int, Hashable]
     make: Make
     fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
-    said: tuple[Sentence, ...] = ()  # what whoever asked should know
+    said: tuple[Sentence, ...] = ()  # notices for the reader
     sample: SampleFacts | None = None  # that estimates are computed from beside the grades
 
 

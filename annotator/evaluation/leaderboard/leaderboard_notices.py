@@ -1,4 +1,4 @@
-"""What must be said of a leaderboard beside its numbers: that there is little to compare, or nothing to find."""
+"""Notices beside a leaderboard's numbers: that there is little to compare, or nothing to find."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from annotator.evaluation.leaderboard.leaderboard import ENOUGH_JUDGED, BoardVal
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.significance.results import LEAST_SPREAD
 
-# Whoever comes from the scores of one round finds other numbers where it is not asked for.
+# A reader who comes from the scores of one round finds other numbers where no round is chosen.
 EVERY_ROUND = Sentence(
     "This collection has rounds. The runs of every round are scored here, whole: nothing that was judged before a "
     "round is taken out."
@@ -43,7 +43,7 @@ def released_by_version(number: int, kept_at: datetime) -> Sentence:
 
 
 def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
-    """Say of topics of which nothing is judged, though a file has lines of them, that they count nonetheless."""
+    """The notice that topics in the file without judgements count nonetheless."""
     if not topics:
         return ()
     numbers = ", ".join(sorted(topics, key=natural_order))

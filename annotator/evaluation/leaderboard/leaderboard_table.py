@@ -62,7 +62,7 @@ def latex(board: Leaderboard) -> str:
 
 
 def scored_against(board: Leaderboard) -> list[str]:
-    """The grades and the topics, a line each, and all that must be said beside the numbers."""
+    """The grades and the topics, a line each, and all notices beside the numbers."""
     settled = f" settled by {board.policy}" if board.policy else ""
     grades = f"{board.grades} grades, fingerprint {board.fingerprint}; relevant from {board.relevant_from}"
     as_before = [] if board.compat == Compat.TREC_EVAL_10.value else ["Scores and cutoffs as in trec_eval 9."]
@@ -128,7 +128,7 @@ def _readable(board: Leaderboard, row: LeaderboardRow) -> list[Cell]:
 
 
 def shown_beside(board: Leaderboard, place: int) -> str | None:
-    """How far is judged stands once for all measures that look as deep, and not where it was asked for."""
+    """Judged@k is shown once for all measures of the same depth, and not where it was itself asked for."""
     beside = board.judged_by[place]
     is_known = beside in board.measures or beside in board.judged_by[:place]
     return None if is_known else beside

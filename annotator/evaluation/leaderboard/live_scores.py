@@ -1,4 +1,4 @@
-"""Scores that are kept topic by topic: when one topic's grades change, only that topic is settled and scored anew.
+"""A cache of scores topic by topic: when one topic's grades change, only that topic is settled and scored again.
 
 Everything is kept under what it was made from, and is used only where that is still exactly the same; nothing is ever
 told to forget, so that several processes with memories of their own can never show what is no longer so.

@@ -16,7 +16,7 @@ from annotator.evaluation.significance.rank_correlation import kendall_tau_b, pl
 Grades = Mapping[tuple[str, str], int]
 
 
-class Kind(StrEnum):
+class GradeChangeKind(StrEnum):
     """What became of a grade."""
 
     SAME = "same"
@@ -35,13 +35,13 @@ class GradeChange:
     after: int | None
 
     @property
-    def kind(self) -> Kind:
-        """What became of the grade."""
+    def kind(self) -> GradeChangeKind:
+        """The kind of the change."""
         if self.before is None:
-            return Kind.ADDED
+            return GradeChangeKind.ADDED
         if self.after is None:
-            return Kind.REMOVED
-        return Kind.SAME if self.before == self.after else Kind.CHANGED
+            return GradeChangeKind.REMOVED
+        return GradeChangeKind.SAME if self.before == self.after else GradeChangeKind.CHANGED
 
 
 @dataclass(frozen=True)
@@ -70,17 +70,18 @@ def grade_changes(before: Grades, after: Grades) -> list[GradeChange]:
     """Every grade that is not the same on both sides, by topic and then by docno."""
     pairs = sorted(before.keys() | after.keys(), key=lambda pair: (natural_order(pair[0]), pair[1]))
     changes = (GradeChange(*pair, before.get(pair), after.get(pair)) for pair in pairs)
-    return [change for change in changes if change.kind != Kind.SAME]
+    return [change for change in changes if change.kind != GradeChangeKind.SAME]
 
 
 def topic_differences(before: Grades, after: Grades) -> list[TopicDifference]:
     """Count what became of the grades of each topic that has any on either side."""
-    counts: dict[str, Counter[Kind]] = {}
+    counts: dict[str, Counter[GradeChangeKind]] = {}
     for pair in before.keys() | after.keys():
         kind = GradeChange(*pair, before.get(pair), after.get(pair)).kind
         counts.setdefault(pair[0], Counter())[kind] += 1
     return [
-        TopicDifference(topic, *(counts[topic][kind] for kind in Kind)) for topic in sorted(counts, key=natural_order)
+        TopicDifference(topic, *(counts[topic][kind] for kind in GradeChangeKind))
+        for topic in sorted(counts, key=natural_order)
     ]
 
 

@@ -20,7 +20,7 @@ NO_STRATUM = -1
 NOTHING_RETRIEVED = np.empty(0, np.int32)
 NO_DOCNOS = np.empty(0, np.bytes_)
 Pair = tuple[int, int]  # the keys of a topic and a document
-# The same scores in another order of the topics may come to means that differ in the last of some sixteen digits.
+# Scores in another order of the topics may have means that differ in the last of some sixteen digits.
 RANKED_DECIMALS = 12
 
 
@@ -60,7 +60,7 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class TopicValues:
-    """One value a run and topic, over the topics of which something is graded."""
+    """One value a run and topic, over the topics with grades."""
 
     topics: NDArray[np.intp]  # places in the topics of the runs
     values: Values  # shape: runs, topics
@@ -157,7 +157,7 @@ class RegradedRuns:
         numbers: Mapping[int, str],
         samples: Samples = NO_SAMPLES,
     ) -> tuple["RegradedRuns", dict[int, int]]:
-        """The same for pool items, {id: (topic key, document number)}, and which entry each of them is.
+        """Join runs with pool items, {id: (topic key, document number)}, and return the entry of each item, too.
 
         The documents of the samples of their topics become entries, too, behind those of the items.
         """
@@ -209,7 +209,7 @@ class RegradedRuns:
         return {}
 
     def _matched(self, is_graded: NDArray[np.bool_], topics: NDArray[np.intp]) -> list[MatchedRun]:
-        """The rows whose documents are graded, numbered anew among these topics and entries."""
+        """The rows whose documents are graded, renumbered among these topics and entries."""
         key = np.packbits(is_graded).tobytes()
         matched = self._latest.get(key)
         if matched is None:

@@ -97,12 +97,12 @@ class RoundScope:
 
     @property
     def name(self) -> str:
-        """The same in the words in which tables and files name what they were scored against."""
+        """The scope as tables and files name what the runs were scored against."""
         return f"round {self.number}, {'residual' if self.residual else 'whole'}"
 
     @property
     def sentence(self) -> Sentence:
-        """The same for whoever reads the scores."""
+        """The notice for readers of the scores."""
         number: dict[str, object] = {"number": self.number}
         if not self.residual:
             return Sentence("Only the runs of round %(number)d are scored, against all that is judged.", number)
@@ -141,7 +141,7 @@ class RoundScope:
 
     @cached_property
     def judged_documents(self) -> Mapping[int, Documents]:
-        """The same as arrays, without docnos."""
+        """The documents that are taken out of each topic, as sorted arrays."""
         return {id_: np.array(sorted(documents), np.int32) for id_, documents in self.judged.items()}
 
     @property
@@ -162,7 +162,7 @@ def pairs_within(scope: RoundScope | None, grades: Mapping[Pair, int]) -> Mappin
 
 
 def qrels_within(scope: RoundScope | None, qrels: Mapping[int, Mapping[int, int]]) -> Mapping[int, Mapping[int, int]]:
-    """The same of grades by topic, {topic: {document: grade}}, without topics of which nothing is left."""
+    """The remaining grades, {topic: {document: grade}}, without topics that have none left."""
     return qrels if scope is None else residual_qrels(qrels, scope.judged_documents)
 
 

@@ -35,7 +35,7 @@ KEPT_BYTES = 24 << 20
 
 @dataclass
 class _Matching:
-    """What the chunks so far have said; the last list may still go on in the next chunk."""
+    """What was read from the chunks so far; the last list may continue in the next chunk."""
 
     index: QrelsIndex
     single_precision: bool
@@ -95,7 +95,7 @@ class _Matching:
 
 def match_columns(chunks: Iterable[bytes], index: QrelsIndex, *, single_precision: bool) -> MatchedPart:
     """Match the lists of the chunks; raises `UnusualError` when anything about them is unusual, or there is none."""
-    # The C library returns freed memory to the system at once, and every chunk would have it cleared anew. Of an array
+    # The C library returns freed memory to the system at once, and every chunk would have it cleared again. Of an array
     # this large that was dropped it learns to keep as much; never written to, the array itself takes none.
     np.empty(KEPT_BYTES, np.uint8)
     matching = _Matching(index, single_precision)
@@ -119,7 +119,7 @@ BATCH_ROWS = 1 << 14  # of the lists matched at once: their arrays stay in the p
 
 
 def match_lists(index: QrelsIndex, tag: str, lists: Mapping[str, ParsedList]) -> MatchedRun:
-    """Match lists that stand in trec_eval's order already and have no document twice."""
+    """Match lists that are in trec_eval's order already and have no document twice."""
     lengths = {topic.encode(): ranked.docnos.size for topic, ranked in lists.items()}
     rows = [_matched_batch(index, batch) for batch in _batches(lists)]
     run = joined_run(index, [MatchedPart(tag.encode(), lengths, rows)])
@@ -139,7 +139,7 @@ def lists_in_single_precision(run: ParsedRun) -> dict[str, ParsedList]:
 
 
 def _in_single(ranked: ParsedList) -> ParsedList:
-    """Order anew by scores of single precision, in which more of them are equal."""
+    """Sort again by scores of single precision, in which more of them are equal."""
     scores = in_single_precision(ranked.scores)
     order = trec_order(ranked.docnos, scores)
     return ParsedList(ranked.docnos[order], scores[order])

@@ -19,7 +19,6 @@ class QrelsIndex:
     """
 
     def __init__(self, table: QrelsTable) -> None:
-        """Sort the entries of the table by slot."""
         self.topics = {topic.encode(): position for position, topic in enumerate(table.topics)}
         sizes = np.diff(table.first)
         # A topic without entries has an empty slot of its own, and one more is for all topics that the table lacks.

@@ -101,7 +101,7 @@ class _Tally:
 def read_run_leniently(
     name: str, text: bytes, problems: Problems, *, topics: AbstractSet[bytes] | None = None
 ) -> tuple[ParsedRun, list[Notice]] | None:
-    """Read a run with what is to be told of it, or return None and note every problem of the file with its line.
+    """Read a run and its notices, or return None and note every problem of the file with its line.
 
     `text` is what `unpack` returns. What `parse_run` takes is read as there, with nothing to tell. Else scores are read
     by `leading_float`, columns past the sixth are ignored, and the tag is that of the last line. An infinite score
@@ -131,7 +131,7 @@ def read_run_leniently(
 
 
 def read_qrels_leniently(name: str, text: bytes, problems: Problems) -> tuple[QrelsTable, list[Notice]] | None:
-    """Read qrels with what is to be told of them, or return None and note every problem of the file with its line.
+    """Read qrels and their notices, or return None and note every problem of the file with its line.
 
     What `read_qrels` takes is read as there, with nothing to tell. Else grades are read by `leading_whole`; refused are
     those outside -32767 to 32767 and what `read_qrels` and `unpack` refuse otherwise, text that is not UTF-8 too,
@@ -160,7 +160,7 @@ def read_qrels_leniently(name: str, text: bytes, problems: Problems) -> tuple[Qr
 
 @dataclass
 class _RunReading:
-    """What the lines so far have said."""
+    """What was read from the lines so far."""
 
     name: str
     problems: Problems

@@ -131,7 +131,7 @@ def _pieces_of(file: NamedFile) -> list[_Piece]:
             return [_Piece((name, source))]
         bounds = stretches_of(source, STRETCH_BYTES)
     except OSError:
-        return [_Piece(file)]  # told when it is matched
+        return [_Piece(file)]  # reported when it is matched
     if len(bounds) == 1:
         return [_Piece(file)]
     return [_Piece(file, start, end) for start, end in bounds]

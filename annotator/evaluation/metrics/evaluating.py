@@ -170,7 +170,7 @@ def _never_judged(table: QrelsTable) -> tuple[str, ...]:
 
 
 def _nothing_left(judged: JudgedRankings, topics: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Of each run the topics of which it returned documents, none of them judged."""
+    """For each run the topics for which it returned documents, none of them judged."""
     empty = ((judged.retrieved > 0) & (np.diff(judged.first_row) == 0)).reshape(-1, len(topics))
     return tuple(tuple(topics[place] for place in np.flatnonzero(of_run).tolist()) for of_run in empty)
 

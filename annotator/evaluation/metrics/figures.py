@@ -11,7 +11,7 @@ class SentenceEnum(Enum):
 
     @property
     def sentence(self) -> Sentence:
-        """What it says."""
+        """The sentence for readers."""
         sentence: Sentence = self.value
         return sentence
 

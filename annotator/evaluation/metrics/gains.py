@@ -14,7 +14,7 @@ LARGEST_EXPONENT = 1000  # 2^1000 is a float64, and so are sums of many
 
 @dataclass(frozen=True)
 class Gain:
-    """Turns grades into gains: the grade itself, 2^grade - 1, or what is said of single grades (the others linear)."""
+    """Turns grades into gains: the grade itself, 2^grade - 1, or values given for single grades (the others linear)."""
 
     is_exponential: bool = False
     custom: tuple[tuple[int, float], ...] = ()  # grade and gain, by grade

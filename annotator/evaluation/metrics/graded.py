@@ -73,7 +73,7 @@ def looked_at(rank: NDArray[np.int32], setting: Setting) -> slice | NDArray[np.i
 
 
 def discounted_gain(group: NDArray[np.intp], gain: Values, rank: NDArray[np.int32], groups: int) -> Values:
-    """Sum each group's gains divided by log2(rank + 1), in the order they stand."""
+    """Sum each group's gains divided by log2(rank + 1), in their order."""
     discount = _discounts(int(rank.max(initial=0)).bit_length())
     return sum_each(group, gain / discount[rank], groups)
 

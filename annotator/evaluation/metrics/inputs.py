@@ -56,7 +56,7 @@ def matched(
     lenient: bool,
     workers: int,
 ) -> list[MatchedRun | None]:
-    """Match the runs with the qrels; None for each of which `problems` says what is wrong.
+    """Match the runs with the qrels; None for each run with problems, which are noted.
 
     A run given under a name bears that, whatever its tag. Raises `InvalidValueError` for wrong values.
     """

@@ -15,7 +15,7 @@ from annotator.evaluation.metrics.setting import Compat, Setting, Values, geomet
 
 
 class Cutoff(Enum):
-    """What may stand behind a measure's @."""
+    """What may follow a measure's @."""
 
     NEVER = "never"
     POSSIBLE = "possible"  # the measure is taken over the top k documents only
@@ -38,13 +38,13 @@ GRADED: Mapping[str, Value | None] = {"gain": LINEAR}
 
 @dataclass(frozen=True)
 class Definition:
-    """A measure before anyone has said where to cut and from which grade on documents are relevant."""
+    """A measure without its cutoff and parameters."""
 
     function: Callable[[JudgedRankings, Setting], Values]
     cutoff: Cutoff = Cutoff.NEVER
     also_called: tuple[str, ...] = ()  # lower case
-    takes: Mapping[str, Value | None] = field(default_factory=lambda: BINARY)  # with what holds when nothing is said
-    needs: tuple[str, ...] = ()  # of these, what must be said
+    takes: Mapping[str, Value | None] = field(default_factory=lambda: BINARY)  # with the defaults
+    needs: tuple[str, ...] = ()  # the required ones of these
     over_topics: Callable[[Values], Values] = means
     better: Better = Better.MORE
     bounds: tuple[float, float] = (0.0, 1.0)  # the least and greatest value of a topic, and of a mean; not of counts

@@ -18,7 +18,7 @@ from annotator.evaluation.metrics.parameters import (
 )
 from annotator.evaluation.metrics.trec_eval_names import FAMILIES, NICKNAMES, measures_of_trec_eval
 
-# A name; what stands in brackets; and a number, with or without a sign or "at" before it.
+# A name; parameters in brackets; and a number, with or without a sign or "at" before it.
 LOOSE_FORM = re.compile(r"(.+?)(?:\((.*)\))?(?:(?:_at_|[@_\s-]*)([0-9]+(?:\.[0-9]+)?))?", re.IGNORECASE | re.DOTALL)
 NO_PART_OF_A_NAME = re.compile(r"[^a-z0-9]")
 MOST_NEAREST = 3
@@ -89,9 +89,9 @@ def nearest_names(written: str) -> list[str]:
     return list(dict.fromkeys(ALL_NAMES[one] for one in near))
 
 
-# A name; what stands in brackets; and a cutoff. Whatever is guessed to be meant is of this form, also across lines.
+# A name; parameters in brackets; and a cutoff. Suggestions have this form, also across lines.
 FORM = re.compile(r"([A-Za-z0-9_]+)\s*(?:\((.*)\))?(?:@(.*))?", re.DOTALL)
-# A cutoff and, out of place, what stands in brackets.
+# A cutoff and, out of place, parameters in brackets.
 CUTOFF_FIRST = re.compile(r"([^()]*)\((.*)\)", re.DOTALL)
 # What commas part, but not those in brackets.
 LISTED = re.compile(r"(?:[^,(]|\([^)]*\)?)+")

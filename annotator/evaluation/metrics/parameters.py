@@ -1,4 +1,4 @@
-"""What stands in a measure's brackets or behind its @: how each is read, refused and printed."""
+"""The parameters of measures, in brackets or after @: how each is read, refused and printed."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Measures of where the relevant documents stand: AP, P, R, Success, RR, Rprec, and their relatives."""
+"""Measures of the ranks of relevant documents: AP, P, R, Success, RR, Rprec, and their relatives."""
 
 import numpy as np
 

@@ -70,13 +70,13 @@ def _weights(judged: JudgedRankings) -> Values:
 
 
 def _expected_above(judged: JudgedRankings, rows: NDArray[np.intp], setting: Setting) -> Values:
-    """Estimate how many relevant documents of the pool stand above each of some judged rows."""
+    """Estimate how many relevant documents of the pool are ranked above each of some judged rows."""
     strata, topics = judged.strata, judged.topic_first.size - 1
     of_topic = np.bincount(strata.topic, minlength=topics)
     first = np.cumsum(of_topic) - of_topic
     prior = share(_judged_by_stratum(judged, setting.relevant_from), _judged_by_stratum(judged, 0))
     stratum_of = first[judged.topic[judged.ranking[rows]]]
-    # Where each row stands among the rows of both kinds, and where its ranking begins.
+    # The position of each row among the rows of both kinds, and where its ranking begins.
     begin = judged.first_row[judged.ranking[rows]]
     unjudged_at, unjudged_begin = _among_unjudged(judged, rows)
     expected = np.zeros(rows.size)
@@ -95,7 +95,7 @@ def _expected_above(judged: JudgedRankings, rows: NDArray[np.intp], setting: Set
 
 
 def _among_unjudged(judged: JudgedRankings, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Find how many unjudged rows of the batch stand before each of some judged rows, and before its ranking."""
+    """Count the unjudged rows of the batch before each of some judged rows, and before its ranking."""
     longest = int(judged.retrieved.max(initial=0)) + 1
     unjudged = judged.unjudged.ranking * longest + judged.unjudged.rank
     begin = judged.ranking[rows] * longest

@@ -59,7 +59,7 @@ def set_f(judged: JudgedRankings, setting: Setting) -> Values:
     precision = set_precision(judged, setting)
     recall = set_recall(judged, setting)
     weight = setting.beta * setting.beta
-    # The same fraction multiplied out, in trec_eval's order of steps.
+    # This fraction multiplied out, in trec_eval's order of steps.
     return share((weight + 1) * precision * recall, weight * precision + recall)
 
 

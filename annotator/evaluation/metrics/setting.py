@@ -60,7 +60,7 @@ def count_each(group: NDArray[np.intp], groups: int) -> Values:
 
 
 def sum_each(group: NDArray[np.intp], terms: Values, groups: int) -> Values:
-    """Sum the terms of each group one after the other, in the order they stand.
+    """Sum the terms of each group one after the other, in their order.
 
     trec_eval adds in rank order; np.sum would add in pairs, and the last digit would differ.
     """

@@ -1,4 +1,4 @@
-"""trec_eval's names of measures: what each stands for here, and as what trec_eval prints it."""
+"""trec_eval's names of measures: which measure each denotes here, and how trec_eval prints it."""
 
 import math
 import re
@@ -29,7 +29,7 @@ PRINTED_PARAMETERS = re.compile(r"(p=|-)?[.0-9].*")
 
 
 class Takes(Enum):
-    """What may stand behind a name and a dot."""
+    """What may follow a name and a dot."""
 
     NOTHING = "nothing"
     CUTOFFS = "cutoffs"  # 5,10
@@ -42,7 +42,7 @@ class Takes(Enum):
 
 @dataclass(frozen=True)
 class Family:
-    """A name of trec_eval's, which stands for one measure or for several that differ in where they cut."""
+    """A name of trec_eval's: one measure, or several that differ in their cutoff."""
 
     measure: str | None  # our name; None for a line that shows no number
     takes: Takes = Takes.NOTHING
@@ -118,7 +118,7 @@ LONGEST_FIRST = sorted(FAMILIES, key=len, reverse=True)
 
 
 def measures_of_trec_eval(text: str) -> list[Measure] | None:
-    """Give the measures that a name of trec_eval's stands for, None when it is no name of trec_eval's.
+    """The measures that a name of trec_eval's denotes, None when it is no name of trec_eval's.
 
     No measure for `runid` and `relstring`. Otherwise as `names_of_trec_eval`.
     """

@@ -30,7 +30,7 @@ class Choice:
     """A document to judge next, and why."""
 
     document: int
-    run: int  # from which it was chosen, or which spoke for it most: index among the runs given
+    run: int  # from which it was chosen, or which contributed most to it: index among the runs given
     reason: Mapping[str, float]  # can be stored as JSON; `explain` says it
 
 
@@ -85,7 +85,7 @@ class Adaptive(ABC):
         """Give the place, the row and the reason of the best document that is not blocked; there is one."""
 
     def _preferred(self, rows: NDArray[np.intp], places: NDArray[np.int32], blocked: Blocked) -> int:
-        """Settle a tie among runs, each of which puts a document forward: the index of the one that goes first.
+        """Break a tie among runs that each put a document forward: the index of the chosen one.
 
         Of runs that put the same document forward, the one that comes first in their own order; of random ties, any,
         drawn again whenever another document is blocked.
@@ -202,7 +202,6 @@ class MaxMean(Adaptive):
     RATE = 1.0
 
     def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1, update: Update = Update.ALL) -> None:
-        """Begin with all runs at a mean of one half."""
         super().__init__(runs, ties=ties, seed=seed)
         self._update = update
         self._relevant = np.zeros(runs.given.size)
@@ -266,7 +265,6 @@ class MoveToFront(Adaptive):
     """
 
     def __init__(self, runs: TopicRuns, *, ties: Ties = Ties.RRF, seed: int = 1) -> None:
-        """Begin with all runs in front."""
         super().__init__(runs, ties=ties, seed=seed)
         self._rows: list[list[int]] = runs.lists.tolist()
         self._tie: list[int] = self.preference.tolist()

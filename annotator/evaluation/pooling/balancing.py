@@ -16,7 +16,7 @@ class TopicWork:
 
 
 def balanced_owners(topics: Iterable[TopicWork], judges: Collection[str], *, anew: bool = False) -> dict[str, str]:
-    """Topic number → judge, for the topics that are dealt out: the largest first, each to whoever has least so far.
+    """Topic number → judge, for the topics that are dealt out: the largest first, each to the judge with least so far.
 
     Dealt out are topics of which something remains: those that none of `judges` owns (these keep theirs, and it counts
     as their work), or all of them `anew`. Between judges with equally much, the present owner keeps the topic; else

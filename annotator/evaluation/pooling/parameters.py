@@ -1,4 +1,4 @@
-"""What strategies can be told: how each parameter is read, refused, explained and written."""
+"""The parameters of strategies: how each is read, refused, explained and written."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

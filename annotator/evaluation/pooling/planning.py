@@ -80,7 +80,7 @@ class _Entries:
         return _Entrants(document, run, rank, elsewhere // self.runs, rivals // self.runs)
 
     def among(self, wanted: Indices, chosen: Documents) -> NDArray[np.bool_]:
-        """Say of each document whether it is among those chosen, some of which no run may have."""
+        """Which documents are among those chosen; some of these may be in no run."""
         self.table[wanted] = 0
         self.table[chosen[chosen < self.table.size]] = 1
         is_chosen: NDArray[np.bool_] = self.table.take(wanted) == 1
@@ -190,6 +190,6 @@ def depth_pool(rankings: Sequence[NDArray[np.int32]], depth: int | Sequence[int]
     document = np.concatenate([np.empty(0, np.int32), *tops])
     run = np.concatenate([np.empty(0, np.intp), *(np.full(top.size, index) for index, top in enumerate(tops))])
     rank = np.concatenate([np.empty(0, np.int32), *(np.arange(1, top.size + 1, dtype=np.int32) for top in tops)])
-    # The rows stand by run already, and a stable sort keeps them so within a document.
+    # The rows are sorted by run already, and a stable sort keeps them so within a document.
     order = np.argsort(document, kind="stable")
     return PooledTopic(document[order], run[order], rank[order])

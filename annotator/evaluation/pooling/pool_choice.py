@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annotator.errors import InvalidValueError
 from annotator.evaluation.pooling.planning import PooledTopic, depth_pool, take_by_topic, take_in_total
 from annotator.evaluation.pooling.strata import Stratum
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES, decode_documents, decode_scores
 
@@ -20,7 +20,7 @@ NONE: NDArray[np.int32] = np.empty(0, np.int32)
 WHOLE_LIST = 2**31 - 1  # deeper than any ranked list
 
 # Strategies that go on choosing, from the judgements so far.
-ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE)
+ADAPTIVE = tuple(name for name, definition in STRATEGIES.items() if definition.kind is StrategyKind.ADAPTIVE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def run_depths(strategy: Strategy, tags: Sequence[str], depth_of: Mapping[str, i
 
     Raises `InvalidValueError` where runs cannot have a depth of their own.
     """
-    if depth_of and strategy.definition.kind is not Kind.DEPTH:
+    if depth_of and strategy.definition.kind is not StrategyKind.DEPTH:
         raise InvalidValueError(
             "Runs have depths of their own only with the strategy depth, not with %(name)s.", name=strategy.name
         )
@@ -149,13 +149,13 @@ def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
 
     What an adaptive strategy starts with; what was drawn of a stratified one, with its strata.
     """
-    if strategy.definition.kind is Kind.ADAPTIVE:
+    if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return TopicChoice(strategy.start(runs, seed))
-    if strategy.definition.kind is Kind.SAMPLE:
+    if strategy.definition.kind is StrategyKind.SAMPLE:
         strata = strategy.sample(runs, seed)
         return TopicChoice(np.concatenate([stratum.sample for stratum in strata]), strata)
     order = strategy.order(runs, seed)
-    if strategy.definition.kind is Kind.DEPTH:
+    if strategy.definition.kind is StrategyKind.DEPTH:
         return TopicChoice(order)
     # A copy, since a part of it would keep the whole.
     return TopicChoice(order[: strategy.per_topic or strategy.budget].copy())
@@ -164,7 +164,7 @@ def choose(strategy: Strategy, runs: TopicRuns, seed: int) -> TopicChoice:
 def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[TopicChoice]:
     """Cut what was chosen of each topic to the budget, topics in the order in which a remainder is given out."""
     orders = [choice.documents for choice in choices]
-    if strategy.definition.kind is Kind.ORDER:
+    if strategy.definition.kind is StrategyKind.ORDER:
         orders = (
             take_in_total(orders, strategy.budget)
             if strategy.budget is not None
@@ -176,7 +176,7 @@ def within_budget(strategy: Strategy, choices: Sequence[TopicChoice]) -> list[To
 def contributions(strategy: Strategy, given: TopicLists, documents: NDArray[np.int32]) -> PooledTopic:
     """Say which runs put the chosen documents of a topic in, each at its rank, down to the depth of each run."""
     depths = given.depths
-    if strategy.definition.kind is Kind.ADAPTIVE:
+    if strategy.definition.kind is StrategyKind.ADAPTIVE:
         depths = [min(depth, max(strategy.start_depth, 1)) for depth in depths]
     pooled = depth_pool(given.rankings, depths)
     chosen = np.isin(pooled.document, documents)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from annotator.evaluation.pooling.planning import plan_depths, shares
 from annotator.evaluation.pooling.pool_choice import DocnosOf, ListsOfTopics, TopicLists, choose, read_topics
 from annotator.evaluation.pooling.pool_selection import still_to_choose
-from annotator.evaluation.pooling.strategies import Kind, Strategy
+from annotator.evaluation.pooling.strategies import Strategy, StrategyKind
 from annotator.evaluation.pooling.topic_runs import TopicRuns
 
 Counts = NDArray[np.int64]
@@ -75,7 +75,7 @@ Recall = Callable[[Strategy, Callable[[], AllTaken]], AllTaken]
 
 @dataclass(frozen=True, eq=False)
 class _Taken:
-    """The same beside what is pooled."""
+    """`TakenFromRuns` together with what is pooled already."""
 
     of_runs: TakenFromRuns
     is_new: NDArray[np.bool_]  # of each document: it is not pooled yet
@@ -141,7 +141,7 @@ def curve_of_budgets(
     to_come = _to_come(strategy, amounts, topics, chosen, made or {})
     growing = dict(zip(taken, _shares(strategy, amounts, list(taken.values())), strict=True))
     added, only_run, only_team = _added_up(topics, amounts, chosen, growing, (len(teams), max(teams) + 1))
-    if strategy.definition.kind is Kind.SAMPLE:
+    if strategy.definition.kind is StrategyKind.SAMPLE:
         size = sum((of_runs.documents.size for of_runs in taken.values()), 0)
         return PoolCurve(None, np.array([size]), 0, added, to_come, only_run, only_team)
     grows = "budget" if strategy.budget is not None else "per_topic"
@@ -211,7 +211,7 @@ def _taken_from_runs(
     strategy: Strategy, runs: TopicRuns, given: TopicLists, teams: Sequence[int], seed: int
 ) -> TakenFromRuns:
     documents = choose(strategy, runs, seed).documents
-    is_adaptive = strategy.definition.kind is Kind.ADAPTIVE
+    is_adaptive = strategy.definition.kind is StrategyKind.ADAPTIVE
     counts = runs.entries.rank <= strategy.start_depth if is_adaptive else np.ones(runs.entries.rank.size, np.bool_)
     place = runs.entries.place[counts]
     run = given.runs[runs.given[runs.entries.row[counts]]]
@@ -240,7 +240,7 @@ def _alone(place: Numbers, holder: NDArray[np.intp], candidates: int) -> NDArray
 
 def _shares(strategy: Strategy, amounts: Counts, chosen: Sequence[TakenFromRuns]) -> Counts:
     """Give the number of documents of each topic with each amount, of those whose order is known."""
-    if strategy.definition.kind is not Kind.ORDER:
+    if strategy.definition.kind is not StrategyKind.ORDER:
         sizes = np.array([[one.documents.size] for one in chosen], np.int64).reshape(-1, 1)
         return np.repeat(sizes, amounts.size, axis=1)
     candidates = [one.candidates for one in chosen]
@@ -259,7 +259,7 @@ def _to_come(
 ) -> Counts:
     """Count what an adaptive strategy chooses of each topic with each amount; nothing of any other."""
     counts = np.zeros((len(topics), amounts.size), np.int64)
-    if strategy.definition.kind is not Kind.ADAPTIVE:
+    if strategy.definition.kind is not StrategyKind.ADAPTIVE:
         return counts
     before = {number: made.get(topic, 0) for topic, number in topics.items()}
     sizes = {

@@ -23,28 +23,28 @@ PackedRanking = tuple[int, bytes]
 Documents = NDArray[np.int32]
 
 
-class Word(Protocol):
-    """What a judge said of a document; whatever is said later has a greater id."""
+class TopicJudgement(Protocol):
+    """A judgement of a document of a topic; later judgements have greater ids."""
 
     @property
     def id(self) -> int:
-        """The place of this word among all."""
+        """Its id, in order of time over all judgements."""
 
     @property
     def document_id(self) -> int:
-        """Of which document."""
+        """The id of the judged document."""
 
     @property
     def judge_id(self) -> int:
-        """By whom."""
+        """The id of the judge."""
 
     @property
     def grade(self) -> int | None:
-        """None when it cannot be judged."""
+        """The grade, None when the document cannot be judged."""
 
 
 class TopicVerdict(NamedTuple):
-    """What counts of everything that was said of a document; the run is the one from which it was chosen."""
+    """The judgement of a document that counts; the run is the one from which it was chosen."""
 
     word_id: int
     document_id: int
@@ -64,16 +64,16 @@ class ChosenDocument:
 
 
 def verdicts(
-    words: Iterable[Word], relevant_from: int, chosen_from: Mapping[int, int] | None = None
+    words: Iterable[TopicJudgement], relevant_from: int, chosen_from: Mapping[int, int] | None = None
 ) -> tuple[TopicVerdict, ...]:
-    """Tell a strategy what judges have said, words in the order of their ids.
+    """The verdicts a strategy learns from, in the order of their judgements' ids.
 
-    A judge's last word on a document counts. Of several judges the one whose last word is the oldest counts, so that
-    a second opinion changes nothing; but who gave a grade goes before who could not judge it. Verdicts stand in the
-    order of the words that count. `chosen_from` has the ids of the runs from which documents were chosen.
+    A judge's latest judgement of a document counts. Of several judges the one whose latest judgement is the oldest
+    counts, so that a second opinion changes nothing; but a grade comes before "cannot be judged". `chosen_from` has
+    the ids of the runs from which documents were chosen.
     """
     last = {(word.document_id, word.judge_id): word for word in words}
-    counting: dict[int, Word] = {}
+    counting: dict[int, TopicJudgement] = {}
     for word in sorted(last.values(), key=lambda word: word.id):
         before = counting.get(word.document_id)
         if before is None or (before.grade is None and word.grade is not None):
@@ -86,7 +86,7 @@ def verdicts(
 
 
 class TopicSelection:
-    """An adaptive strategy at work on a topic, for whoever asks again and again. Not for several threads at once."""
+    """The state of an adaptive strategy on one topic, asked repeatedly for choices. Not safe for several threads."""
 
     def __init__(self, strategy: Strategy, runs: TopicRuns, run_ids: Sequence[int], seed: int) -> None:
         """Begin without verdicts; `run_ids` are those of the runs given."""
@@ -218,7 +218,7 @@ class Memory:
             return self._topics.pop(key, None)
 
     def put_topic(self, key: TopicKey, selection: TopicSelection) -> None:
-        """Take a topic back; those of which nobody has asked for longest are forgotten."""
+        """Put a topic back into the cache; the least recently used are dropped."""
         with self._lock:
             self._topics[key] = selection
             while len(self._topics) > MOST_TOPICS_IN_MEMORY:
@@ -230,6 +230,6 @@ class Memory:
             return {key: self._candidates[key] for key in keys if key in self._candidates}
 
     def keep_candidates(self, candidates: dict[TopicKey, Candidates]) -> None:
-        """Keep these, and no others."""
+        """Replace the cached candidates."""
         with self._lock:
             self._candidates = candidates

@@ -10,7 +10,7 @@ from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.pooling.adaptive import Verdict
 from annotator.evaluation.pooling.planning import shares
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns
 from annotator.evaluation.significance.rank_correlation import kendall_tau_b
 
@@ -25,9 +25,9 @@ def simulate(
     here in the order in which a growing depth takes it in; a stratified one gives its sample only. The strategy's
     budget does not count.
     """
-    if strategy.definition.kind is Kind.ADAPTIVE:
+    if strategy.definition.kind is StrategyKind.ADAPTIVE:
         return _adaptive(strategy, runs, relevant, most, seed)
-    if strategy.definition.kind is Kind.SAMPLE:
+    if strategy.definition.kind is StrategyKind.SAMPLE:
         order = np.concatenate([stratum.sample for stratum in strategy.sample(runs, seed)])
     else:
         order = strategy.order(runs, seed)
@@ -81,7 +81,7 @@ class Trial:
     @property
     def start_depth(self) -> int | None:
         """How deep it pools every run before it chooses."""
-        return self.strategy.start_depth if self.strategy.definition.kind is Kind.ADAPTIVE else None
+        return self.strategy.start_depth if self.strategy.definition.kind is StrategyKind.ADAPTIVE else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def trials(names: Sequence[str], start_depths: Sequence[int], strata: str | None
         if name.lower() == "stratified":
             said = {} if strata is None else {"strata": strata}
         first = parse_strategy(name, said)
-        if first.definition.kind is Kind.ADAPTIVE:
+        if first.definition.kind is StrategyKind.ADAPTIVE:
             tried += [Trial(parse_strategy(name, {**said, "start_depth": depth})) for depth in start_depths]
         else:
             tried.append(Trial(first))

@@ -42,7 +42,7 @@ class Stratum:
 
     @property
     def sample(self) -> NDArray[np.int32]:
-        """The documents to be judged."""
+        """The documents of the stratum that are to be judged."""
         return self.documents[: self.drawn]
 
 

@@ -18,7 +18,7 @@ from annotator.evaluation.pooling.strata import Band, Stratum, stratified
 from annotator.evaluation.pooling.topic_runs import Ties, TopicRuns, Weights
 
 
-class Kind(Enum):
+class StrategyKind(Enum):
     """How a strategy says what is to be judged."""
 
     DEPTH = "depth"  # the whole of its order, down to a depth
@@ -27,7 +27,7 @@ class Kind(Enum):
     SAMPLE = "sample"  # a share of each stratum
 
 
-# With what holds when nothing is said; None where that is "no limit", or where something must be said.
+# With the default; None where that is "no limit", or where a value is required.
 BUDGETED: Mapping[str, str | None] = {"budget": None, "per_topic": None, "depth": None, "ties": "rrf"}
 STARTED: Mapping[str, str | None] = {**BUDGETED, "start_depth": "10"}
 BUDGETS = ("budget", "per_topic")
@@ -35,12 +35,12 @@ BUDGETS = ("budget", "per_topic")
 
 @dataclass(frozen=True)
 class Definition:
-    """A strategy before anyone has said how deep or how much."""
+    """A strategy without its parameters."""
 
-    kind: Kind
+    kind: StrategyKind
     works_by: Callable[..., Any]  # its docstring explains the strategy
     takes: Mapping[str, str | None]
-    needs: tuple[str, ...] = ()  # of these, exactly one must be said
+    needs: tuple[str, ...] = ()  # exactly one of these is required
     decimals: int | None = None  # of the weights that it compares: recorded with a pool, and nobody's choice
     reads_scores: bool = False  # whether runs' scores are to be loaded for it
 
@@ -71,7 +71,7 @@ class Strategy:
 
     @property
     def definition(self) -> Definition:
-        """The strategy without what was said of it."""
+        """The definition of the strategy, without its parameters."""
         return STRATEGIES[self.name]
 
     @property
@@ -111,17 +111,19 @@ class Strategy:
 
 
 STRATEGIES: Mapping[str, Definition] = {
-    "depth": Definition(Kind.DEPTH, fused.depth, {"depth": None}, needs=("depth",)),
-    "rrf": Definition(Kind.ORDER, fused.rrf, BUDGETED, BUDGETS),
-    "borda": Definition(Kind.ORDER, fused.borda, BUDGETED, BUDGETS),
-    "rbp": Definition(Kind.ORDER, fused.rbp, BUDGETED, BUDGETS),
-    "combmnz": Definition(Kind.ORDER, fused.combmnz, BUDGETED, BUDGETS, reads_scores=True),
-    "ntcir": Definition(Kind.ORDER, fused.ntcir, BUDGETED, BUDGETS),
-    "mtf": Definition(Kind.ADAPTIVE, MoveToFront, STARTED, BUDGETS),
-    "maxmean": Definition(Kind.ADAPTIVE, MaxMean, {**STARTED, "update": "all"}, BUDGETS),
-    "maxmean-ns": Definition(Kind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all", "ties": "random"}, BUDGETS),
-    "hedge": Definition(Kind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
-    "stratified": Definition(Kind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
+    "depth": Definition(StrategyKind.DEPTH, fused.depth, {"depth": None}, needs=("depth",)),
+    "rrf": Definition(StrategyKind.ORDER, fused.rrf, BUDGETED, BUDGETS),
+    "borda": Definition(StrategyKind.ORDER, fused.borda, BUDGETED, BUDGETS),
+    "rbp": Definition(StrategyKind.ORDER, fused.rbp, BUDGETED, BUDGETS),
+    "combmnz": Definition(StrategyKind.ORDER, fused.combmnz, BUDGETED, BUDGETS, reads_scores=True),
+    "ntcir": Definition(StrategyKind.ORDER, fused.ntcir, BUDGETED, BUDGETS),
+    "mtf": Definition(StrategyKind.ADAPTIVE, MoveToFront, STARTED, BUDGETS),
+    "maxmean": Definition(StrategyKind.ADAPTIVE, MaxMean, {**STARTED, "update": "all"}, BUDGETS),
+    "maxmean-ns": Definition(
+        StrategyKind.ADAPTIVE, LastMaxMean, {**STARTED, "update": "all", "ties": "random"}, BUDGETS
+    ),
+    "hedge": Definition(StrategyKind.ADAPTIVE, Hedge, STARTED, BUDGETS, decimals=DECIMALS),
+    "stratified": Definition(StrategyKind.SAMPLE, stratified, {"strata": "1-10:1, 11-50:0.2, 51-100:0.05"}),
 }
 
 

@@ -21,7 +21,7 @@ RRF_OFFSET = 60  # Cormack, Clarke and Büttcher chose it in a pilot and found r
 
 
 class Ties(Enum):
-    """What goes first when a strategy finds several documents, or runs, equally good."""
+    """Tie-breaking: what comes first when a strategy finds several documents, or runs, equally good."""
 
     RRF = "rrf"  # the document with the greatest RRF weight, then the one whose docno is least in byte order
     FIRST_RUN = "first-run"  # the run given first; of documents, the one in the run given first, then by docno
@@ -109,7 +109,7 @@ class TopicRuns:
 
     @cached_property
     def best_rank(self) -> NDArray[np.int32]:
-        """Of each place: the rank at which the document stands highest in any run."""
+        """For each place, the best rank of the document in any run."""
         best = np.zeros(self.candidates, np.int32)
         # Of several values for one index the last is kept, and the entries end, backwards, with the best ranks.
         best[self.entries.place[::-1]] = self.entries.rank[::-1]
@@ -198,7 +198,7 @@ def distinct(numbers: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
 
 
 def _in_rows(values: NDArray[Value], lengths: NDArray[np.intp], filling: float) -> NDArray[Value]:
-    """Lay values that stand run after run out as a matrix, with at least one column of filling at the end."""
+    """Turn values listed run after run into a matrix, with at least one column of filling at the end."""
     columns = np.arange(lengths.max(initial=0) + 1)
     rows = np.full((lengths.size, columns.size), filling, values.dtype)
     rows[columns < lengths[:, None]] = values

@@ -54,7 +54,7 @@ class Policy:
 
     choose: Callable[[GradesByItem], NDArray[np.int64]]
     sentence: Sentence
-    heard: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: everybody
+    heard: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all judges
     asks_for_somebody: bool = False
 
 
@@ -101,12 +101,12 @@ def highest(grades: GradesByItem) -> NDArray[np.int64]:
 
 
 def owners(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
-    """Hear the owner of the topic alone."""
+    """The grade of the topic's owner; none when the owner has not judged."""
     return [opinion for opinion in opinions if opinion.by_owner]
 
 
 def owners_else_everybody(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
-    """Hear the owner of the topic alone of items that the owner graded, and everybody of the others."""
+    """The owner's grade alone for items that the owner graded, all grades for the others."""
     owned = {opinion.item for opinion in opinions if opinion.by_owner}
     return [opinion for opinion in opinions if opinion.by_owner or opinion.item not in owned]
 

@@ -36,15 +36,12 @@ class GradesInArrays(Mapping[int, int]):
         return dict(zip(self.documents.tolist(), self.grades.tolist(), strict=True))
 
     def __getitem__(self, document: int) -> int:
-        """Give the grade of a document."""
         return self._as_dict[document]
 
     def __iter__(self) -> Iterator[int]:
-        """Name the documents."""
         return iter(self.documents.tolist())
 
     def __len__(self) -> int:
-        """Count the documents."""
         return self.documents.size
 
 
@@ -59,7 +56,7 @@ class NewGrade:
 
 @dataclass(frozen=True, eq=False)
 class GradedTopic:
-    """The grades of one topic, with its lines of a qrels file and what else is told of them."""
+    """The grades of one topic, with its lines of a qrels file and its judges."""
 
     documents: NDArray[np.int32]
     grades: NDArray[np.int16]
@@ -75,7 +72,7 @@ class GradedTopic:
 
     @classmethod
     def named(cls, number: str, grades: Mapping[int, int], docnos: Mapping[int, bytes]) -> "GradedTopic":
-        """The same, in the order of their docnos and with their lines."""
+        """Build the topic `number` from {document: grade}, in the order of the docnos, with its lines."""
         documents = sorted(grades, key=docnos.__getitem__)
         in_order = {document: grades[document] for document in documents}
         head = f"{number} 0 ".encode()
@@ -103,7 +100,7 @@ class GradedTopic:
         return sum(count for grade, count in self.counts.items() if grade >= relevant_from)
 
     def docnos(self) -> dict[int, bytes]:
-        """The docno of each document, where documents stand in the order of the lines."""
+        """The docno of each document, in the order of the lines."""
         names = [line.split(b" ", DOCNO + 1)[DOCNO] for line in self.lines.splitlines()]
         return dict(zip(self.documents.tolist(), names, strict=True))
 

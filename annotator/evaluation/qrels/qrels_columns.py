@@ -42,7 +42,7 @@ class QrelsColumns:
 
 @dataclass
 class _Pieces:
-    """What the chunks so far have said."""
+    """What was read from the chunks so far."""
 
     columns: int
     topics: list[bytes] = field(default_factory=list)  # of each stretch of lines with one topic

@@ -59,7 +59,7 @@ WHOLE_GRADES = GradeReader(whole_grade, Sentence("The grade %(grade)s is not a w
 
 @dataclass
 class _Reading:
-    """What the lines so far have said."""
+    """What was read from the lines so far."""
 
     name: str
     problems: Problems
@@ -135,7 +135,7 @@ class _Reading:
 
 @dataclass
 class _SampledReading(_Reading):
-    """The same, for files that may have five columns; the first line that has four or five says how many it has."""
+    """Reading for files that may have five columns; the first line that has four or five says how many it has."""
 
     columns: int | None = None
     columns_line: int = 0

@@ -17,13 +17,13 @@ from annotator.evaluation.qrels.qrels_columns import QrelsColumns, read_qrels_co
 from annotator.evaluation.qrels.qrels_format import QrelsRow, parse_sampled_qrels
 
 MOST_GRADE = int(np.iinfo(np.int16).max)
-LEAST_GRADE = -MOST_GRADE  # the one below is left to whoever joins runs, for documents that the qrels do not list
+LEAST_GRADE = -MOST_GRADE  # the one below is for joined runs: documents that the qrels do not list
 MAX_UTF8_BYTES = 4  # of a character
 
 
 @dataclass(frozen=True, eq=False)
 class QrelsTable:
-    """The qrels of some topics; an entry is a document of a topic, entries stand by topic.
+    """The qrels of some topics; an entry is a document of a topic, entries are sorted by topic.
 
     Topics stand in the order of their numbers' bytes, in which trec_eval adds up its means.
     """

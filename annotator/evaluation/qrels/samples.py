@@ -13,7 +13,7 @@ class PackedStratum(Protocol):
 
     @property
     def topic_id(self) -> int:
-        """The topic."""
+        """The id of the topic."""
 
     @property
     def number(self) -> int:

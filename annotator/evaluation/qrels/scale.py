@@ -10,7 +10,7 @@ from annotator.evaluation.formats.identifiers import check_free_text
 
 LEAST_GRADES = 2
 GREATEST_GRADE = 9  # a grade is one key
-LONGEST_NAME = 60  # it stands on a button
+LONGEST_NAME = 60  # it is shown on a button
 LONGEST_DESCRIPTION = 1_000
 
 

@@ -16,7 +16,7 @@ from annotator.evaluation.qrels.consensus import (
 from annotator.evaluation.qrels.graded_topic import GradedTopic, NewGrade
 
 
-class Said(Protocol):
+class GivenGrade(Protocol):
     """A judge's grade of something, and who they are to it."""
 
     @property
@@ -33,29 +33,29 @@ class Said(Protocol):
 
     @property
     def adjudicates(self) -> bool:
-        """Whether it was said to decide."""
+        """Whether the grade is an adjudication."""
 
     @property
     def is_machine(self) -> bool:
-        """Whether a machine says it."""
+        """Whether the judge is a machine."""
 
 
-class Voice(Said, Protocol):
-    """What a judge says of a pool item; `place` is 1 of the judge who was first to grade it."""
+class ItemGrade(GivenGrade, Protocol):
+    """A judge's grade of a pool item; `place` is 1 for the judge who was first to grade it."""
 
     @property
     def pool_item_id(self) -> int:
-        """The item."""
+        """The id of the pool item."""
 
     @property
     def place(self) -> int:
-        """The judge's place."""
+        """The place of the judge in order of first judgement, from 1."""
 
 
-class NamedVoice(Said, Protocol):
-    """What a judge says of a topic and docno; of the judges of one, who was first has the lowest `first`.
+class NamedGrade(GivenGrade, Protocol):
+    """A judge's grade of a topic and docno; `first` orders the judges of a document by their first judgement.
 
-    Of those of them who adjudicate, the one whose present word has the highest `latest` decides.
+    Of several adjudications, the one with the highest `latest` decides.
     """
 
     @property
@@ -64,7 +64,7 @@ class NamedVoice(Said, Protocol):
 
     @property
     def docno(self) -> str:
-        """The document."""
+        """The id of the document."""
 
     @property
     def first(self) -> int:
@@ -72,11 +72,11 @@ class NamedVoice(Said, Protocol):
 
     @property
     def latest(self) -> int:
-        """A number that orders their present words."""
+        """A number that orders their current judgements."""
 
 
 class Settings(Protocol):
-    """What a collection says of how its grades are settled."""
+    """The settings of a collection that settle its grades."""
 
     @property
     def consensus_policy(self) -> str:
@@ -125,10 +125,10 @@ def rules_of(settings: Settings, policy: str | None = None) -> Rules:
 
 @dataclass(frozen=True)
 class Settlement:
-    """The settled grades by item, and what else is to be told of the items.
+    """The settled grades by item, and which items are disputed or have no grade that counts.
 
-    In dispute are those whose people differ and that no adjudicator has decided; they have a grade unless the rules
-    leave them out. Unheard are those on which nobody has spoken whom the policy hears.
+    Disputed are items whose human judges differ and that nobody has adjudicated; they have a grade unless the rules
+    leave them out. Unheard are items without a judgement that counts by the policy.
     """
 
     grades: Mapping[int, int]
@@ -138,7 +138,7 @@ class Settlement:
     unheard: frozenset[int]
 
 
-def settle_voices(voices: Sequence[Voice], rules: Rules) -> Settlement:
+def settle_voices(voices: Sequence[ItemGrade], rules: Rules) -> Settlement:
     """Settle what judges say, at most one voice a judge and item; raises `InvalidValueError` for an unknown policy."""
     return Settling(voices, rules.relevant_from).settlement(rules)
 
@@ -146,7 +146,7 @@ def settle_voices(voices: Sequence[Voice], rules: Rules) -> Settlement:
 class Settling:
     """What judges say, at most one voice a judge and item, ready to be settled by one policy or by several."""
 
-    def __init__(self, voices: Sequence[Voice], relevant_from: int) -> None:
+    def __init__(self, voices: Sequence[ItemGrade], relevant_from: int) -> None:
         """Tell apart the items on which all agree: most have one voice, or several that are the same."""
         self._voices, self._relevant_from = voices, relevant_from
         self._agreed, self._contested = _agreed_and_contested(voices)
@@ -174,11 +174,11 @@ class Settling:
             return settle_opinions(policy, self._all_opinions, self._relevant_from)
         if policy.heard is not None:
             return self._agreed | settle_opinions(policy, self._contested_opinions, self._relevant_from)
-        # The same without an object for each of what may be hundreds of thousands.
+        # Without an object for each of what may be hundreds of thousands.
         return self._agreed | settle_grades(policy, *self._contested_columns)
 
     @cached_property
-    def _contested_voices(self) -> list[Voice]:
+    def _contested_voices(self) -> list[ItemGrade]:
         return [voice for voice in self._voices if voice.pool_item_id in self._contested]
 
     @cached_property
@@ -197,8 +197,8 @@ class Settling:
         return [voice.pool_item_id for voice in voices], [voice.grade for voice in voices], places
 
 
-def settle_by_name(voices: Sequence[NamedVoice], rules: Rules) -> dict[tuple[str, str], int]:
-    """Settle the same, said of topic numbers and docnos; nothing is taken for settled before it is."""
+def settle_by_name(voices: Sequence[NamedGrade], rules: Rules) -> dict[tuple[str, str], int]:
+    """Settle grades of topic numbers and docnos, lazily: nothing is settled before it is asked for."""
     numbers: dict[tuple[str, str], int] = {}
     places: dict[int, int] = {}
     said, by_people, deciding = [], [], []
@@ -218,7 +218,7 @@ def settle_by_name(voices: Sequence[NamedVoice], rules: Rules) -> dict[tuple[str
     return {pair: settled[item] for pair, item in numbers.items() if item in settled and item not in left_out}
 
 
-def _agreed_and_contested(voices: Sequence[Voice]) -> tuple[dict[int, int], set[int]]:
+def _agreed_and_contested(voices: Sequence[ItemGrade]) -> tuple[dict[int, int], set[int]]:
     """Item → the first grade given, and the items of which another one was given, too."""
     agreed: dict[int, int] = {}
     contested = {
@@ -227,24 +227,24 @@ def _agreed_and_contested(voices: Sequence[Voice]) -> tuple[dict[int, int], set[
     return agreed, contested
 
 
-def _opinions(voices: Sequence[Voice]) -> list[Opinion]:
+def _opinions(voices: Sequence[ItemGrade]) -> list[Opinion]:
     return [Opinion(one.pool_item_id, one.grade, one.judge, one.place, one.by_owner, one.adjudicates) for one in voices]
 
 
-class PlacedVoice(Voice, Protocol):
-    """A voice with the topic and the document that it is of."""
+class PlacedGrade(ItemGrade, Protocol):
+    """A grade with its topic, document and judge."""
 
     @property
     def topic_id(self) -> int:
-        """The topic."""
+        """The id of the topic."""
 
     @property
     def document_id(self) -> int:
-        """The document."""
+        """The id of the document."""
 
     @property
     def judge_id(self) -> int:
-        """Who says it."""
+        """The id of the judge."""
 
 
 @dataclass(frozen=True)
@@ -256,8 +256,8 @@ class SettledTopic:
     disputed: frozenset[int]
 
 
-def settled_topics(said: Sequence[PlacedVoice], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
-    """The settled grades of these topics, of which this is all that is said."""
+def settled_topics(said: Sequence[PlacedGrade], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
+    """The settled grades of these topics; `said` has all of their grades."""
     settled = settle_voices(said, rules)
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     grades: dict[int, dict[int, int]] = {topic: {} for topic in topics}

@@ -30,7 +30,7 @@ class Fault(Enum):
 
     @property
     def sentence(self) -> Sentence:
-        """What it says."""
+        """The sentence for readers."""
         sentence: Sentence = self.value
         return sentence
 
@@ -52,7 +52,7 @@ class Promise(Enum):
 
     @property
     def sentence(self) -> Sentence:
-        """What it says."""
+        """The sentence for readers."""
         sentence: Sentence = self.value
         return sentence
 
@@ -65,7 +65,7 @@ class JudgedTopic:
     pooled: int
     judged: int
     relevant: int
-    waiting: int  # documents of which nobody has said anything yet, those that will still be pooled included
+    waiting: int  # unjudged documents, those that will still be pooled included
 
 
 @dataclass(frozen=True)

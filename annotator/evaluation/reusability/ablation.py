@@ -41,7 +41,7 @@ class AblationStep:
 
 @dataclass(frozen=True)
 class Ablation:
-    """One measure; the steps stand from most judgements to fewest, and `full` has each run's value by all of them."""
+    """One measure; the steps go from most judgements to fewest, and `full` has each run's value by all of them."""
 
     measure: Measure
     full: tuple[float, ...]

@@ -62,12 +62,12 @@ class LeftOutRun:
 
     @property
     def relative_change(self) -> Figure:
-        """The same as a share of the value."""
+        """The change as a share of the value."""
         return share_of(self.change, abs(self.full), Missing.ZERO)
 
     @property
     def places_lost(self) -> int | None:
-        """How many places it falls."""
+        """The number of places the run falls, None without a place."""
         if self.full_place is None or self.without_place is None:
             return None
         return self.without_place - self.full_place

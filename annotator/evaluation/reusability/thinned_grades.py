@@ -78,7 +78,7 @@ class _Joined:
         of_entries = grades[entries].astype(np.int16)
         first_entry = np.concatenate(([0], np.cumsum(counts)))
         table = QrelsTable(tuple(runs.topics[place] for place in topics.tolist()), first_entry, NO_DOCNOS, of_entries)
-        # The order in which a batch keeps the grades of each topic: best first, equals as they stand.
+        # The order in which a batch keeps the grades of each topic: best first, ties in their order.
         best_first = np.lexsort((-of_entries.astype(np.int32), np.repeat(np.arange(topics.size), counts)))
         return cls(judge_matched(table, matched), entries[entry], entries[best_first])
 

@@ -22,7 +22,6 @@ class DocnoNumbers:
     """Numbers docnos from 0 in the order in which they first come; some 40 bytes of memory for a short one."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.count = 0
         # The words of all docnos one after the other, so that a single long one does not widen all; and room behind.
         self._words: Words = np.zeros(FIRST_ROOM + MOST_WORDS, np.uint64)
@@ -37,7 +36,7 @@ class DocnoNumbers:
         numbers = self._find(words, hashes)
         unknown = np.flatnonzero(numbers == NOBODY)
         while unknown.size:
-            # Of docnos with equal hashes one is added at a time; nearly always they are the same docno.
+            # Docnos with equal hashes are added one at a time; nearly always they are one docno.
             _, first = np.unique(hashes[unknown], return_index=True)
             new = unknown[np.sort(first)]
             self._add(words[new], hashes[new])

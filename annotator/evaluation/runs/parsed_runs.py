@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """Where the documents of a list stand in the file; both int32, of shape (documents,), in the order of the list."""
+    """The lines of a list's documents in the file; both int32, of shape (documents,), in the order of the list."""
 
     lines: NDArray[np.int32]  # from 1
     ranks: NDArray[np.int32]  # as the rank column has them, `run_scores.NO_NUMBER` for what is no whole number

@@ -54,14 +54,13 @@ class Renumbering:
     """Other numbers for the documents of packed ranked lists, as when they go into another database."""
 
     def __init__(self, numbers: Mapping[int, int]) -> None:
-        """Take what each number was, and what it is to be."""
         before = np.fromiter(numbers, np.int64, len(numbers))
         order = np.argsort(before)
         self._before = before[order]
         self._after = np.fromiter(numbers.values(), np.int64, len(numbers))[order]
 
     def __call__(self, packed: bytes) -> bytes:
-        """The same list under the new numbers; `ValueError` when one is not among them."""
+        """The list under the new numbers; `ValueError` when a document has none."""
         documents = decode_documents(packed)
         places = np.searchsorted(self._before, documents)
         if len(documents) and (places.max() == len(self._before) or (self._before[places] != documents).any()):
@@ -156,7 +155,7 @@ def _distinct_bytes(words: list[Words]) -> Words:
 
 
 RankedDocuments = NDArray[np.int32]
-# Run, topic, packed documents and, where they are to be ordered anew, packed scores.
+# Run, topic, packed documents and, where they are to be sorted again, packed scores.
 PackedRow = tuple[int, int, bytes, bytes | None]
 
 
@@ -172,7 +171,7 @@ def newly_tied(scores: NDArray[np.float64]) -> NDArray[np.intp]:
 def in_order_of_9(
     documents: RankedDocuments, scores: NDArray[np.float64], docnos: Mapping[int, str]
 ) -> RankedDocuments:
-    """Order a list anew, documents of equal rounded score by docno descending, byte by byte.
+    """Sort a list again, documents of equal rounded score by docno descending, byte by byte.
 
     `docnos` has those of the documents at the places that are `newly_tied`.
     """
@@ -188,7 +187,7 @@ def in_order_of_9(
 
 
 def tied_documents(rows: Iterable[PackedRow]) -> set[int]:
-    """The documents whose docnos are needed to order these lists anew; none of lists without scores."""
+    """The documents whose docnos are needed to sort these lists again; none of lists without scores."""
     tied: set[int] = set()
     for _, _, documents, scores in rows:
         if scores is not None:
@@ -199,7 +198,7 @@ def tied_documents(rows: Iterable[PackedRow]) -> set[int]:
 def unpack_lists(
     runs: Sequence[int], topics: Collection[int], rows: Iterable[PackedRow], docnos: Mapping[int, str]
 ) -> dict[int, list[RankedDocuments]]:
-    """Of each topic the list of every run, in their order; empty where it has none. With scores it is ordered anew."""
+    """Of each topic the list of every run, in their order; empty where it has none. With scores it is sorted again."""
     places = {run: place for place, run in enumerate(runs)}
     nothing = np.empty(0, np.int32)
     lists = {topic: [nothing] * len(runs) for topic in topics}

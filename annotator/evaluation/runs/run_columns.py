@@ -37,7 +37,7 @@ Gather = Callable[[Tokens, int], Piece]
 
 @dataclass
 class Collected:
-    """What the chunks so far have said: for each topic, in order of first appearance, the pieces of its list."""
+    """What was read from the chunks so far: the pieces of each topic's list, topics in order of first appearance."""
 
     topics: AbstractSet[str] | None
     gather: Gather
@@ -86,7 +86,7 @@ def collect(
     text: bytes, topics: AbstractSet[str] | None, tag: str | None, gather: Gather, *, chunk_bytes: int | None = None
 ) -> Collected:
     """Gather a run's columns topic by topic; raises `UnusualError` when anything about the file is unusual."""
-    # As in `matching.columns`: without this every chunk would have its memory given back and cleared anew.
+    # As in `matching.files`: without this every chunk would have its memory given back and cleared again.
     np.empty(KEPT_BYTES, np.uint8)
     collected = Collected(topics, gather)
     for chunk in chunks_of(text, chunk_bytes=chunk_bytes):
@@ -102,7 +102,7 @@ def read_columns(text: bytes, topics: AbstractSet[str] | None, tag: str | None) 
     """Return the run, or None when anything about the file is unusual; about 60 bytes of memory a line."""
     try:
         collected = collect(text, topics, tag, _docnos_and_scores)
-        # Each list lets go of its pieces on the way, so that the run never stands in memory twice.
+        # Each list lets go of its pieces on the way, so that the run is never in memory twice.
         lists = {topic.decode(): _ranked(collected.pieces.pop(topic)) for topic in list(collected.pieces)}
     except UnusualError:
         return None

@@ -30,13 +30,13 @@ from annotator.evaluation.runs.run_scores import NO_NUMBER
 # float() would also take 1_000, nan and infinity, trec_eval's strtod 0x1p3, and "1,5" as 1.
 WHOLE_NUMBER = re.compile(rb"[0-9]{1,8}")  # as `whole_numbers_of` reads ranks
 
-# What is told of a topic that is none of those given.
+# The problem of a topic that is none of those given.
 UNKNOWN_TOPIC = Sentence("The collection has no topic %(topic)s.")
 
 
 @dataclass
 class _Entries:
-    """A topic's lines as they stand in the file, packed: a run of millions of lines may need this path too."""
+    """A topic's lines in the order of the file, packed: a run of millions of lines may need this path too."""
 
     docnos: bytearray = field(default_factory=bytearray)  # each followed by a newline, which no id contains
     scores: "array[float]" = field(default_factory=lambda: array("d"))
@@ -46,7 +46,7 @@ class _Entries:
 
 @dataclass
 class _Reading:
-    """What the lines so far have said."""
+    """What was read from the lines so far."""
 
     name: str
     problems: Problems

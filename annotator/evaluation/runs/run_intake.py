@@ -52,7 +52,6 @@ class RunIntake:
     """Reads runs that are to be stored together; `problems` says what is wrong with any of them."""
 
     def __init__(self, rules: RunRules) -> None:
-        """Begin with no file."""
         self.rules = rules
         self.problems = Problems()
         self.documents = DocnoNumbers()

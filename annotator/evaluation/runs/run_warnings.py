@@ -1,4 +1,4 @@
-"""What is strange in a run without being wrong: it is taken as it is, and its sender is told."""
+"""Warnings about a run: what is strange without being wrong, shown to its sender; the run is accepted unchanged."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence

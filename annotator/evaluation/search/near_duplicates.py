@@ -37,7 +37,7 @@ class NearDuplicates(NamedTuple):
     similarity: float
 
 
-class Found(NamedTuple):
+class SimilarTexts(NamedTuple):
     """The pairs, the most similar first, and whether these are all or the search ended early."""
 
     pairs: list[NearDuplicates]
@@ -60,7 +60,7 @@ class _Sets(NamedTuple):
 
 def near_duplicates(
     texts: Mapping[int, str], at_least: float = USUAL_SIMILARITY, *, most_compared: int | None = None
-) -> Found:
+) -> SimilarTexts:
     """Find the pairs of texts that are similar to at least that degree (more than 0, up to 1).
 
     Case, punctuation and spaces do not count, and a text without words is similar to none. Of texts with the very same
@@ -85,7 +85,7 @@ def near_duplicates(
     pairs += [NearDuplicates(keys[one], keys[other], similarity) for one, other, similarity in similar]
     places = {key: place for place, key in enumerate(keys)}
     pairs.sort(key=lambda pair: (-pair.similarity, places[pair.first], places[pair.second]))
-    return Found(pairs, is_all)
+    return SimilarTexts(pairs, is_all)
 
 
 def _tokens(text: str) -> list[str]:

@@ -136,7 +136,6 @@ class _Reader:
     """Reads tokens by recursive descent; each method leaves `token` behind what it has read."""
 
     def __init__(self, tokens: list[_Token]) -> None:
-        """Begin with the first."""
         self.tokens = tokens
         self.at = 0
 
@@ -187,7 +186,7 @@ class _Reader:
         return token.asked if token.asked is not None else self.parenthesised(token, depth + 1)
 
     def parenthesised(self, opened: _Token, depth: int) -> Query:
-        """What stands between an opened parenthesis and its partner."""
+        """The part between an opened parenthesis and its partner."""
         if depth > DEEPEST:
             raise InvalidValueError("Parentheses are possible %(most)d deep, not deeper.", most=DEEPEST)
         if self.sign() == ")":
@@ -202,7 +201,7 @@ class _Reader:
 
 
 def _no_part(first: _Token | None, after: _Token | None, behind: _Token | None, *, excluded: bool) -> InvalidValueError:
-    """Why there is nothing to find where something should stand."""
+    """The error for a query of which a part is missing."""
     if excluded and first is not None:
         return InvalidValueError(
             "NOT at character %(place)d only leaves documents out: say beside it what to find, as in “cats NOT dogs”.",

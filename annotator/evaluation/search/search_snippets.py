@@ -9,14 +9,14 @@ from typing import NamedTuple
 from annotator.evaluation.search.search_text import ASCII_RUN, IS_DENSE, RUN, Phrase, fold, join_lines
 
 SNIPPET = 260
-BEFORE = 50  # what stands before the first marked word, so that it can be understood
+BEFORE = 50  # characters of context before the first marked word
 MOST_SEARCHED = 100_000
 CHUNK = re.compile(r"\S+")
 BLANKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
-class Part:
+class SnippetPart:
     """A piece of a text; whether it is marked."""
 
     text: str
@@ -24,7 +24,7 @@ class Part:
 
 
 class PlacedWord(NamedTuple):
-    """A word as documents are found by it, and where it stands in the text."""
+    """An indexed word and its position in the text."""
 
     word: str
     start: int
@@ -46,21 +46,21 @@ def placed_words(text: str) -> Iterator[PlacedWord]:
                 yield PlacedWord(folded[start:end], chunk.start() + first[0], chunk.start() + last[1])
 
 
-def mark(text: str, phrases: Sequence[Phrase]) -> tuple[Part, ...]:
+def mark(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
     """A whole short text, such as a title, with what the phrases find marked."""
     text = join_lines(text)
     return _parts(text, 0, len(text), marked_spans(text, phrases))
 
 
-def snippet(text: str, phrases: Sequence[Phrase]) -> tuple[Part, ...]:
+def snippet(text: str, phrases: Sequence[Phrase]) -> tuple[SnippetPart, ...]:
     """The part of a text with most of what the phrases find, marked; without any, its beginning."""
     text = join_lines(text[:MOST_SEARCHED]).strip()
     spans = marked_spans(text, phrases)
     start = _fullest(spans)
     start = 0 if start <= BEFORE else _after_blank(text, start - BEFORE, start)
     end = len(text) if len(text) <= start + SNIPPET else _before_blank(text, start, start + SNIPPET)
-    before = (Part("… "),) if start else ()
-    behind = (Part(" …"),) if end < len(text) else ()
+    before = (SnippetPart("… "),) if start else ()
+    behind = (SnippetPart(" …"),) if end < len(text) else ()
     return before + _parts(text, start, end, spans) + behind
 
 
@@ -96,7 +96,7 @@ def _found(words: list[str], phrase: Phrase) -> Iterator[int]:
 
 
 def _places(words: list[str], wanted: str) -> Iterator[int]:
-    """Where one word stands among the words."""
+    """The indices of one word among the words."""
     at = -1
     # A text that does not have it at all is the most frequent case.
     for _ in range(words.count(wanted)):
@@ -124,7 +124,7 @@ def _spans(run: re.Match[str]) -> list[tuple[int, int]]:
 
 
 def _fullest(spans: Sequence[tuple[int, int]]) -> int:
-    """Where the first marked word stands of those that fit into a snippet, when as many as possible do."""
+    """The position of the first marked word of the snippet with the most marked words."""
     starts = [start for start, _ in spans]
     fitting = [bisect_left(starts, start + SNIPPET - BEFORE) - at for at, start in enumerate(starts)]
     return starts[fitting.index(max(fitting))] if fitting else 0
@@ -142,13 +142,16 @@ def _before_blank(text: str, least: int, at: int) -> int:
     return blank if blank > (least + at) // 2 else at
 
 
-def _parts(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
-    parts: list[Part] = []
+def _parts(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> tuple[SnippetPart, ...]:
+    parts: list[SnippetPart] = []
     at = start
     for first, last in spans:
         if last <= start or first >= end:
             continue
-        parts += [Part(text[at : max(first, at)]), Part(text[max(first, start) : min(last, end)], marked=True)]
+        parts += [
+            SnippetPart(text[at : max(first, at)]),
+            SnippetPart(text[max(first, start) : min(last, end)], marked=True),
+        ]
         at = min(last, end)
-    parts.append(Part(text[at:end]))
-    return tuple(Part(BLANKS.sub(" ", part.text), part.marked) for part in parts if part.text)
+    parts.append(SnippetPart(text[at:end]))
+    return tuple(SnippetPart(BLANKS.sub(" ", part.text), part.marked) for part in parts if part.text)

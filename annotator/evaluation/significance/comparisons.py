@@ -78,7 +78,7 @@ def _both_ways(runs: int, above: tuple[NDArray[np.intp], ...], values: Values, r
 
 @dataclass(frozen=True)
 class AgainstBaseline:
-    """A run against the baseline; `t.p` and `randomised` stand alone, the others are corrected for all the runs."""
+    """A run against the baseline; `t.p` and `randomised` are uncorrected, the others corrected for all the runs."""
 
     run: str
     mean: Figure

@@ -16,7 +16,7 @@ STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
 
 @dataclass(frozen=True)
 class Letters:
-    """Groups of runs no two of which differ, as large as they can be; a run may be in several."""
+    """Maximal groups of runs that do not differ pairwise; a run may be in several."""
 
     groups: tuple[tuple[int, ...], ...]  # places of runs, best first; the group with the best run comes first
     of_runs: tuple[str, ...]  # the letters of each run, in the order of the runs
@@ -42,7 +42,7 @@ def letters(means: Values, p: PairFigures, alpha: float = ALPHA) -> Letters:
 
 
 def letter(number: int) -> str:
-    """Name a group: a to z, then a1 to z1 and so on, so that several can stand together."""
+    """Name a group: a to z, then a1 to z1 and so on, so that several can be written together."""
     again, place = divmod(number, len(ascii_lowercase))
     return ascii_lowercase[place] + (str(again) if again else "")
 

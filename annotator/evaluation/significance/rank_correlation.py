@@ -70,7 +70,7 @@ def rank_biased_overlap(
 
 
 def similarity_of(first: Sequence[float], second: Sequence[float]) -> Similarity:
-    """All three of two lists."""
+    """Kendall's tau, AP correlation and RBO of two lists."""
     return similarities(*_as_rows(first, second))[0]
 
 

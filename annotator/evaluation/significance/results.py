@@ -123,7 +123,7 @@ class SharedTopics:
 
     @property
     def least_spread(self) -> float:
-        """What differs by no more is equal."""
+        """The difference up to which scores count as equal."""
         return LEAST_SPREAD * float(np.abs(self.scores).max(initial=0))
 
     @property

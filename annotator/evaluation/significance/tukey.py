@@ -119,7 +119,7 @@ class TukeyTest:
 
 @dataclass(frozen=True, eq=False)
 class ModelTukeyTest(TukeyTest):
-    """The same from the two-way model of runs and topics."""
+    """Tukey's test from the two-way model of runs and topics."""
 
     mean_square: Figure  # of what neither explains
     degrees: int  # of freedom of that; 0 where there is none
@@ -127,7 +127,7 @@ class ModelTukeyTest(TukeyTest):
 
 @dataclass(frozen=True, eq=False)
 class RandomisedTukeyTest(TukeyTest):
-    """The same by permuting; `permutations` is 0 where there was nothing to permute."""
+    """Tukey's test by permuting scores; `permutations` is 0 where there was nothing to permute."""
 
     permutations: int
     seed: int

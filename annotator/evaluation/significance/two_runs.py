@@ -38,7 +38,7 @@ class PairedT:
 
 @dataclass(frozen=True, eq=False)
 class PairedTs:
-    """The same of many pairs, an entry each; `reasons` (places in `REASONS`) say where there is no test."""
+    """Paired t tests of many pairs, an entry each; `reasons` (indices into `REASONS`) say why there is no test."""
 
     topics: int
     difference: Values
@@ -238,7 +238,7 @@ class Randomisation:
 
 @dataclass(frozen=True)
 class TwoRuns:
-    """All that is to be said of two runs; differences are the second's score less the first's."""
+    """All tests of two runs; differences are the second's score less the first's."""
 
     topics: int  # on which both have a score
     left_out: int  # the others

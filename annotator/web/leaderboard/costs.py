@@ -6,7 +6,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
-from annotator.evaluation.costs.facts import Fact, Kind, Per
+from annotator.evaluation.costs.facts import Fact, FactKind, Per
 from annotator.evaluation.costs.report import CostColumn, CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
@@ -115,7 +115,7 @@ def _report(slug: str, board: Leaderboard | None) -> CostReport:
 def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[CostColumn]:
     """What may be asked for: the numbers that some run states, and the one that is shown."""
     if report is None:
-        once = [fact for fact in facts if fact.kind is Kind.NUMBER and fact.per is Per.SYSTEM]
+        once = [fact for fact in facts if fact.kind is FactKind.NUMBER and fact.per is Per.SYSTEM]
         return [CostColumn(fact) for fact in once]
     is_there = report.axis.address in {column.address for column in report.axes}
     return [*report.axes, *([] if is_there else [report.axis])]

@@ -6,7 +6,7 @@ from wtforms import Field, HiddenField, SelectChoice, SelectField, StringField, 
 from wtforms.validators import InputRequired
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.costs.facts import Fact, Kind, Per
+from annotator.evaluation.costs.facts import Fact, FactKind, Per
 from annotator.evaluation.costs.statements import Statement
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import COST_ENDS, COST_KINDS
@@ -67,7 +67,9 @@ class ColumnForm(Form):
         render_kw={**NO_COMPLETION, "autocapitalize": "none"},
     )
     name = StringField(lazy_gettext("Name"), [InputRequired()], render_kw=NO_COMPLETION)
-    kind = SelectField(lazy_gettext("Type of value"), choices=lambda: _choices(COST_KINDS, Kind.NUMBER, Kind.WORDS))
+    kind = SelectField(
+        lazy_gettext("Type of value"), choices=lambda: _choices(COST_KINDS, FactKind.NUMBER, FactKind.WORDS)
+    )
     unit = StringField(
         lazy_gettext("Unit"),
         description=lazy_gettext("Such as EUR or kWh; empty for text and for counts."),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from annotator.evaluation.costs.facts import Kind, Per
+from annotator.evaluation.costs.facts import FactKind, Per
 from annotator.storage import CannotJudge, JudgingMode, Role, RunType, Showing, TopicState
 from annotator.storage.tables.runs import RunState
 from annotator.web.site.language import lazy_gettext
@@ -120,9 +120,9 @@ RUN_STATES: Mapping[str, str] = {
 }
 
 COST_KINDS: Mapping[str, str] = {
-    Kind.NUMBER: lazy_gettext("a number"),
-    Kind.WORDS: lazy_gettext("words"),
-    Kind.LIST: lazy_gettext("words with commas between them"),
+    FactKind.NUMBER: lazy_gettext("a number"),
+    FactKind.WORDS: lazy_gettext("words"),
+    FactKind.LIST: lazy_gettext("words with commas between them"),
 }
 
 COST_ENDS: Mapping[str, str] = {

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotFoundError
 from annotator.evaluation.search.search_query import any_word_of as any_word_of
 from annotator.evaluation.search.search_query import parse_query
-from annotator.evaluation.search.search_snippets import Part, mark, snippet
+from annotator.evaluation.search.search_snippets import SnippetPart, mark, snippet
 from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
 from annotator.evaluation.search.search_tree import Query, asked_in, folded, fts5_of, tsquery_of
 from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
@@ -37,8 +37,8 @@ class FoundDocument:
     """A document that a query finds, as an organiser sees it; `pooled`: for the topic that was searched for."""
 
     docno: str
-    title: tuple[Part, ...]
-    snippet: tuple[Part, ...]
+    title: tuple[SnippetPart, ...]
+    snippet: tuple[SnippetPart, ...]
     language: str | None
     pooled: bool
 
@@ -59,8 +59,8 @@ class FoundToJudge:
     """
 
     docno: str
-    title: tuple[Part, ...]
-    snippet: tuple[Part, ...]
+    title: tuple[SnippetPart, ...]
+    snippet: tuple[SnippetPart, ...]
     language: str | None
     decision: Decision | None
     assignment_id: int | None
@@ -96,7 +96,7 @@ class _Found:
         """The documents."""
         return [text.id for text in self.texts]
 
-    def parts(self, text: FoundText) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    def parts(self, text: FoundText) -> tuple[tuple[SnippetPart, ...], tuple[SnippetPart, ...]]:
         """Title and snippet."""
         return mark(text.title, self.phrases), snippet(plain_text(text.body), self.phrases)
 

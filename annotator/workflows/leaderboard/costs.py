@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.evaluation.costs.facts import Fact, Kind, all_facts, own_column, stored_column
+from annotator.evaluation.costs.facts import Fact, FactKind, all_facts, own_column, stored_column
 from annotator.evaluation.costs.report import CostedRun, CostReport, Question, make_report
 from annotator.evaluation.costs.statements import Statement, check_together, read_address, read_detail, those_that_fit
 from annotator.evaluation.costs.statements import read_lines as read_lines
@@ -40,7 +40,7 @@ class ColumnRequest:
 
     key: str
     name: str
-    kind: str = Kind.NUMBER
+    kind: str = FactKind.NUMBER
     unit: str = ""
     better: str = ""
 

@@ -19,7 +19,7 @@ from annotator.evaluation.pooling.pool_choice import (
     most_bytes,
     run_depths,
 )
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import Ties
 from annotator.evaluation.runs.rankings import encode_documents
 from annotator.storage import IN_FORCE, Contribution, Pool, PoolItem, PoolRun, Run, Showing, Stratum
@@ -49,7 +49,7 @@ from annotator.storage.pools.pools import (
 )
 
 # Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.
-WITH_A_STATE = (Kind.ADAPTIVE, Kind.SAMPLE)
+WITH_A_STATE = (StrategyKind.ADAPTIVE, StrategyKind.SAMPLE)
 
 ItemIds = Mapping[tuple[int, int], int]  # by topic id and document id
 
@@ -242,7 +242,7 @@ def _begins(session: Session, collection_id: int, choice: PoolChoice) -> bool:
     runs = set(session.scalars(select(PoolRun.run_id).where(PoolRun.pool_id == alike[-1].id)))
     is_same = (alike[-1].strategy, alike[-1].parameters) == (choice.strategy.name, choice.parameters)
     # A seed changes what is drawn of a sample and how random ties end; else, only how documents would be shown.
-    draws = kind is Kind.SAMPLE or choice.strategy.ties is Ties.RANDOM
+    draws = kind is StrategyKind.SAMPLE or choice.strategy.ties is Ties.RANDOM
     is_same &= not draws or alike[-1].seed == choice.seed
     return not is_same or runs != {run.id for run in choice.runs}
 

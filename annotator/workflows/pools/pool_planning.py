@@ -22,7 +22,7 @@ from annotator.evaluation.pooling.pool_curve import (
     curve_of_budgets,
     curve_of_depths,
 )
-from annotator.evaluation.pooling.strategies import Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import Strategy, StrategyKind, parse_strategy
 from annotator.storage import PoolItem
 from annotator.storage.collections.collection import find_collection, find_open_collection
 from annotator.storage.documents.documents import docnos_of
@@ -184,7 +184,7 @@ def plan_pool(
     return PoolPlan(
         strategy=strategy.name,
         grows=curve.grows,
-        adaptive=strategy.definition.kind is Kind.ADAPTIVE,
+        adaptive=strategy.definition.kind is StrategyKind.ADAPTIVE,
         amounts=_numbers(curve.amounts),
         asked=curve.asked,
         total=_together(by_topic),
@@ -258,7 +258,7 @@ def _curve(
     strategy, runs, topics = asked.strategy, asked.runs, asked.topics
     depths = run_depths(strategy, [run.tag for run in runs], request.depth_of)
     own = {index: request.depth_of[run.tag] for index, run in enumerate(runs) if run.tag in request.depth_of}
-    if strategy.definition.kind is Kind.DEPTH:
+    if strategy.definition.kind is StrategyKind.DEPTH:
         depths = [own.get(index, max(depth, LEAST_DEPTHS)) for index, depth in enumerate(depths)]
     read = partial(
         packed_lists,
@@ -269,7 +269,7 @@ def _curve(
     )
     lists = ListsOfTopics({run.id: depth for run, depth in zip(runs, depths, strict=True)}, read, asked.past)
     pooled = {topic: one.documents for topic, one in present.items()}
-    if strategy.depth is not None and strategy.definition.kind is Kind.DEPTH:
+    if strategy.depth is not None and strategy.definition.kind is StrategyKind.DEPTH:
         return curve_of_depths(topics, lists, asked.teams, pooled, depth=strategy.depth, own_depths=own)
     return curve_of_budgets(
         strategy,

@@ -12,7 +12,7 @@ from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.pooling.adaptive import explain
 from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.pool_choice import is_adaptive, stored_strategy
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind
+from annotator.evaluation.pooling.strategies import STRATEGIES, StrategyKind
 from annotator.storage import (
     CollectionState,
     Contribution,
@@ -83,8 +83,8 @@ def list_strategies() -> Mapping[str, StrategyHelp]:
                 ParameterHelp(parameter, PARAMETERS[parameter].help, usual, parameter in definition.needs)
                 for parameter, usual in definition.takes.items()
             ),
-            adaptive=definition.kind is Kind.ADAPTIVE,
-            sampled=definition.kind is Kind.SAMPLE,
+            adaptive=definition.kind is StrategyKind.ADAPTIVE,
+            sampled=definition.kind is StrategyKind.SAMPLE,
         )
         for name, definition in STRATEGIES.items()
     }

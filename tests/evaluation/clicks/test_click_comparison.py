@@ -12,7 +12,7 @@ from annotator.clicks.evaluation.comparison.checks import Expected
 from annotator.clicks.evaluation.comparison.click_counts import DEEPEST, clicks_by_position, clicks_by_query
 from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks, from_json, to_json
 from annotator.clicks.evaluation.comparison.measures import ClickMeasure
-from annotator.clicks.evaluation.comparison.tables import HEADINGS, Part, table_of
+from annotator.clicks.evaluation.comparison.tables import HEADINGS, ComparisonTable, table_of
 from annotator.clicks.evaluation.logs.click_log import Dropped, Event
 from annotator.clicks.evaluation.logs.page_views import page_views
 from annotator.errors import InvalidValueError, NotFoundError
@@ -213,8 +213,8 @@ def test_a_log_without_any_click_is_compared_and_says_so() -> None:
     assert str(row.reason.sentence) == "Not tested: nobody clicked on anything in either variant."
 
 
-@pytest.mark.parametrize("part", Part)
-def test_each_table_has_a_cell_under_each_heading(part: Part) -> None:
+@pytest.mark.parametrize("part", ComparisonTable)
+def test_each_table_has_a_cell_under_each_heading(part: ComparisonTable) -> None:
     headings, rows = table_of(compare_clicks(LOG, WANTED), part)
     assert headings == HEADINGS[part]
     assert rows

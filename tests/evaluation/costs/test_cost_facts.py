@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, Kind, Per, all_facts, own_column, stored_column
+from annotator.evaluation.costs.facts import KNOWN_FACTS, Fact, FactKind, Per, all_facts, own_column, stored_column
 from annotator.evaluation.costs.statements import (
     Statement,
     check_together,
@@ -191,7 +191,7 @@ def test_a_column_that_cannot_be_is_refused(
 def test_a_column_of_a_collection_stands_behind_those_that_are_always_there() -> None:
     facts = all_facts([PRICE])
     assert list(facts) == [*KNOWN_FACTS, "price"]
-    assert facts["price"] == Fact("price", PRICE.name, Kind.NUMBER, "EUR", Better.LESS, is_own=True)
+    assert facts["price"] == Fact("price", PRICE.name, FactKind.NUMBER, "EUR", Better.LESS, is_own=True)
     assert str(facts["price"].name) == "Price of a day"
     assert read_statement(PRICE, "12.50 eur") == Statement("price", number=12.5)
 

@@ -4,7 +4,7 @@ import pytest
 
 from annotator.evaluation.leaderboard.qrels_difference import (
     GradeChange,
-    Kind,
+    GradeChangeKind,
     RunDifference,
     TopicDifference,
     grade_changes,
@@ -25,7 +25,11 @@ def test_every_grade_that_differs_is_named_with_what_became_of_it() -> None:
         GradeChange("3", "x", None, 0),
         GradeChange("10", "b", 0, 2),
     ]
-    assert [change.kind for change in changes] == [Kind.REMOVED, Kind.ADDED, Kind.CHANGED]
+    assert [change.kind for change in changes] == [
+        GradeChangeKind.REMOVED,
+        GradeChangeKind.ADDED,
+        GradeChangeKind.CHANGED,
+    ]
     assert grade_changes(BEFORE, BEFORE) == []
 
 

@@ -11,10 +11,10 @@ from thorough import examples
 
 from annotator.evaluation.pooling.adaptive import Adaptive, Hedge, Verdict, explain
 from annotator.evaluation.pooling.pool_simulation import simulate
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, topic_runs
 
-NAMES = [name for name, definition in STRATEGIES.items() if definition.kind is Kind.ADAPTIVE]
+NAMES = [name for name, definition in STRATEGIES.items() if definition.kind is StrategyKind.ADAPTIVE]
 UPDATES = [(name, update) for name in ("maxmean", "maxmean-ns") for update in ("all", "pulled")]
 SAID = [{"name": "mtf"}, {"name": "hedge"}, *({"name": name, "update": update} for name, update in UPDATES)]
 # Each strategy has its own examples.

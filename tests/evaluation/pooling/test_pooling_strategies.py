@@ -11,14 +11,14 @@ from annotator.evaluation.pooling.parameters import PARAMETERS
 from annotator.evaluation.pooling.pool_choice import stored_strategy
 from annotator.evaluation.pooling.pool_simulation import simulate
 from annotator.evaluation.pooling.strata import Band
-from annotator.evaluation.pooling.strategies import STRATEGIES, Kind, Strategy, parse_strategy
+from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import Ties, distinct, topic_runs
 
-NEEDED: dict[Kind, dict[str, str | int]] = {
-    Kind.DEPTH: {"depth": 10},
-    Kind.ORDER: {"budget": 10},
-    Kind.ADAPTIVE: {"budget": 10},
-    Kind.SAMPLE: {},
+NEEDED: dict[StrategyKind, dict[str, str | int]] = {
+    StrategyKind.DEPTH: {"depth": 10},
+    StrategyKind.ORDER: {"budget": 10},
+    StrategyKind.ADAPTIVE: {"budget": 10},
+    StrategyKind.SAMPLE: {},
 }
 
 

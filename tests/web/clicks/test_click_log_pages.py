@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 from annotator.clicks.evaluation.comparison.differences import Method
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import Uncounted
 from annotator.clicks.evaluation.judgements.together import Verdict
-from annotator.clicks.evaluation.judgements.together_report import Part, Standing
+from annotator.clicks.evaluation.judgements.together_report import Standing, TogetherTable
 from annotator.clicks.evaluation.logs.click_log import Dropped
 from annotator.clicks.evaluation.logs.log_findings import LogKind
 from annotator.clicks.evaluation.logs.page_views import Outside
@@ -165,7 +165,7 @@ def test_clicks_and_judgements_stand_together_and_the_documents_go_into_the_pool
     assert "They disagree" not in said  # two topics are few
     assert "March (CTR@1) -0.2500" in said
     assert "Documents that are not in the pool yet: 1." in said
-    for part in Part:
+    for part in TogetherTable:
         assert len(ola.get(f"{judged}/together.csv?table={part}").text.splitlines()) > 1, part
     answer = ola.post(f"{judged}/together?log=March")
     assert answer.location == f"{judged}/together?m=nDCG@10&log=March"

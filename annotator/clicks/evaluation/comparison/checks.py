@@ -22,7 +22,7 @@ MICROSECONDS_OF_HOUR = 3_600_000_000
 
 
 class CheckKind(StrEnum):
-    """What is looked at, in order."""
+    """The kinds of checks, in their order."""
 
     SPLIT = "split"
     CLICKS = "clicks"
@@ -34,7 +34,7 @@ class CheckKind(StrEnum):
 
 
 class CheckState(StrEnum):
-    """How it looks."""
+    """The result of a check."""
 
     FINE = "fine"
     NOTICE = "notice"
@@ -155,7 +155,7 @@ def check_both_variants(log: ClickLog, views: PageViews) -> Check:
 
 
 def check_duplicates(log: ClickLog) -> Check:
-    """Look for events that stand in the log more than once, of which one counts."""
+    """Look for duplicate events, of which one counts."""
     duplicates, kind = log.dropped.get(Dropped.DUPLICATE, 0), CheckKind.DUPLICATES
     if not duplicates:
         return Check(kind, CheckState.FINE, Sentence("No event stands in the log twice."))

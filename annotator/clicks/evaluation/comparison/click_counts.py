@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog
 from annotator.clicks.evaluation.logs.page_views import Marks, PageViews
 
-DEEPEST = 50  # position that is told of
+DEEPEST = 50  # deepest position shown
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class PositionClicks:
 
     variant: str
     position: int
-    shown: int  # first pages on which a result stood there
+    shown: int  # first pages that showed a result there
     clicked: int  # first pages on which it was clicked, once or more
 
     @property
@@ -44,7 +44,7 @@ def clicks_by_position(views: PageViews, variants: tuple[str, ...]) -> tuple[Pos
 
 
 def _once(marks: Marks) -> Marks:
-    """The same with one mark of several at one position of a view."""
+    """Marks without repetitions of one position in a view."""
     _, first = np.unique((marks.view.astype(np.int64) << 32) + marks.position, return_index=True)
     return Marks(marks.view[first], marks.position[first], marks.docno[first])
 

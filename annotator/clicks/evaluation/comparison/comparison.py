@@ -56,7 +56,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class DayValue:
-    """A measure of a variant on one day of UTC; what is told of users is of those who were first seen on it.
+    """A measure of a variant on one day of UTC; measures of users are of those who were first seen on it.
 
     The 95 % interval is None where there is one user only, where all have the same value, and for a mean in a log
     without users.
@@ -105,7 +105,7 @@ Result = TypeVar("Result")
 def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
     """Take a result apart into dictionaries, lists, texts, numbers, booleans and None."""
     if isinstance(value, SentenceEnum):
-        return value.name  # its sentence may be worded anew
+        return value.name  # its sentence may change
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
@@ -118,7 +118,7 @@ def plain(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
 
 
 def rebuilt(kind: type[Result], value: Mapping[str, object]) -> Result:
-    """Build a result anew from what `plain` made of it; `KeyError` or `ValueError` for what is none."""
+    """Rebuild a result from what `plain` made of it; `KeyError` or `ValueError` for what is none."""
     built: Result = _built(kind, value)
     return built
 
@@ -211,11 +211,11 @@ class ClickComparison:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What the two variants are called."""
+        """The names of the two variants."""
         return self.variants[0].name, self.variants[1].name
 
     def row(self, measure: ClickMeasure) -> MeasureRow:
-        """What was found by one measure."""
+        """The row of one measure."""
         return next(row for row in self.measures if row.measure is measure)
 
 
@@ -257,7 +257,7 @@ def compare_clicks(log: ClickLog, wanted: ComparisonWanted = USUAL_WANTED) -> Cl
 
 
 def to_json(comparison: ClickComparison) -> dict[str, object]:
-    """Say a comparison in what JSON has."""
+    """A comparison as a value that JSON can hold."""
     said: dict[str, object] = plain(comparison)
     return said
 

@@ -73,12 +73,12 @@ class Drawn:
 
     @property
     def low(self) -> float:
-        """Where the 95 % of the percentiles begin."""
+        """The lower bound of the 95 % percentile interval."""
         return float(np.percentile(self.differences, 2.5))
 
     @property
     def high(self) -> float:
-        """Where they end."""
+        """The upper bound of the interval."""
         return float(np.percentile(self.differences, 97.5))
 
     @property

@@ -212,7 +212,7 @@ def _reformulation(source: Source) -> Counted | Undefined:
     )
     is_same_query = np.zeros(order.size, np.bool_)
     is_same_query[:-1] = views.query[order][1:] == views.query[order][:-1]
-    # The last page of a search stands for it.
+    # The last page of a search represents it.
     is_end, is_followed = np.zeros((2, views.variant.size), np.bool_)
     is_end[order] = ~(goes_on & is_same_query)
     is_followed[order] = goes_on & ~is_same_query

@@ -11,7 +11,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 
 
-class Part(StrEnum):
+class ComparisonTable(StrEnum):
     """The tables of a comparison."""
 
     CHECKS = "checks"
@@ -26,10 +26,10 @@ class Part(StrEnum):
 
 Table = tuple[tuple[str, ...], list[list[Cell]]]
 
-HEADINGS: Mapping[Part, tuple[str, ...]] = {
-    Part.CHECKS: ("check", "state", "finding"),
-    Part.VARIANTS: ("variant", "users", "sessions", "events", "pages", "results", "clicks", "conversions"),
-    Part.MEASURES: (
+HEADINGS: Mapping[ComparisonTable, tuple[str, ...]] = {
+    ComparisonTable.CHECKS: ("check", "state", "finding"),
+    ComparisonTable.VARIANTS: ("variant", "users", "sessions", "events", "pages", "results", "clicks", "conversions"),
+    ComparisonTable.MEASURES: (
         *(
             "measure",
             "first",
@@ -45,22 +45,22 @@ HEADINGS: Mapping[Part, tuple[str, ...]] = {
         ),
         *("units_first", "units_second", "entries_first", "entries_second", "reason"),
     ),
-    Part.DAYS: ("measure", "variant", "day", "value", "low", "high", "entries"),
-    Part.POSITIONS: ("variant", "position", "shown", "clicked", "ctr"),
-    Part.QUERIES: ("query", "variant", "views", "top_clicks", "ctr_at_1"),
-    Part.DOCUMENTS: ("query", "variant", "docno", "clicks"),
-    Part.DROPPED: ("reason", "events"),
+    ComparisonTable.DAYS: ("measure", "variant", "day", "value", "low", "high", "entries"),
+    ComparisonTable.POSITIONS: ("variant", "position", "shown", "clicked", "ctr"),
+    ComparisonTable.QUERIES: ("query", "variant", "views", "top_clicks", "ctr_at_1"),
+    ComparisonTable.DOCUMENTS: ("query", "variant", "docno", "clicks"),
+    ComparisonTable.DROPPED: ("reason", "events"),
 }
 
 
-def table_of(comparison: ClickComparison, part: Part) -> Table:
+def table_of(comparison: ClickComparison, part: ComparisonTable) -> Table:
     """Headings and rows of a part; differences are the second variant's value less the first's."""
     return HEADINGS[part], list(ROWS[part](comparison))
 
 
 def position_table(positions: Sequence[PositionClicks]) -> Table:
     """Headings and rows of positions alone."""
-    return HEADINGS[Part.POSITIONS], [
+    return HEADINGS[ComparisonTable.POSITIONS], [
         [one.variant, one.position, one.shown, one.clicked, one.rate] for one in positions
     ]
 
@@ -108,15 +108,15 @@ def _dropped(comparison: ClickComparison) -> Iterator[list[Cell]]:
         yield [reason, events]
 
 
-ROWS: Mapping[Part, Callable[[ClickComparison], Iterator[list[Cell]]]] = {
-    Part.CHECKS: _checks,
-    Part.VARIANTS: _variants,
-    Part.MEASURES: _measures,
-    Part.DAYS: _days,
-    Part.POSITIONS: _positions,
-    Part.QUERIES: _queries,
-    Part.DOCUMENTS: _documents,
-    Part.DROPPED: _dropped,
+ROWS: Mapping[ComparisonTable, Callable[[ClickComparison], Iterator[list[Cell]]]] = {
+    ComparisonTable.CHECKS: _checks,
+    ComparisonTable.VARIANTS: _variants,
+    ComparisonTable.MEASURES: _measures,
+    ComparisonTable.DAYS: _days,
+    ComparisonTable.POSITIONS: _positions,
+    ComparisonTable.QUERIES: _queries,
+    ComparisonTable.DOCUMENTS: _documents,
+    ComparisonTable.DROPPED: _dropped,
 }
 
 
@@ -130,10 +130,10 @@ REASON_HEADINGS = ("reason", "count")
 def finding_table(found: LogFindings, name: str) -> Table | None:
     """Headings and rows of the table of that name, in full precision; None where such a log has no such table."""
     if found.comparison is not None:
-        return table_of(found.comparison, Part(name)) if name in list(Part) else None
+        return table_of(found.comparison, ComparisonTable(name)) if name in list(ComparisonTable) else None
     if found.interleaving is None:
         return None
-    if name == Part.DROPPED:
+    if name == ComparisonTable.DROPPED:
         return REASON_HEADINGS, list(_dropped_findings(found.interleaving, found.left_out))
     if name not in OF_LISTS:
         return None
@@ -171,7 +171,7 @@ def _dropped_findings(found: InterleavingResult, left_out: Mapping[str, int]) ->
 
 
 OF_LISTS: Mapping[str, tuple[tuple[str, ...], Rows]] = {
-    Part.VARIANTS.value: (("run", "clicks"), _variant_findings),
+    ComparisonTable.VARIANTS.value: (("run", "clicks"), _variant_findings),
     PAIRS: (
         (
             *(*WINS, "user_delta_of_first", "low", "high", "test", "p", "p_holm", "significant"),
@@ -179,7 +179,7 @@ OF_LISTS: Mapping[str, tuple[tuple[str, ...], Rows]] = {
         ),
         _pairs,
     ),
-    Part.QUERIES.value: (("query", *WINS), _query_findings),
+    ComparisonTable.QUERIES.value: (("query", *WINS), _query_findings),
 }
 # Of a log of either kind.
-FINDING_TABLES = tuple(dict.fromkeys([*map(str, Part), *OF_LISTS]))
+FINDING_TABLES = tuple(dict.fromkeys([*map(str, ComparisonTable), *OF_LISTS]))

@@ -99,9 +99,9 @@ class ListClicks:
     rows: NDArray[np.intp]  # which events of the log they are
     of_list: Places  # from 0
     query: Codes
-    unit: Places  # the same for lists of one user, or without users of one session
+    unit: Places  # equal for lists of one user, or without users of one session
     shown: int | None  # lists in all, with those without a click; None when the log has no impressions
-    nobody: int  # clicks by no user and in no session, whose list cannot be told
+    nobody: int  # clicks without user and session, whose list is unknown
     repeated: int  # clicks again on the same result
 
 
@@ -127,7 +127,7 @@ def list_clicks(log: ClickLog, *, variant_is_list: bool) -> ListClicks:
 
 
 def _codes_or(codes: Codes, others: Codes, past: int) -> Places:
-    """Take the other code where one is not said, past all that there are of the first kind."""
+    """Take the other code where the first is missing, offset past all codes of the first kind."""
     taken = codes.astype(np.int64)
     is_other = (codes == NOT_SAID) & (others != NOT_SAID)
     taken[is_other] = others[is_other].astype(np.int64) + past
@@ -142,7 +142,7 @@ def _keys(log: ClickLog, who: Places, events: NDArray[np.intp], *, variant_is_li
     if variant_is_list:
         lists = len(log.variants) + 1
         if int(keys.max(initial=0)) >= MOST_KEY // lists:
-            # Numbered anew, which takes memory but keeps them within 64 bits.
+            # Renumbered, which takes memory but keeps them within 64 bits.
             _, keys = np.unique(keys, return_inverse=True)
         keys *= lists
         keys += log.variant[events] + 1
@@ -166,7 +166,7 @@ def _first_on_result(log: ClickLog, clicks: NDArray[np.intp], of_list: Places) -
     """
     docno, position = log.docno[clicks].astype(np.int64), log.position[clicks].astype(np.int64)
     result = np.where(docno != NOT_SAID, docno * 2, position * 2 + 1)
-    order = np.lexsort((result, of_list))  # stable: of equals the first stands first
+    order = np.lexsort((result, of_list))  # stable: ties keep the order of events
     repeats = np.zeros(clicks.size, np.bool_)
     repeats[order[1:]] = (np.diff(of_list[order]) == 0) & (np.diff(result[order]) == 0)
     return np.flatnonzero(~repeats | ((docno == NOT_SAID) & (position == NOT_SAID)))
@@ -194,11 +194,11 @@ class CreditedLists:
     runs: tuple[str, ...]
     credit: NDArray[np.int64]  # clicks; shape: lists, runs
     query: Codes
-    unit: Places  # the same for lists of one user, or without users of one session
+    unit: Places  # equal for lists of one user, or without users of one session
     rows: NDArray[np.intp]  # the clicks on all lists, the first on each result: which events of the log they are
     method: Method | None  # None where the log itself says whose each click is
     shown: int | None  # lists in all, with those without a click that counts; None when the log has no impressions
-    uncounted: Mapping[Uncounted, int]  # clicks; without reasons of which there are none
+    uncounted: Mapping[Uncounted, int]  # clicks; reasons without any are left out
 
 
 def credited_by_variant(log: ClickLog, variants: Sequence[str] = ()) -> CreditedLists:

@@ -49,7 +49,7 @@ class NotTested(SentenceEnum):
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """Δ when users are drawn anew: the 95 % interval of percentiles, the two-sided p, and p by Holm over all pairs."""
+    """Δ when users are resampled: the 95 % interval of percentiles, the two-sided p, and p by Holm over all pairs."""
 
     low: float
     high: float
@@ -91,7 +91,7 @@ class PairScore:
 
 @dataclass(frozen=True)
 class QueryScore:
-    """The same of the lists of one query; `query` is None where the log does not say.
+    """Scores of the lists of one query; `query` is None where the log has none.
 
     `clicked` are the docnos with most clicks on any of its lists, most first; empty in a result of an earlier version.
     """

@@ -161,7 +161,7 @@ def _counts(outcome: Outcomes) -> tuple[int, int, int]:
 
 
 def _bootstrap(first: str, second: str, part: Values, whole: Values, seed: int) -> Bootstrap:
-    """Draw users anew; two runs the other way round have the same draws with the other sign."""
+    """Resample users; two runs the other way round have the same draws with the other sign."""
     turn = 1 if first <= second else -1
     drawn = Drawn(turn * _drawn_ratios(turn * part, whole, np.random.default_rng(seed)))
     return Bootstrap(drawn.low, drawn.high, drawn.p, drawn.p)

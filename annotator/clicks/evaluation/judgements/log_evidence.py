@@ -1,4 +1,4 @@
-"""What a studied click log says of its variants, in the form in which logs of both kinds stand beside judgements."""
+"""The evidence of a studied click log about its variants, in one form for comparisons and interleavings."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,11 +11,11 @@ from annotator.clicks.evaluation.comparison.measures import ClickMeasure
 from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult, PairScore, QueryScore
 from annotator.clicks.evaluation.judgements.together import Difference, folded, topics_of_queries
 
-MOST_DOCUMENTS = 10  # that are told of a query
+MOST_DOCUMENTS = 10  # shown of a query
 
 
 class What(StrEnum):
-    """By what users prefer a variant."""
+    """The measure by which users prefer a variant."""
 
     CTR_AT_1 = "CTR@1"
     DELTA = "Δ"  # wins of an interleaving, from -0.5 to 0.5
@@ -76,14 +76,14 @@ class LogEvidence:
 
 
 def evidence_of_comparison(found: ClickComparison) -> LogEvidence:
-    """Take from a comparison of two variants what stands beside judgements: CTR@1."""
+    """The evidence of a comparison of two variants: CTR@1."""
     row = found.row(ClickMeasure.TOP_CTR)
     told = Told(What.CTR_AT_1, found.names, _difference(row.difference, row.low, row.high), (row.first, row.second))
     return LogEvidence({one.name: one.pages for one in found.variants}, (told,), tuple(_queries_of_variants(found)))
 
 
 def evidence_of_interleaving(found: InterleavingResult) -> LogEvidence:
-    """Take from an interleaving what stands beside judgements: Δ of every two variants, turned to the second's.
+    """The evidence of an interleaving: Δ of every two variants, positive when the second is preferred.
 
     Without users there is no interval, as lists of one user would be taken for independent.
     """
@@ -124,7 +124,7 @@ def _query_of_lists(one: QueryScore, query: str) -> AskedQuery:
 
 
 def by_topic(queries: Sequence[AskedQuery], titles: Mapping[str, str]) -> dict[str, AskedQuery]:
-    """Join what users typed for the same topic; what is no topic is left out. `titles` are {number: title}."""
+    """Join the queries of one topic; queries of no topic are left out. `titles` are {number: title}."""
     numbers = topics_of_queries(titles)
     found: dict[str, AskedQuery] = {}
     for one in queries:

@@ -1,4 +1,4 @@
-"""Clicks beside judgements: do users and judges prefer the same of two runs, and on which queries they differ most."""
+"""Clicks beside judgements: whether users and judges prefer the same run, and the queries on which they differ most."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Says(StrEnum):
 
 
 class Verdict(StrEnum):
-    """How what users clicked stands to what judges said, of two runs."""
+    """Whether clicks and judgements agree on the better of two runs."""
 
     AGREE = "agree"
     OPPOSE = "oppose"
@@ -84,7 +84,7 @@ class QueryBeside:
 
     @property
     def apart(self) -> float:
-        """How far clicks and judgements differ of which is better; 0 is that they say the same, 2 is the most."""
+        """How far clicks and judgements differ on which run is better: 0 they agree, 2 is the most."""
         return abs(self.online - self.offline)
 
 
@@ -118,7 +118,7 @@ def verdict(judged: Difference, clicks: Iterable[Difference]) -> Verdict:
 
 
 def most_apart(queries: Sequence[QueryBeside], most: int = MOST_QUERIES) -> list[QueryBeside]:
-    """The queries of which clicks and judgements differ most, those first that differ most of all.
+    """The queries on which clicks and judgements differ most, in descending order.
 
     What one of the variants showed less than `LEAST_VIEWS` times is left out, and so is what does not differ at all.
     """

@@ -11,7 +11,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, QrelsState
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
 
 
-class Part(StrEnum):
+class TogetherTable(StrEnum):
     """The tables of the report."""
 
     VARIANTS = "variants"
@@ -20,20 +20,20 @@ class Part(StrEnum):
     DOCUMENTS = "documents"
 
 
-HEADINGS: dict[Part, tuple[str, ...]] = {
-    Part.VARIANTS: ("log", "variant", "run", "judged", "views", "ctr_at_1", "delta"),
-    Part.PAIRS: ("first", "second", "log", "what", SECOND_MINUS_FIRST, "low", "high", "verdict"),
-    Part.QUERIES: (
+HEADINGS: dict[TogetherTable, tuple[str, ...]] = {
+    TogetherTable.VARIANTS: ("log", "variant", "run", "judged", "views", "ctr_at_1", "delta"),
+    TogetherTable.PAIRS: ("first", "second", "log", "what", SECOND_MINUS_FIRST, "low", "high", "verdict"),
+    TogetherTable.QUERIES: (
         *("topic", "title", "what", "views_first", "views_second", "users_first", "users_second"),
         *("judged_first", "judged_second", "apart"),
     ),
-    Part.DOCUMENTS: ("topic", "docno", "clicks", "rank_first", "rank_second", "standing", "grade"),
+    TogetherTable.DOCUMENTS: ("topic", "docno", "clicks", "rank_first", "rank_second", "standing", "grade"),
 }
-JUDGED = "judged"  # what stands for the judgements among the logs of a pair
+JUDGED = "judged"  # the key of the judgements among the logs of a pair
 
 
 class Standing(StrEnum):
-    """What is known of a clicked document for the topic; a grade stands beside it when it is judged."""
+    """What is known of a clicked document for the topic, with its grade when it is judged."""
 
     JUDGED = "judged"
     POOLED = "pooled"  # and not judged
@@ -43,7 +43,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class VariantBeside:
-    """A variant of a log with the run it stands for, if any; values are None where there is none.
+    """A variant of a log with the run it represents, if any; values are None where there is none.
 
     `delta` is how much more often than not it won against the other variant of an interleaving, from -0.5 to 0.5.
     """
@@ -118,7 +118,7 @@ class TogetherReport:
     state: QrelsState
     variants: tuple[VariantBeside, ...]
     pairs: tuple[PairBeside, ...]
-    logs: tuple[str, ...]  # whose queries can be told
+    logs: tuple[str, ...]  # with queries
     asked: str | None
     what: What | None  # by what that log says what users prefer
     runs: tuple[str, str] | None  # of that log, the first and the second
@@ -135,18 +135,18 @@ class TogetherReport:
             if one.standing is Standing.NOT_POOLED
         )
 
-    def table(self, part: Part) -> tuple[tuple[str, ...], list[list[Cell]]]:
+    def table(self, part: TogetherTable) -> tuple[tuple[str, ...], list[list[Cell]]]:
         """Headings and rows of a part, in full precision."""
         rows = {
-            Part.VARIANTS: self._variant_rows,
-            Part.PAIRS: self._pair_rows,
-            Part.QUERIES: self._query_rows,
-            Part.DOCUMENTS: self._document_rows,
+            TogetherTable.VARIANTS: self._variant_rows,
+            TogetherTable.PAIRS: self._pair_rows,
+            TogetherTable.QUERIES: self._query_rows,
+            TogetherTable.DOCUMENTS: self._document_rows,
         }
         return HEADINGS[part], list(rows[part]())
 
-    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
-        """The same with the measure and the state of the qrels in every row."""
+    def file(self, part: TogetherTable) -> tuple[list[str], list[list[Cell]]]:
+        """The table with the measure and the state of the qrels in every row."""
         return self.state.beside(*self.table(part), self.measure)
 
     def _variant_rows(self) -> Iterator[list[Cell]]:

@@ -27,7 +27,6 @@ class FileReader:
     def __init__(
         self, source: CsvSource | JsonSource, mapping: LogMapping, coding: Coding, bad_lines: Problems
     ) -> None:
-        """Begin with the first line of data."""
         self.lines = 0  # of data
         self.good_lines = 0
         self._source = source
@@ -54,7 +53,7 @@ class FileReader:
                 yield self._kept(rows)
 
     def note_unsaid(self, problems: Problems) -> None:
-        """Note columns that were named to be read, and of which no line says anything: the name may be wrong."""
+        """Note columns that were named to be read but are empty on every line: the name may be wrong."""
         for field, column in self._mapping.columns.items():
             if field not in self._said:
                 problems.add(
@@ -135,7 +134,7 @@ def read_click_log(
     advance: Advance = lambda _bytes: None,
     unpacked_limit: int | None = None,
 ) -> ClickLog:
-    """Read files, plain or gzip, as one log. `advance` is told of the files' bytes as they are read.
+    """Read files, plain or gzip, as one log. `advance` is called with the numbers of bytes read.
 
     Raises `FileRefusedError` with what `read_click_log_into` notes.
     """
@@ -179,7 +178,7 @@ def read_click_log_into(
 
 
 class _Reading:
-    """What the files so far have said."""
+    """What was read from the files so far."""
 
     def __init__(self, mapping: LogMapping) -> None:
         self.coding = Coding()

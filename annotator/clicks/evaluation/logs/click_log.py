@@ -34,14 +34,14 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class ClickLog:
-    """Events in order of time, those of one time as they stand in the files; every array has shape (events,).
+    """Events in order of time, those of one time in the order of the files; every array has shape (events,).
 
     Codes are from 0, and `NOT_SAID` where a line does not say. Users and sessions are only codes: what they were called
     is nowhere kept. A session has one user, whatever sessions are called in the files. Without times the order is that
     of the files.
     """
 
-    variants: tuple[str, ...]  # what the codes stand for, as have the next two
+    variants: tuple[str, ...]  # by code, as are the next two
     queries: tuple[str, ...]
     docnos: tuple[str, ...]
     users: int  # how many; 0 when the log does not say, as of sessions
@@ -56,7 +56,7 @@ class ClickLog:
     docno: Codes
     event: NDArray[np.int8]
     value: NDArray[np.float64]  # seconds of a dwell, or a rating; NaN otherwise
-    dropped: Mapping[Dropped, int]  # how many do not count; without those of which there are none
+    dropped: Mapping[Dropped, int]  # how many do not count; reasons without any are left out
     lines: int  # of data, in all files
     # Each line was a result that was shown, with 0 or 1 click: such a click is the event right after its impression,
     # whatever else the two have in common with others.

@@ -39,7 +39,7 @@ class LogMapping:
         return names
 
     def event_names(self) -> Mapping[str, Event]:
-        """By what the log calls them."""
+        """The code of each event, by the log's name of it."""
         return {**EVENTS, **{name: EVENTS[event] for name, event in self.events.items()}}
 
 

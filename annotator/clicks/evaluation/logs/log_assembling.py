@@ -41,7 +41,7 @@ def blocks_of(count: int) -> Iterator[slice]:
 
 
 def _of_one_hash(hashes: Hashes) -> NDArray[np.intp]:
-    """Return those of which another has the hash, these together and each as they stand."""
+    """Return the events whose hash another event has, sorted by hash, ties in the order of events."""
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     del ordered
@@ -106,7 +106,7 @@ class _Sought:
         self._is_seen = np.zeros(keys.size, np.bool_)
 
     def places(self, keys: Keys) -> Places:
-        """Where keys stand in order; anywhere for those that are not looked for."""
+        """The index of each key in the sorted keys; meaningless for keys that are not among them."""
         return np.minimum(np.searchsorted(self._ordered, keys), self._ordered.size - 1)
 
     def are_looked_for(self, keys: Keys) -> Flags:
@@ -132,11 +132,11 @@ class _Clicked:
         place = self._anything.places(self._context)
         self._document, self._position = _joined(place, docno), _joined(place, position)
         self._documents = _Sought(self._document)
-        # At a position, any result; and those whose document is not said.
+        # At a position, any result; and those without a document.
         self._positions, self._unnamed = _Sought(self._position), _Sought(self._position)
 
     def show(self, columns: Columns, shown: Places) -> None:
-        """Note what is said to have been shown."""
+        """Note what the log has as shown."""
         context = _contexts(columns, shown)
         is_near = self._anything.are_looked_for(context)
         context, shown = context[is_near], shown[is_near]
@@ -243,7 +243,7 @@ def _named(columns: dict[str, Array], field: str, names: tuple[str, ...]) -> tup
 
 
 def _used(columns: dict[str, Array], field: str, count: int) -> NDArray[np.intp]:
-    """Return the codes that a column still has, which are numbered anew from 0 where some are gone."""
+    """Return the codes that a column still has, renumbered from 0 where some are gone."""
     codes = columns[field]
     is_used = np.zeros(count + 1, np.bool_)  # one more for `NOT_SAID`, which is the last
     is_used[codes] = True

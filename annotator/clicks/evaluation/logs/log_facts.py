@@ -25,7 +25,7 @@ class VariantFacts:
 
 @dataclass(frozen=True)
 class LogFacts:
-    """How much there is."""
+    """The size and coverage of a log."""
 
     lines: int
     events: int
@@ -37,8 +37,8 @@ class LogFacts:
     last: datetime | None
     variants: tuple[VariantFacts, ...]
     dropped: Mapping[Dropped, int]
-    unsaid: tuple[str, ...]  # columns of the format of which no line says anything
-    notices: tuple[Sentence, ...]  # what cannot be told because of it
+    unsaid: tuple[str, ...]  # columns of the format that are empty on every line
+    notices: tuple[Sentence, ...]  # what cannot be computed because of it
 
 
 def facts_of(log: ClickLog) -> LogFacts:

@@ -42,14 +42,14 @@ class LogFindings:
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """Those that are told of."""
+        """The names of the variants."""
         if self.comparison is not None:
             return self.comparison.names
         return () if self.interleaving is None else self.interleaving.runs
 
     @property
     def evidence(self) -> LogEvidence:
-        """What stands beside judgements."""
+        """The evidence that is shown beside judgements."""
         if self.comparison is not None:
             return evidence_of_comparison(self.comparison)
         return LogEvidence({}, (), ()) if self.interleaving is None else evidence_of_interleaving(self.interleaving)
@@ -77,7 +77,7 @@ class LogFindings:
         return LogFindings(of_variants, of_lists, self.left_out)
 
     def to_json(self) -> dict[str, Any]:
-        """Say it in what JSON has."""
+        """The findings as a value that JSON can hold."""
         return {
             "comparison": None if self.comparison is None else comparison.to_json(self.comparison),
             "interleaving": None if self.interleaving is None else interleaving_result.to_json(self.interleaving),
@@ -86,7 +86,7 @@ class LogFindings:
 
 
 def findings_from_json(said: Mapping[str, Any]) -> LogFindings:
-    """Build anew what `to_json` said."""
+    """Rebuild findings from the value that `to_json` returned."""
     of_variants, of_lists = said["comparison"], said["interleaving"]
     return LogFindings(
         None if of_variants is None else comparison.from_json(of_variants),
@@ -124,8 +124,8 @@ def _fits(kind: Any, value: Any) -> bool:  # noqa: ANN401 - types and values are
     return isinstance(value, kind)
 
 
-def _all_fit(origin: object, inner: tuple[Any, ...], value: Any) -> bool:  # noqa: ANN401 - likewise
-    """The same of a tuple, or of a mapping."""
+def _all_fit(origin: object, inner: tuple[Any, ...], value: Any) -> bool:  # noqa: ANN401 - what JSON held
+    """Whether the values of a tuple or a mapping fit."""
     if origin is tuple:
         kinds = [inner[0]] * len(value) if inner[-1] is Ellipsis else list(inner)
         return isinstance(value, tuple) and len(kinds) == len(value) and all(map(_fits, kinds, value))

@@ -67,7 +67,6 @@ class LineReader:
     """Reads the records of a file; the coding is that of the whole log."""
 
     def __init__(self, name: str, coding: Coding, events: Mapping[str, Event], problems: Problems) -> None:
-        """Note problems of the file of this name."""
         self._name = name
         self._coding = coding
         self._events = events

@@ -58,7 +58,6 @@ class Collected:
     """All rows so far, column by column, each in one array with room behind: room costs no memory until it is used."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self.count = 0
         self._columns: dict[str, Array] = {}
 
@@ -113,12 +112,11 @@ class Names:
     """Codes for many different names of moderate length, such as users or documents."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._numbers = DocnoNumbers()
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of codes."""
         return self._numbers.count
 
     def codes_of(self, words: Words) -> Codes:
@@ -140,16 +138,15 @@ class Pairs:
     """Codes for pairs of codes, as of a user and what one of her sessions is called."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._numbers = DocnoNumbers()
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of codes."""
         return self._numbers.count
 
     def codes_of(self, firsts: Codes, seconds: Codes) -> Codes:
-        """Return the codes of pairs; `NOT_SAID` where the second is not said, whatever the first."""
+        """Return the codes of pairs; `NOT_SAID` where the second is missing, whatever the first."""
         codes = np.full(firsts.size, NOT_SAID, np.int32)
         rows = np.flatnonzero(seconds != NOT_SAID)
         if rows.size:
@@ -160,10 +157,9 @@ class Pairs:
 
 
 class Texts:
-    """Codes for texts of which the same come again and again, such as queries, kept as they are."""
+    """Codes for texts that repeat often, such as queries, kept as they are."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._codes: dict[bytes, int] = {b"": NOT_SAID}
 
     def codes_of(self, words: Words) -> Codes:
@@ -218,7 +214,6 @@ class Clocks:
     """The time of the last event of each session of a file."""
 
     def __init__(self) -> None:
-        """Begin before all times."""
         self._last = np.full(1, LONG_AGO, np.int64)
 
     def set_back(self, rows: Rows) -> NDArray[np.int64]:

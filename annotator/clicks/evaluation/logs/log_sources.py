@@ -181,5 +181,5 @@ def _heading(name: str, line: str, mapping: LogMapping, problems: Problems) -> H
 
 
 def _shown(columns: str) -> str:
-    """What a heading has, as far as it can be said and stored: a file that is no log may have anything."""
+    """A heading shortened so that it can be shown and stored: a file that is no log may have anything."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in columns[:MOST_SHOWN])

@@ -37,7 +37,7 @@ class Column:
         return said
 
     def of_rows(self, rows: NDArray[np.intp]) -> "Column":
-        """The same of some lines."""
+        """The column restricted to some lines."""
         return Column(self.data, self.starts[rows], self.ends[rows])
 
 
@@ -47,7 +47,7 @@ Columns = Mapping[str, Column]
 
 @dataclass(frozen=True)
 class Heading:
-    """Where the fields of a comma-separated log stand, from 0, by what the format calls them."""
+    """The index of each field of a comma-separated log, from 0, by the format's name of it."""
 
     separator: str
     places: Mapping[str, int]

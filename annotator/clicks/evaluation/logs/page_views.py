@@ -22,7 +22,7 @@ class Marks:
 
 
 def marks_of(log: ClickLog, view: NDArray[np.int32], events: Events) -> Marks:
-    """Take the places of events as they are said; `view` has the view of each event of the log."""
+    """The places of events as the log has them; `view` has the view of each event of the log."""
     return Marks(view[events], log.position[events], log.docno[events])
 
 
@@ -34,7 +34,7 @@ def completed(clicked: Marks, shown: Marks) -> Marks:
 
 
 def _looked_up(said: Codes, wanted: tuple[Codes, Codes], known: tuple[Codes, Codes], values: Codes) -> Codes:
-    """What is said, and where it is not the value under the same key."""
+    """The value of each entry, or where it has none the value under the same key."""
     lacks = np.flatnonzero((said == NOT_SAID) & (wanted[1] != NOT_SAID))
     if not (lacks.size and known[0].size):
         return said
@@ -127,7 +127,7 @@ class PageViews:
     query: Codes
     page: Codes
     time: NDArray[np.int64]  # when it began; empty when the log does not say
-    results: NDArray[np.int64]  # shown one by one; 0 of a page that is told of as a whole
+    results: NDArray[np.int64]  # shown one by one; 0 for a page that is logged as a whole
     has_top: Flags  # whether the result at position 1 was shown
     clicks: NDArray[np.int64]
     top_clicks: NDArray[np.int64]  # on the result at position 1
@@ -136,7 +136,7 @@ class PageViews:
     is_satisfied: Flags  # whether a click was satisfied
     shown: Marks
     clicked: Marks
-    outside: Mapping[Outside, int]  # how many events; without those of which there are none
+    outside: Mapping[Outside, int]  # how many events; reasons without any are left out
 
     @property
     def is_first_page(self) -> Flags:
@@ -146,7 +146,7 @@ class PageViews:
 
 
 def page_views(log: ClickLog) -> PageViews:
-    """Put the pages together; what happened on a page is told of the latest view of it."""
+    """Put the pages together; what happened on a page belongs to the latest view of it."""
     view, begins = _views(log)
     is_whole = (log.position == NOT_SAID) & (log.docno == NOT_SAID)
     clicks = np.flatnonzero((log.event == Event.CLICK) & (view != NOT_SAID))
@@ -205,7 +205,7 @@ def _pages(log: ClickLog) -> tuple[Codes, Flags]:
         return order, log.event == Event.IMPRESSION
     who = np.where(log.session == NOT_SAID, log.user + np.int32(log.sessions + 1), log.session)
     keys = (_known_pages(log, who), log.variant, log.query, who)
-    order = np.lexsort(keys).astype(np.int32)  # half the memory, of which ten million events take much
+    order = np.lexsort(keys).astype(np.int32)  # half the memory, which matters for ten million events
     return order, _is_another(order, keys)
 
 
@@ -236,7 +236,7 @@ def _is_another(order: Places | Codes, keys: Iterable[Keys | Codes]) -> Flags:
 
 
 def _results(log: ClickLog, shown: Codes) -> Keys | Codes:
-    """What an impression showed: its position, or where that is not said its document."""
+    """What an impression showed: its position, or its document where the log has no position."""
     position = log.position[shown]
     if (position != NOT_SAID).all():
         return position
