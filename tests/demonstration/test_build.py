@@ -112,7 +112,7 @@ def test_what_a_visitor_judges_is_kept_the_second_time(directory: Path, database
     again = prepare_demonstration(directory, now=NOW + timedelta(days=1))
     assert not again.is_new
     with database.reading() as session:
-        [row] = judge_history.list_judged(session, SLUG, jo.id, judge_history.Wanted()).rows
+        [row] = judge_history.list_judged(session, SLUG, jo.id, judge_history.HistoryFilter()).rows
     database.close()
     assert row.decision.grade == 1
 

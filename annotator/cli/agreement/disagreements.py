@@ -11,8 +11,8 @@ from annotator.cli.site.tables import Row, format_option, show_csv, show_json, s
 from annotator.workflows.agreement.adjudication import Adjudication, show_adjudication
 from annotator.workflows.agreement.disagreements import (
     Disagreement,
-    Wanted,
-    Word,
+    DisagreementFilter,
+    JudgementShown,
     disagreements_csv,
     disagreements_json,
     list_disagreements,
@@ -54,7 +54,7 @@ def list_(
     A table has the grades; csv and json have the notes and the evidence too. Machines are left out, and adjudicators
     decide.
     """
-    wanted = Wanted(topics, judges, least_distance, only_across, only_undecided)
+    wanted = DisagreementFilter(topics, judges, least_distance, only_across, only_undecided)
     with installation.database.reading() as session:
         rows = list_disagreements(session, slug, wanted)
     match format_:
@@ -72,7 +72,7 @@ def _row(row: Disagreement) -> Row:
     return [row.topic, row.docno, row.distance, row.is_across, row.is_decided, ", ".join(words)]
 
 
-def _said(word: Word) -> str:
+def _said(word: JudgementShown) -> str:
     """The judge with their grade; what decides has a sign of its own."""
     said = "cannot judge" if word.decision.grade is None else str(word.decision.grade)
     return f"{word.judge}{'!' if word.adjudicates else ''}: {said}"

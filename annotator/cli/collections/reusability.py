@@ -14,9 +14,9 @@ from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.reusability_report import (
     USUAL_MEASURE,
     USUAL_SEED,
-    Part,
     QualityReport,
     QualityRequest,
+    ReusabilityPart,
     quality_report,
 )
 from annotator.workflows.pools.pool_selection import Memory, choices_left
@@ -33,7 +33,7 @@ def quality() -> None:
 @click.option(
     "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
 )
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@click.option("--by", type=click.Choice([part.value for part in ReusabilityPart]), help="One table of the report.")
 @round_option
 @residual_option
 @format_option()
@@ -55,8 +55,8 @@ def show_quality(
     with Zobel's curve; DEEPER: how many more a deeper pool would bring. FEWER: how the runs would rank by nested random
     samples of the judgements. A table without --by shows everything, csv the topics; json always has all.
     """
-    part = Part(by) if by else None
-    ablates = format_ == "json" or part is Part.FEWER or (part is None and format_ == "table")
+    part = ReusabilityPart(by) if by else None
+    ablates = format_ == "json" or part is ReusabilityPart.FEWER or (part is None and format_ == "table")
     is_left = is_residual(round_number, residual=residual)
     requests = [QualityRequest(measure, seed, ablates, round_number, is_left) for measure in measures]
     with installation.database.reading() as session:
@@ -70,7 +70,7 @@ def show_quality(
         format_,
         reports,
         as_json=lambda report: _as_json(report, of_rounds),
-        as_csv=lambda report: report.file(part or Part.TOPICS),
+        as_csv=lambda report: report.file(part or ReusabilityPart.TOPICS),
         tables=lambda report: _show_tables(report, part),
     )
     say_by_measure(
@@ -81,18 +81,18 @@ def show_quality(
 def _as_json(report: QualityReport, of_rounds: list[str]) -> dict[str, object]:
     notices = [*of_rounds, *map(str, report.notices)]
     about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
-    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
+    return {**about, **{part.value: _as_dicts(report, part) for part in ReusabilityPart}}
 
 
-def _show_tables(report: QualityReport, by: Part | None) -> None:
-    for place, part in enumerate([by] if by else Part):
+def _show_tables(report: QualityReport, by: ReusabilityPart | None) -> None:
+    for place, part in enumerate([by] if by else ReusabilityPart):
         if place:
             click.echo()
         headings, rows = report.table(part)
         show_table([heading.upper() for heading in headings], rows)
 
 
-def _as_dicts(report: QualityReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+def _as_dicts(report: QualityReport, part: ReusabilityPart) -> list[dict[str, str | int | float | bool | None]]:
     headings, rows = report.table(part)
     return [dict(zip(headings, row, strict=True)) for row in rows]
 

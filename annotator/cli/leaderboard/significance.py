@@ -31,7 +31,7 @@ from annotator.workflows.leaderboard.measure_correlation import (
 from annotator.workflows.leaderboard.significance_report import (
     USUAL_MEASURE,
     USUAL_SEED,
-    Part,
+    SignificancePart,
     SignificanceReport,
     SignificanceRequest,
     significance_report,
@@ -54,7 +54,7 @@ def command() -> None:
 @click.option(
     "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
 )
-@click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
+@click.option("--by", type=click.Choice([part.value for part in SignificancePart]), help="One table of the report.")
 @round_option
 @residual_option
 @format_option()
@@ -92,8 +92,8 @@ def show(
         format_,
         reports,
         as_json=lambda report: _as_json(report, of_rounds),
-        as_csv=lambda report: report.file(Part(by or Part.PAIRS)),
-        tables=lambda report: _show_tables(report, Part(by) if by else None),
+        as_csv=lambda report: report.file(SignificancePart(by or SignificancePart.PAIRS)),
+        tables=lambda report: _show_tables(report, SignificancePart(by) if by else None),
     )
     say_by_measure(
         {measure: [*of_rounds, *map(str, report.notices), *_notes(report)] for measure, report in reports.items()}
@@ -103,16 +103,16 @@ def show(
 def _as_json(report: SignificanceReport, of_rounds: list[str]) -> dict[str, object]:
     notices = [*of_rounds, *map(str, report.notices)]
     about = {"measure": report.measure, "qrels": asdict(report.state), "notices": notices}
-    return {**about, **{part.value: _as_dicts(report, part) for part in Part}}
+    return {**about, **{part.value: _as_dicts(report, part) for part in SignificancePart}}
 
 
-def _as_dicts(report: SignificanceReport, part: Part) -> list[dict[str, str | int | float | bool | None]]:
+def _as_dicts(report: SignificanceReport, part: SignificancePart) -> list[dict[str, str | int | float | bool | None]]:
     headings, rows = report.table(part)
     return [dict(zip(headings, row, strict=True)) for row in rows]
 
 
-def _show_tables(report: SignificanceReport, by: Part | None) -> None:
-    shown = [by] if by else [part for part in Part if part is not Part.PAIRS]
+def _show_tables(report: SignificanceReport, by: SignificancePart | None) -> None:
+    shown = [by] if by else [part for part in SignificancePart if part is not SignificancePart.PAIRS]
     tables = [report.table(part) for part in shown if part is by or report.table(part)[1]]
     for place, (headings, rows) in enumerate(tables):
         if place:

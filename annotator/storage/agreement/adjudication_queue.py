@@ -52,7 +52,7 @@ class Decided(NamedTuple):
 def decisions(session: Session, collection_id: int) -> list[Decided]:
     """What was decided in the accepted topics of a collection, the earliest first: of an item the last one counts.
 
-    Only grades are among them: whoever could not judge a document decides nothing.
+    Only grades are among them: a document that could not be judged is not decided.
     """
     # In two steps: joined at once, every judgement of the collection would be looked at.
     given = session.execute(
@@ -115,7 +115,7 @@ class Disputes(NamedTuple):
     decided: int = 0
 
 
-class JudgedWord(NamedTuple):
+class DecidedGrade(NamedTuple):
     """What a judge said of a document that was decided, and what was decided."""
 
     judge: str
@@ -141,7 +141,7 @@ def draw_disputed(
     # On PostgreSQL what another draw holds at this moment is worth waiting for when nothing else is left.
     for skip_locked in (True, False):
         while items := session.scalars(in_order.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
-            # A lock looks at the item anew and not at its assignments, which somebody may have added meanwhile.
+            # A lock looks at the item again and not at its assignments, which somebody may have added meanwhile.
             still_free = set(session.scalars(free.where(PoolItem.id.in_(items))))
             if still_free:
                 drawn = [item for item in items if item in still_free]
@@ -195,7 +195,7 @@ def disputes(session: Session, collection_id: int, made: Sequence[Decided], now:
     }
 
 
-def words_on_decided(session: Session, made: Iterable[Decided]) -> list[JudgedWord]:
+def grades_on_decided(session: Session, made: Iterable[Decided]) -> list[DecidedGrade]:
     """What people, not as adjudicators, say of documents that were decided and shown to them; the last decision counts.
 
     `made` are the decisions, the earliest first.
@@ -208,7 +208,7 @@ def words_on_decided(session: Session, made: Iterable[Decided]) -> list[JudgedWo
         .where(CURRENT, Judgement.grade.is_not(None), SHOWN, JUDGES, OF_PEOPLE)
     )
     return [
-        JudgedWord(name, grade, decided[item])
+        DecidedGrade(name, grade, decided[item])
         for some in chunks(sorted(decided))
         for name, grade, item in session.execute(words.where(Judgement.pool_item_id.in_(some)))
     ]

@@ -1,4 +1,4 @@
-"""The grades that people gave on their own, as columns, kept between requests and read anew where they changed.
+"""The grades that people gave on their own, as columns, kept between requests and read again where they changed.
 
 Left out are machines, adjudicators as such, who knew of the others, and what was carried over from a document with the
 same text, of which nobody was shown the other.
@@ -84,7 +84,7 @@ class GradesMemory:
         """Every person's present grades.
 
         200,000 judgements are read once, in half a second; from then on 30 ms find out who has judged since, and what
-        these said is read anew, whatever has become of it.
+        these said is read again, whatever has become of it.
         """
         prints = _prints(session)
         before = self._kept.get(collection_id, _Kept({}, ()))

@@ -136,7 +136,7 @@ def _hold_back(session: Session, user: User) -> None:
     """Let nothing be given to a judge, taken back from them or said by them until the transaction ends.
 
     Whoever does that counts places by what the judge is. With the account everybody waits who is about to store
-    something of theirs, and with the assignments who gives them back. What is known of the account is read anew.
+    something of theirs, and with the assignments who gives them back. What is known of the account is read again.
     """
     session.refresh(user, with_for_update=True)
     own = select(Assignment.id).where(Assignment.judge_id == user.id, Assignment.state != AssignmentState.RETURNED)

@@ -55,7 +55,7 @@ class ItemRow(NamedTuple):
     known_grade: int | None
 
 
-class WordRow(NamedTuple):
+class JudgementRow(NamedTuple):
     """What one person says of a pool item now; `is_carried`: it was said of another document with the same text."""
 
     judgement_id: int
@@ -120,8 +120,8 @@ def items_by_id(session: Session, item_ids: Sequence[int]) -> dict[int, ItemRow]
     return {id_: ItemRow._make(row) for id_, *row in rows}
 
 
-def words_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[WordRow]]:
-    """Item → what people say of it now, in the order in which they said it; likewise."""
+def judgements_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[JudgementRow]]:
+    """Item → its current judgements by people, in their order, for as many items as a statement may name."""
     rows = session.execute(
         select(
             *(Judgement.pool_item_id, Judgement.id, User.name, Judgement.grade, Judgement.cannot_judge),
@@ -131,14 +131,14 @@ def words_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[WordRo
         .where(Judgement.pool_item_id.in_(item_ids), Judgement.current, OF_PEOPLE)
         .order_by(Judgement.id)
     )
-    words: dict[int, list[WordRow]] = defaultdict(list)
+    words: dict[int, list[JudgementRow]] = defaultdict(list)
     for item_id, *row in rows:
-        words[item_id].append(WordRow._make(row))
+        words[item_id].append(JudgementRow._make(row))
     return words
 
 
 def evidence_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Judgement → the passages for which it was made, in order, of what is said of these items; likewise."""
+    """Judgement → the passages for which it was made, in order, for judgements of these items."""
     rows = session.execute(
         select(Evidence.judgement_id, Evidence.text)
         .join(Judgement, Judgement.id == Evidence.judgement_id)

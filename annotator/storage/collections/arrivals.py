@@ -153,7 +153,7 @@ def _try_to_lock(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it before removes the file: then this is a lock on nothing.
+            # The previous holder removes the file: then this is a lock on nothing.
             if path.exists() and path.stat().st_ino == os.fstat(descriptor).st_ino:
                 return descriptor
         except BlockingIOError:
@@ -165,7 +165,7 @@ def _try_to_lock(path: Path) -> int | None:
 def remove_interrupted(database: Database) -> bool:
     """Remove what interrupted imports have left, in short transactions; say whether there was any.
 
-    To be called by whoever is `importing_alone`.
+    To be called within `importing_alone`.
     """
     with database.reading() as session:
         ids = session.scalars(select(Collection.id).where(IS_LEFT)).all()

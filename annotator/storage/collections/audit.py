@@ -227,7 +227,7 @@ Transaction: TypeAlias = Session
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: an account, or by command whoever may open the database, as the system names them."""
+    """Who acts: an account, or by command the user of the system who may open the database."""
 
     door: Door
     name: str

@@ -282,7 +282,7 @@ def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
     if session.get_bind().dialect.name == "postgresql":
         sequence = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
         return session.scalars(sequence, {"name": f'"{table.name}"', "count": count}).all()
-    # Whoever writes to SQLite is alone.
+    # SQLite has one writer at a time.
     first = session.scalars(select(func.coalesce(func.max(table.c.id), 0) + 1)).one()
     if table.dialect_options["sqlite"]["autoincrement"]:
         given_out = text("SELECT coalesce(max(seq), 0) + 1 FROM sqlite_sequence WHERE name = :name")

@@ -47,7 +47,7 @@ def refuse_unusable_slug(session: Session, slug: str) -> None:
 
 
 def find_open_collection(session: Session, slug: str) -> Collection:
-    """The same, for whoever checks what could be changed; `ConflictError` when it is closed."""
+    """The same, to check what could be changed; `ConflictError` when it is closed."""
     return _open(find_collection(session, slug))
 
 
@@ -74,7 +74,7 @@ def refuse_closed_judging(session: Session, collection_id: int) -> None:
     """Tell a judge that the organiser has ended the judging, by `ConflictError`; else keep the scale as it is.
 
     Judges do not wait for each other, nor for imports, only for a change against judging; its settings are then read
-    anew.
+    again.
     """
     collection = session.scalars(
         select(Collection).where(Collection.id == collection_id).with_for_update(read=True, key_share=True),

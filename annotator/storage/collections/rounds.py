@@ -62,7 +62,7 @@ def judged_before(
     """Topic id → {document id: docno} of what the kept qrels of the rounds before this one have a grade for.
 
     A document that was put back since, or until a moment, because its text had changed, is not among them: it is judged
-    anew.
+    again.
     """
     still_stands = or_(
         PoolItem.requeued_at.is_(None),
@@ -94,7 +94,7 @@ def runs_of_round(session: Session, collection_id: int, number: int) -> frozense
 
 
 def requeued_so_far(session: Session, collection_id: int, at: datetime | None = None) -> tuple[int, datetime | None]:
-    """How many pooled documents were put back to be judged anew, and when last: `judged_before` depends on it."""
+    """How many pooled documents were put back to be judged again, and when last: `judged_before` depends on it."""
     so_far = PoolItem.requeued_at.is_not(None) if at is None else PoolItem.requeued_at <= at
     count, last = session.execute(
         select(func.count(PoolItem.id), func.max(PoolItem.requeued_at))

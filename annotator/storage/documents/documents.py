@@ -101,7 +101,7 @@ def _next_ids(session: Session, count: int) -> Sequence[int]:
     if _is_postgresql(session):
         sequence = text("SELECT nextval(pg_get_serial_sequence('document', 'id')) FROM generate_series(1, :count)")
         return session.scalars(sequence, {"count": count}).all()
-    # Whoever writes to SQLite is alone.
+    # SQLite has one writer at a time.
     first = session.scalars(select(func.coalesce(func.max(Document.id), 0) + 1)).one()
     return range(first, first + count)
 

@@ -43,7 +43,7 @@ DIVIDED_BY_LENGTH = 1
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SearchCondition:
     """A query in the words of each database.
 
     `tsquery` says which words a document must have, by which PostgreSQL looks it up; `exact` says all of it.
@@ -88,7 +88,7 @@ def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
 
 
 def find_words(
-    session: Session, collection_id: int, wanted: Wanted, *, first: int, most: int
+    session: Session, collection_id: int, wanted: SearchCondition, *, first: int, most: int
 ) -> tuple[int, list[FoundText]]:
     """How many documents are found, and `most` of them from `first` on, best first, then by docno."""
     source, condition, order = _search(session, collection_id, wanted)
@@ -97,7 +97,7 @@ def find_words(
     return total, _texts(session, session.scalars(ids.offset(first).limit(most)).all())
 
 
-def found_among(session: Session, collection_id: int, wanted: Wanted, ids: Iterable[int]) -> set[int]:
+def found_among(session: Session, collection_id: int, wanted: SearchCondition, ids: Iterable[int]) -> set[int]:
     """Those of these documents that are found."""
     source, condition, _ = _search(session, collection_id, wanted)
     statement = select(Document.id).select_from(source).where(condition)
@@ -108,10 +108,10 @@ def found_among(session: Session, collection_id: int, wanted: Wanted, ids: Itera
 
 
 def _search(
-    session: Session, collection_id: int, wanted: Wanted
+    session: Session, collection_id: int, wanted: SearchCondition
 ) -> tuple[FromClause, ColumnElement[bool], ColumnElement[float]]:
     """Where documents are looked for, which ones are found, and by what the best come first."""
-    # Not by the index of collections: SQLite would take that first, and ask FTS5 anew for each document.
+    # Not by the index of collections: SQLite would take that first, and ask FTS5 again for each document.
     condition: ColumnElement[bool] = Document.collection_id + 0 == collection_id
     if session.get_bind().dialect.name == "sqlite":
         source = FTS5.join(Document, Document.id == FTS5.c.rowid)

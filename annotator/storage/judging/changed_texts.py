@@ -1,4 +1,4 @@
-"""Documents whose text changed since they were judged: which they are, and how they are judged anew."""
+"""Documents whose text changed since they were judged: which they are, and how they are judged again."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

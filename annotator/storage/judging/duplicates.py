@@ -75,7 +75,7 @@ def standing_item(session: Session, item_id: int) -> int:
 
 
 def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
-    """Look for duplicates anew: those with another text now are let go, and new ones carry what was said before."""
+    """Look for duplicates again: those with another text now are let go, and new ones carry what was said before."""
     released = _no_duplicates_now(session, topic_ids)
     if released:
         _let_nobody_record(session, topic_ids)

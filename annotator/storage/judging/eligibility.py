@@ -94,7 +94,7 @@ def take_free(session: Session, judge_id: int, topic: Topic, mode: str, item_id:
     free = free_items(judge_id, topic, mode).where(PoolItem.id == item_id)
     if session.scalar(free.with_for_update(of=PoolItem)) is None:
         return None
-    # Whoever waited for the lock looks once more: others may have been lent it meanwhile.
+    # After waiting for the lock, look once more: others may have been lent it meanwhile.
     item = session.execute(free.with_only_columns(*DRAWN_COLUMNS)).one_or_none()
     if item is None:
         return None
@@ -119,7 +119,7 @@ def next_free(
         for row in connection.execute(statement, wanted)
     ]
     if is_second and items:
-        # A lock looks at the item anew and not at its assignments, which somebody may have added meanwhile.
+        # A lock looks at the item again and not at its assignments, which somebody may have added meanwhile.
         ids = [item.id for item in items]
         still_free = set(session.scalars(free_items(judge_id, topic, mode).where(PoolItem.id.in_(ids))))
         items = [item for item in items if item.id in still_free]

@@ -46,7 +46,7 @@ class NewLabel(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Said:
+class ImportedLabel:
     """The judge's present word on an item, or what was carried over to it."""
 
     judgement_id: int
@@ -60,7 +60,7 @@ class Said:
         return is_same and not self.is_carried
 
 
-def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Said]:
+def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, ImportedLabel]:
     """Item → what this judge says of it now, in a collection."""
     labels = (
         select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
@@ -69,7 +69,7 @@ def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, Sa
         .where(Topic.collection_id == collection_id, Judgement.judge_id == judge_id, Judgement.current)
     )
     return {
-        item: Said(id_, grade, note, bool(is_carried))
+        item: ImportedLabel(id_, grade, note, bool(is_carried))
         for item, id_, grade, note, is_carried in fetch_rows(session, labels)
     }
 
@@ -90,7 +90,7 @@ def append_labels(
     collection_id: int,
     judge_id: int,
     new: Mapping[int, NewLabel],
-    said: Mapping[int, Said],
+    said: Mapping[int, ImportedLabel],
     judged_at: datetime,
     *,
     takes_place: bool = True,

@@ -29,12 +29,12 @@ class ShownDocument:
     url: str | None
     language: str | None
     text_hash: str | None
-    said: "Said | None"
+    said: "OwnJudgement | None"
     given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
-class Said:
+class OwnJudgement:
     """A judge's word on a document, with the passages they kept as evidence."""
 
     judgement_id: int
@@ -71,7 +71,7 @@ def shown(
     given: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[ShownDocument]:
     """The documents as this judge sees them; `given` has grades by pool item."""
-    said = what_was_said(session, documents, judge_id)
+    said = own_judgements(session, documents, judge_id)
     return [
         ShownDocument(
             one.assignment_id,
@@ -89,7 +89,7 @@ def shown(
     ]
 
 
-def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, Said]:
+def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, OwnJudgement]:
     """Assignment id → what this judge says of its document.
 
     A document that is shown again looks as if it were new, until something is said of it this time.
@@ -107,13 +107,13 @@ def what_was_said(session: Session, documents: Sequence[HeldDocument], judge_id:
     said = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
     evidence = _evidence(session, [one.id for one in said.values()])
     return {
-        assignment_id: Said(one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())))
+        assignment_id: OwnJudgement(one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())))
         for assignment_id, one in said.items()
     }
 
 
-def said_before(
-    session: Session, topic_id: int, judge_id: int, present: Said | None, queue: Queue = Queue.JUDGING
+def previous_assignment(
+    session: Session, topic_id: int, judge_id: int, present: OwnJudgement | None, queue: Queue = Queue.JUDGING
 ) -> int | None:
     """The assignment that the judge judged just before this one (before now, when this one is not judged yet)."""
     later = aliased(Judgement)

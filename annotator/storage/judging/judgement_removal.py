@@ -77,7 +77,7 @@ def release_labels(session: Session, removal: Removal, file: LabelFile, labels: 
 
 
 def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
-    """Count anew how many places of the items of topics are taken."""
+    """Count again how many places of the items of topics are taken."""
     person = select(User.id).where(User.kind == UserKind.PERSON)
     places = (
         select(func.count(Assignment.id))

@@ -1,4 +1,4 @@
-"""What a judge says in one transaction: their own assignments are locked, their words appended, the latest counts."""
+"""Appending a judge's judgements in one transaction: their assignments are locked, and the latest judgement counts."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ _ASSIGNMENT = select(
     JUDGEMENTS.c.tab,
     JUDGEMENTS.c.sequence,
 ).join(ITEMS, ITEMS.c.id == ASSIGNMENTS.c.pool_item_id)
-_WITH_WORDS = _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id).outerjoin(
+_WITH_JUDGEMENT = _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id).outerjoin(
     JUDGEMENTS,
     and_(
         JUDGEMENTS.c.pool_item_id == ASSIGNMENTS.c.pool_item_id,
@@ -76,14 +76,14 @@ _WITH_WORDS = _ASSIGNMENT.join(Topic.__table__, TOPICS.id == ITEMS.c.topic_id).o
     ),
 )
 _OF_JUDGE = and_(ASSIGNMENTS.c.judge_id == bindparam("judge_id"), TOPICS.collection_id == bindparam("collection_id"))
-# The judge's assignments with these ids, and what is said of their items now.
-OWN = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id.in_(bindparam("assignment_ids", expanding=True))).order_by(
+# The judge's assignments with these ids, and their current judgements of the items.
+OWN = _WITH_JUDGEMENT.where(_OF_JUDGE, ASSIGNMENTS.c.id.in_(bindparam("assignment_ids", expanding=True))).order_by(
     ASSIGNMENTS.c.pool_item_id, ASSIGNMENTS.c.id
 )
-# The same of one, as nearly all are: a list is written into the statement anew each time.
-OWN_ONE = _WITH_WORDS.where(_OF_JUDGE, ASSIGNMENTS.c.id == bindparam("assignment_id"))
-# The same of those that the judge has on these items.
-HELD_NOW = _WITH_WORDS.where(
+# For a single id, the usual case: a list is written into the statement each time.
+OWN_ONE = _WITH_JUDGEMENT.where(_OF_JUDGE, ASSIGNMENTS.c.id == bindparam("assignment_id"))
+# The assignments that the judge has on these items.
+HELD_NOW = _WITH_JUDGEMENT.where(
     _OF_JUDGE, ASSIGNMENTS.c.pool_item_id.in_(bindparam("item_ids", expanding=True)), or_(HAS_IT, SHOWN_AGAIN)
 )
 OWN_TOPICS = OWN.with_only_columns(ITEMS.c.topic_id).order_by(None).distinct()
@@ -144,7 +144,7 @@ TAKE = update(ITEMS).where(ITEMS.c.id == bindparam("item_id")).values(taken=ITEM
 
 @dataclass
 class OwnAssignment:
-    """An assignment of the judge who speaks; its state changes with what they say."""
+    """An assignment of the judge; its state changes with each judgement."""
 
     id: int
     pool_item_id: int
@@ -173,8 +173,8 @@ class Passage(NamedTuple):
     text: str
 
 
-class CurrentWord(NamedTuple):
-    """What a judge said last of an item."""
+class CurrentJudgement(NamedTuple):
+    """The judge's current judgement of an item."""
 
     id: int
     tab: str
@@ -182,7 +182,7 @@ class CurrentWord(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Word:
+class NewJudgement:
     """A judgement as it is to be stored; it waited for so many seconds in the browser."""
 
     client_id: str
@@ -195,8 +195,8 @@ class Word:
     received_at: datetime
 
 
-class Saying:
-    """One judge's words on assignments of one collection, which it locks until the transaction ends."""
+class JudgementWriter:
+    """Appends one judge's judgements on assignments of one collection, which it locks until the transaction ends."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class Saying:
         assignment_ids: SizedIterable[int],
         client_ids: SizedIterable[str],
     ) -> None:
-        """Lock and read what the judge is about to speak of; `ConflictError` when the judging has ended."""
+        """Lock and read the assignments to be judged; `ConflictError` when the judging has ended."""
         self.session = session
         self.judge_id = judge_id
         self.collection_id = open_for_judging(session, slug)
@@ -214,21 +214,21 @@ class Saying:
         self._connection = session.connection()
         rows = _own(session, self.collection_id, judge_id, list(assignment_ids))
         self._assignments = {row[0]: OwnAssignment(*row[:7]) for row in rows}
-        # Item → what the judge says of it now.
-        self._current = {row[1]: CurrentWord(*row[7:]) for row in rows if row[7] is not None}
+        # Item → the judge's current judgement.
+        self._current = {row[1]: CurrentJudgement(*row[7:]) for row in rows if row[7] is not None}
         rules = self._rules(list(client_ids))
         self.grades = frozenset(value for kind, value, _, _ in rules if kind == A_GRADE)
         # The number of each version of the guidelines → its row.
         self.guidelines = {number: id_ for kind, number, id_, _ in rules if kind == A_VERSION}
         # Client id → the item and the judge whose stored judgement it is.
         self.known = {client_id: (item_id, judge) for _, item_id, judge, client_id in rules if client_id}
-        # Topics of which something was said, in this transaction.
+        # Topics that were judged in this transaction.
         self._raised: set[int] = set()
-        # What was said of items that have duplicates.
+        # Judgements of items that have duplicates.
         self.to_carry_over: list[int] = []
 
     def _rules(self, client_ids: list[str]) -> Sequence[Row[int, int, int, str]]:
-        """What `RULES_AND_KNOWN` says."""
+        """The rows of `RULES_AND_KNOWN`."""
         in_collection = {"collection_id": self.collection_id}
         if len(client_ids) == 1:
             return self._connection.execute(RULES_AND_ONE_KNOWN, {**in_collection, "client_id": client_ids[0]}).all()
@@ -269,29 +269,29 @@ class Saying:
             self._connection.execute(PUT_OFF, {"assignment_id": assignment.id, "at": at})
             assignment.state = AssignmentState.LATER
 
-    def append(self, assignment: OwnAssignment, word: Word) -> None:
+    def append(self, assignment: OwnAssignment, judgement: NewJudgement) -> None:
         """Store a judgement. It becomes the judge's current one unless a later one of the same tab has come before.
 
-        What is said of a document that was shown again is never current.
+        A judgement of a document that was shown again is never current.
         """
         self._raise_revision(assignment.topic_id)
         replaced = self._replaced_by(assignment)
-        is_overtaken = replaced is not None and _is_before(word, replaced)
+        is_overtaken = replaced is not None and _is_before(judgement, replaced)
         becomes_current = not assignment.is_shown_again and not is_overtaken
         if becomes_current and replaced is not None:
             self._connection.execute(REPLACE, {"replaced_id": replaced.id})
         replaces_id = replaced.id if replaced is not None and not is_overtaken else None
-        values = _values(assignment, word, self.judge_id)
+        values = _values(assignment, judgement, self.judge_id)
         result = self._connection.execute(INSERT, {**values, "current": becomes_current, "replaces_id": replaces_id})
         (judgement_id,) = result.inserted_primary_key or (0,)
-        if word.evidence:
-            rows = [{"judgement_id": judgement_id, **passage._asdict()} for passage in word.evidence]
+        if judgement.evidence:
+            rows = [{"judgement_id": judgement_id, **passage._asdict()} for passage in judgement.evidence]
             self._connection.execute(KEEP, rows)
         if assignment.has_duplicates:
             self.to_carry_over.append(judgement_id)
         if becomes_current:
-            self._current[assignment.pool_item_id] = CurrentWord(judgement_id, word.tab, word.sequence)
-        self.known[word.client_id] = (assignment.pool_item_id, self.judge_id)
+            self._current[assignment.pool_item_id] = CurrentJudgement(judgement_id, judgement.tab, judgement.sequence)
+        self.known[judgement.client_id] = (assignment.pool_item_id, self.judge_id)
         self._finish(assignment)
 
     def _raise_revision(self, topic_id: int) -> None:
@@ -313,13 +313,13 @@ class Saying:
             self._connection.execute(FINISH, {"assignment_id": assignment.id})
             assignment.state = AssignmentState.DONE
 
-    def _replaced_by(self, assignment: OwnAssignment) -> CurrentWord | None:
-        """What a word on this assignment replaces: of one that was shown again, what was said of it then."""
+    def _replaced_by(self, assignment: OwnAssignment) -> CurrentJudgement | None:
+        """What a judgement on this assignment replaces; of one that was shown again, the judgement made then."""
         if not assignment.is_shown_again:
             return self._current.get(assignment.pool_item_id)
         place = {"pool_item_id": assignment.pool_item_id, "assignment_id": assignment.id, "judge_id": self.judge_id}
         row = self._connection.execute(LAST_OF_ASSIGNMENT, place).one_or_none()
-        return None if row is None else CurrentWord(*row)
+        return None if row is None else CurrentJudgement(*row)
 
 
 def open_for_judging(session: Session, slug: str) -> int:
@@ -339,30 +339,30 @@ def open_for_judging(session: Session, slug: str) -> int:
     return collection_id
 
 
-def _values(assignment: OwnAssignment, word: Word, judge_id: int) -> dict[str, object]:
+def _values(assignment: OwnAssignment, judgement: NewJudgement, judge_id: int) -> dict[str, object]:
     return {
-        "client_id": word.client_id,
+        "client_id": judgement.client_id,
         "assignment_id": assignment.id,
         "pool_item_id": assignment.pool_item_id,
         "judge_id": judge_id,
-        "grade": word.decision.grade,
-        "cannot_judge": word.decision.cannot_judge,
-        "note": word.decision.note,
-        "seconds": word.decision.seconds,
-        "guideline_version_id": word.guideline_version_id,
-        "judged_at": word.received_at - timedelta(seconds=word.waited),
-        "received_at": word.received_at,
-        "tab": word.tab,
-        "sequence": word.sequence,
+        "grade": judgement.decision.grade,
+        "cannot_judge": judgement.decision.cannot_judge,
+        "note": judgement.decision.note,
+        "seconds": judgement.decision.seconds,
+        "guideline_version_id": judgement.guideline_version_id,
+        "judged_at": judgement.received_at - timedelta(seconds=judgement.waited),
+        "received_at": judgement.received_at,
+        "tab": judgement.tab,
+        "sequence": judgement.sequence,
         "late": assignment.state == AssignmentState.RETURNED,
     }
 
 
-def _is_before(word: Word, current: CurrentWord) -> bool:
-    """Whether a word was said before the current one, in the same tab: clocks do not count."""
-    if not word.tab or word.tab != current.tab or word.sequence is None or current.sequence is None:
+def _is_before(judgement: NewJudgement, current: CurrentJudgement) -> bool:
+    """Whether a judgement was made before the current one, in the same tab: clocks do not count."""
+    if not judgement.tab or judgement.tab != current.tab or judgement.sequence is None or current.sequence is None:
         return False
-    return word.sequence < current.sequence
+    return judgement.sequence < current.sequence
 
 
 def _own(

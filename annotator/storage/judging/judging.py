@@ -109,7 +109,7 @@ def lend(
 
 
 def renew(session: Session, judge_id: int, now: datetime) -> None:
-    """Begin the leases anew of everything a judge holds, where less than half is left."""
+    """Renew the leases of everything a judge holds, where less than half is left."""
     session.flush()
     until = {"whose": judge_id, "soon": now + LEASE / 2, "until": now + LEASE}
     session.connection().execute(RENEW, until)

@@ -44,7 +44,7 @@ def latest_judgement(session: Session) -> int | None:
     return session.scalar(select(func.coalesce(func.max(_SAID.id), 0)))
 
 
-def items_said_of(session: Session, since: Mapping[int, int]) -> dict[int, dict[int, int]]:
+def items_judged_since(session: Session, since: Mapping[int, int]) -> dict[int, dict[int, int]]:
     """Topic → {pool item: document} of what was judged in it after this judgement, {topic: judgement}.
 
     A topic is not among them where somebody took a grade back, or where there is too much new: it has to be read whole.

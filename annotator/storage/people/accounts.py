@@ -189,7 +189,7 @@ def refuse_person_elsewhere(session: Session, collection_id: int, judge: User) -
 
 
 def replace_password(user: User, new_hash: str) -> None:
-    """Give an account, which is locked, another password; whoever is signed in to it is signed out."""
+    """Give an account, which is locked, another password; everybody who is signed in to it is signed out."""
     user.password_hash = new_hash
     end_sessions(user)
 

@@ -67,7 +67,7 @@ def add_pool_items(
 
 
 def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
-    """Store items that no earlier version has, and settle anew how often each item of their topics is judged."""
+    """Store items that no earlier version has, and settle again how often each item of their topics is judged."""
     items = list(items)
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
     docnos = docnos_of(session, {item.document_id for item in items})

@@ -55,7 +55,7 @@ class SentRun:
 
 @dataclass(frozen=True)
 class Receipt(SentRun):
-    """What was stored of one run, for whoever sent it."""
+    """What was stored of one run, for its sender."""
 
     bytes: int  # of the file as it was sent
     sentences: tuple[Sentence, ...]  # its warnings

@@ -182,7 +182,7 @@ def _copy_pages(database: Database, target: Path, progress: Progress | None) -> 
             progress(pages - left, pages)
 
     with database.reading() as session, closing(sqlite3.connect(target)) as copy:
-        # The session keeps to one state from its first look on: without one, SQLite would begin anew with each
+        # The session keeps to one state from its first look on: without one, SQLite would begin again with each
         # judgement that is stored meanwhile.
         session.execute(text("SELECT count(*) FROM sqlite_master"))
         # Nobody relies on the copy before it is whole, and then it is written through at once.

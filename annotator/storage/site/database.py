@@ -249,7 +249,7 @@ class _OurSession(Session):
         return self._kept
 
     def forget_connection(self) -> None:
-        """Ask for the connection anew the next time: a transaction has begun or ended."""
+        """Ask for the connection again the next time: a transaction has begun or ended."""
         self._kept = None
 
 
@@ -303,7 +303,7 @@ def _is_to_begin(connection: Connection) -> bool:
 
 
 def has_one_writer(session: Session) -> bool:
-    """Whether whoever writes is alone until the transaction ends, as on SQLite; on PostgreSQL rows are locked."""
+    """Whether there is one writer at a time, as on SQLite; on PostgreSQL rows are locked."""
     return session.get_bind().dialect.name == "sqlite"
 
 

@@ -27,9 +27,9 @@ IN_ORDER = "in order"
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:
-    """Whether a job is to be begun: it waits, or whoever was at it fell silent.
+    """Whether a job is to be begun: it waits, or its worker fell silent.
 
-    A clock that was set back leaves moments that are yet to come; whoever set them is no sign of life either.
+    A clock that was set back leaves moments that are yet to come; these are no sign of life either.
     """
     silent = or_(Job.alive_at < now - SILENCE, Job.alive_at > now + SILENCE)
     return or_(Job.state == JobState.WAITING, and_(Job.state == JobState.RUNNING, silent))
@@ -67,7 +67,7 @@ def may_begin(now: datetime, *, only_short: bool) -> ColumnElement[bool]:
 def next_due(session: Session, now: datetime, *, only_short: bool = False) -> Job | None:
     """The job that is to be begun next, locked; another worker that looks for one at this moment passes over it.
 
-    Those who ask take turns: first comes the oldest job of whoever had none begun for longest.
+    Those who ask take turns: first comes the oldest job of the account that had none begun for longest.
     """
     other = aliased(Job)
     last = (

@@ -43,7 +43,7 @@ class Job(Base):
     steps_done: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[datetime | None]
-    # A worker at work says so again and again; a job whose worker fell silent is begun anew.
+    # A worker at work says so again and again; a job whose worker fell silent is begun again.
     alive_at: Mapped[datetime | None]
     # How often it was begun, by which a worker that lost it is told from the one that has it.
     attempts: Mapped[int] = mapped_column(default=0)

@@ -76,7 +76,7 @@ class Membership(Base):
     team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
     # When a participant accepted the task's terms; without it they send nothing.
     terms_accepted_at: Mapped[datetime | None]
-    # The number of the guidelines that a judge has accepted; when they change, they are accepted anew.
+    # The number of the guidelines that a judge has accepted; when they change, they are accepted again.
     guidelines_accepted: Mapped[int | None]
     added_at: Mapped[datetime]
 

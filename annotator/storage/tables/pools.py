@@ -130,7 +130,7 @@ class PoolItem(Base):
     known_grade: Mapped[int | None]
     # The item of the topic that has the very same text: its judgements are carried over, and this one is not shown.
     duplicate_of_id: Mapped[int | None] = mapped_column(ForeignKey("pool_item.id"))
-    # When it was last put back to be judged anew, for its text had changed.
+    # When it was last put back to be judged again, for its text had changed.
     requeued_at: Mapped[datetime | None]
 
 

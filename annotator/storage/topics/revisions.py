@@ -1,7 +1,7 @@
 """The revision of a topic: every change of what is said of its documents raises it, in the same transaction.
 
-Whoever has computed something from a topic's judgements keeps it with the revision, and computes it anew when the
-number is another. What else the settled grades depend on (policy, accepted topics, machines) has no part in it.
+What is computed from a topic's judgements is cached with the revision, and computed again when the number is
+another. What else the settled grades depend on (policy, accepted topics, machines) has no part in it.
 """
 
 from collections.abc import Collection as SizedIterable

@@ -12,7 +12,7 @@ from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, JSON, download
 from annotator.web.site.error_pages import status_of
 from annotator.workflows.agreement import disagreements
-from annotator.workflows.agreement.disagreements import ROWS_A_PAGE, Wanted
+from annotator.workflows.agreement.disagreements import ROWS_A_PAGE, DisagreementFilter
 
 blueprint = Blueprint("disagreements", __name__)
 
@@ -29,7 +29,7 @@ def show(slug: str) -> ResponseReturnValue:
             found = disagreements.page_of_disagreements(session, slug, wanted, _number("page"))
         except AnnotatorError as refusal:
             refused = refusal
-            found = disagreements.page_of_disagreements(session, slug, Wanted())
+            found = disagreements.page_of_disagreements(session, slug, DisagreementFilter())
     page = render_template(
         "agreement/disagreements.html",
         found=found,
@@ -59,10 +59,10 @@ def as_json(slug: str) -> ResponseReturnValue:
     return download(disagreements.disagreements_json(rows), f"{slug}-disagreements.json", JSON)
 
 
-def _wanted() -> Wanted:
+def _wanted() -> DisagreementFilter:
     """What the address asks for; a judge twice is one, and what is no number narrows nothing."""
     judges = dict.fromkeys(request.args.get(name, "") for name in ("judge", "other"))
-    return Wanted(
+    return DisagreementFilter(
         topics=tuple(filter(None, request.args.getlist("topic"))),
         judges=tuple(judge for judge in judges if judge),
         least_distance=max(_number("apart"), 1),
@@ -71,7 +71,7 @@ def _wanted() -> Wanted:
     )
 
 
-def _address(wanted: Wanted) -> dict[str, Any]:
+def _address(wanted: DisagreementFilter) -> dict[str, Any]:
     """The same for an address, without what narrows nothing."""
     asked = {
         "topic": wanted.topics or None,

@@ -7,7 +7,7 @@ from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, now, the_person
 from annotator.workflows.judging import judge_history
-from annotator.workflows.judging.judge_history import CANNOT, Wanted, put_off_by
+from annotator.workflows.judging.judge_history import CANNOT, HistoryFilter, put_off_by
 from annotator.workflows.judging.judge_history import take_up as take_up_again
 
 blueprint = Blueprint("judged", __name__)
@@ -44,11 +44,11 @@ def take_up(slug: str, assignment_id: int) -> ResponseReturnValue:
     return redirect(url_for("judging.show", slug=slug, assignment_id=held), 303)
 
 
-def _wanted() -> Wanted:
+def _wanted() -> HistoryFilter:
     """What the address asks for; what makes no sense there narrows nothing."""
     grade = request.args.get("grade", "")
     page = request.args.get("page", "")
-    return Wanted(
+    return HistoryFilter(
         words=request.args.get("q", "")[:LONGEST_WORDS].replace("\0", ""),
         grade=CANNOT if grade == CANNOT else _number(grade, GREATEST_GRADE),
         topic=request.args.get("topic") or None,

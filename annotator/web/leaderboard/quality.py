@@ -21,9 +21,9 @@ from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.reusability_report import (
     USUAL_MEASURE,
     USUAL_SEED,
-    Part,
     QualityReport,
     QualityRequest,
+    ReusabilityPart,
     quality_report,
 )
 
@@ -56,8 +56,8 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(*READERS)
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=topics`."""
-    part = part_of_report(Part, request.args.get("by", Part.TOPICS))
-    headings, rows = _report(slug, ablates=part is Part.FEWER).file(part)
+    part = part_of_report(ReusabilityPart, request.args.get("by", ReusabilityPart.TOPICS))
+    headings, rows = _report(slug, ablates=part is ReusabilityPart.FEWER).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-quality-{part}.csv", CSV)
 
 

@@ -22,7 +22,7 @@ from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.significance_report import (
     USUAL_MEASURE,
     USUAL_SEED,
-    Part,
+    SignificancePart,
     SignificanceReport,
     SignificanceRequest,
     significance_report,
@@ -68,7 +68,7 @@ def show(slug: str) -> ResponseReturnValue:
 @long_page
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=pairs`."""
-    part = part_of_report(Part, request.args.get("by", Part.PAIRS))
+    part = part_of_report(SignificancePart, request.args.get("by", SignificancePart.PAIRS))
     headings, rows = _report(slug).file(part)
     return download(csv_text([headings, *rows]), f"{slug}-significance-{part}.csv", CSV)
 

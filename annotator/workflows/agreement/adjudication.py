@@ -10,7 +10,7 @@ from annotator.evaluation.agreement.columns import Upheld, count_upheld
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE
 from annotator.storage import Topic, TopicState
-from annotator.storage.agreement.adjudication_queue import decisions, disputes, own_disputes, words_on_decided
+from annotator.storage.agreement.adjudication_queue import decisions, disputes, grades_on_decided, own_disputes
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.judging import give_back_expired
 
@@ -104,7 +104,7 @@ def show_adjudication(session: Session, slug: str, *, now: datetime) -> Adjudica
         select(Topic.id, Topic.number, Topic.title).where(Topic.collection_id == collection.id, Topic.id.in_(by_topic))
     )
     topics = [DisputedTopic(number, title, *by_topic[id_]) for id_, number, title in rows]
-    words = words_on_decided(session, made)
+    words = grades_on_decided(session, made)
     return Adjudication(
         topics=tuple(sorted(topics, key=lambda topic: natural_order(topic.number))),
         judges=tuple(count_upheld((word.judge, word.grade == word.decided) for word in words)),

@@ -17,13 +17,13 @@ from annotator.storage import ACCEPTED, CannotJudge, Collection, Topic
 from annotator.storage.agreement.adjudication_queue import decisions
 from annotator.storage.agreement.multiply_judged import (
     GradedItem,
-    WordRow,
+    JudgementRow,
     evidence_of,
     graded_by,
     graded_twice,
     items_by_id,
+    judgements_on,
     people_who_graded,
-    words_on,
 )
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.judging import Decision
@@ -34,7 +34,7 @@ PAIR = 2
 
 
 @dataclass(frozen=True)
-class Wanted:
+class DisagreementFilter:
     """Which disagreements: of topics, by their numbers; of one judge with any other, or of these two; and how bad.
 
     No topic means all. Of two judges only what these two said counts for how many grades it is apart.
@@ -48,7 +48,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Word:
+class JudgementShown:
     """What one person says of a document now; `adjudicates`: to decide; `is_carried`: of another with the same text."""
 
     judge: str
@@ -74,7 +74,7 @@ class Disagreement:
     is_across: bool
     is_decided: bool
     known_grade: int | None
-    words: tuple[Word, ...]
+    words: tuple[JudgementShown, ...]
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class _Compared:
         )
 
 
-def page_of_disagreements(session: Session, slug: str, wanted: Wanted, page: int = 1) -> DisagreementsPage:
+def page_of_disagreements(session: Session, slug: str, wanted: DisagreementFilter, page: int = 1) -> DisagreementsPage:
     """One page of the disagreements, which count from 1; a page that is not there is the nearest that is.
 
     Machines are left out. Adjudicators decide, and do not differ. Raises `NotFoundError` for a topic or a judge that is
@@ -142,7 +142,7 @@ def page_of_disagreements(session: Session, slug: str, wanted: Wanted, page: int
     return DisagreementsPage(_survey(compared), tuple(_described(session, compared, shown)), len(items), page, pages)
 
 
-def list_disagreements(session: Session, slug: str, wanted: Wanted) -> list[Disagreement]:
+def list_disagreements(session: Session, slug: str, wanted: DisagreementFilter) -> list[Disagreement]:
     """All of them; the same is raised."""
     collection = find_collection(session, slug)
     compared = _compared(session, collection)
@@ -213,7 +213,7 @@ def _survey(compared: _Compared) -> Survey:
     )
 
 
-def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: Wanted) -> list[GradedItem]:
+def _wanted(session: Session, collection_id: int, compared: _Compared, wanted: DisagreementFilter) -> list[GradedItem]:
     if len(set(wanted.judges)) != len(wanted.judges) or len(wanted.judges) > PAIR or wanted.least_distance < 1:
         raise InvalidValueError("Ask for one judge or for two different ones, and for 1 grade apart or more.")
     items = _of_judges(session, collection_id, compared, wanted.judges) if wanted.judges else compared.items
@@ -245,7 +245,7 @@ def _described(session: Session, compared: _Compared, items: Sequence[GradedItem
 
 def _some_described(session: Session, compared: _Compared, items: Sequence[GradedItem]) -> Iterator[Disagreement]:
     ids = [item.id for item in items]
-    about, words, evidence = items_by_id(session, ids), words_on(session, ids), evidence_of(session, ids)
+    about, words, evidence = items_by_id(session, ids), judgements_on(session, ids), evidence_of(session, ids)
     for item in items:
         document = about[item.id]
         yield Disagreement(
@@ -262,13 +262,13 @@ def _some_described(session: Session, compared: _Compared, items: Sequence[Grade
 
 
 def _told(
-    rows: Sequence[WordRow], evidence: Mapping[int, Sequence[str]], decisions: Mapping[int, int]
-) -> tuple[Word, ...]:
+    rows: Sequence[JudgementRow], evidence: Mapping[int, Sequence[str]], decisions: Mapping[int, int]
+) -> tuple[JudgementShown, ...]:
     words = [_word(row, evidence.get(row.judgement_id, ()), adjudicates=row.judgement_id in decisions) for row in rows]
     return tuple(sorted(words, key=lambda word: word.adjudicates))
 
 
-def _word(row: WordRow, evidence: Sequence[str], *, adjudicates: bool) -> Word:
+def _word(row: JudgementRow, evidence: Sequence[str], *, adjudicates: bool) -> JudgementShown:
     reason = CannotJudge(row.cannot_judge) if row.cannot_judge else None
     decision = Decision(row.grade, reason, row.note)
-    return Word(row.judge, decision, row.judged_at, tuple(evidence), adjudicates, row.is_carried)
+    return JudgementShown(row.judge, decision, row.judged_at, tuple(evidence), adjudicates, row.is_carried)

@@ -131,7 +131,7 @@ def add_collection(
     organiser_id: int | None = None,
     added_at: datetime,
 ) -> None:
-    """Begin an evaluation exercise; whoever adds it by page is its first organiser.
+    """Begin an evaluation exercise; the account that adds it by page is its first organiser.
 
     Raises `InvalidValueError` for a slug, scale or number that does not fit and `ConflictError` for a slug taken.
     """

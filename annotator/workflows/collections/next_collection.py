@@ -19,7 +19,7 @@ from annotator.storage.runs.runs import columns_of
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn
 
-# What is as it was; state, deadline, release and pass mark begin anew.
+# What is as it was; state, deadline, release and pass mark begin again.
 KEPT = (
     "title",
     "relevant_from",
@@ -68,7 +68,7 @@ def copy_collection(
 
 
 def _copy_documents(session: Session, old_id: int, new_id: int) -> int:
-    """Those that have a text: what only runs named is named anew when runs come."""
+    """Those that have a text: what only runs named is named again when runs come."""
     columns = [DOCUMENTS.c[name] for name in TEXTS]
     having = select(literal(new_id), *columns).where(DOCUMENTS.c.collection_id == old_id, DOCUMENTS.c.body.is_not(None))
     session.execute(insert(DOCUMENTS).from_select(["collection_id", *TEXTS], having.order_by(DOCUMENTS.c.id)))

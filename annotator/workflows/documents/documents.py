@@ -109,7 +109,7 @@ def import_documents(
     """Store texts; a document that is there already takes the new text.
 
     Judges who could not judge one because it had no text get it again. Which of a pool's documents have the same text
-    is found out anew. `at` is noted with each whose text changes, or a later moment if it was still drawn with its old
+    is found out again. `at` is noted with each whose text changes, or a later moment if it was still drawn with its old
     text then, so that what was judged before can be told. Without `index_at_once` no search finds the new texts until
     the caller or a worker has indexed them; see `search`.
     """
@@ -160,7 +160,7 @@ def _sort_out(
 
 
 def index_collection(session: Session, slug: str) -> int:
-    """Put every document that has a text into the search index anew, and count them.
+    """Put every document that has a text into the search index again, and count them.
 
     Imports keep the index in step; a newer Python may know more letters than the one that made it.
     """

@@ -17,7 +17,7 @@ from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.search import (
     FoundText,
-    Wanted,
+    SearchCondition,
     WordsToIndex,
     count_unindexed,
     find_words,
@@ -149,9 +149,9 @@ def _find(session: Session, collection_id: int, text: str, first: int, most: int
     return _Found(total, texts, tuple(asked.phrase for asked in asked_in(query, also_without=False)))
 
 
-def _wanted(query: Query) -> Wanted:
+def _wanted(query: Query) -> SearchCondition:
     exact = folded(query, has_phrase, has_all, has_any)
-    return Wanted(fts5_of(query), tsquery_of(query), exact)
+    return SearchCondition(fts5_of(query), tsquery_of(query), exact)
 
 
 def _to_judge(found: _Found, text: FoundText, own: Judgement | None) -> FoundToJudge:

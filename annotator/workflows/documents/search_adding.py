@@ -31,7 +31,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.documents.search import (
-    Wanted,
+    SearchCondition,
     found_among,
     has_all,
     has_any,
@@ -143,9 +143,9 @@ def _refuse_not_found(session: Session, collection_id: int, query: Query, ids: M
             )
 
 
-def _wanted(query: Query) -> Wanted:
+def _wanted(query: Query) -> SearchCondition:
     exact = folded(query, has_phrase, has_all, has_any)
-    return Wanted(fts5_of(query), tsquery_of(query), exact)
+    return SearchCondition(fts5_of(query), tsquery_of(query), exact)
 
 
 def _pool(

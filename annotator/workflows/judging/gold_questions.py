@@ -93,7 +93,7 @@ def check_questions(session: Session, slug: str, file: InputFile, *, unpacked_li
 
 
 def one_question(session: Session, slug: str, topic: str, docno: str, grade: int) -> CheckedQuestions:
-    """One test question, checked likewise; `InvalidValueError` says what is wrong with it."""
+    """One test question, checked as a file of them is; `InvalidValueError` says what is wrong with it."""
     collection = find_open_collection(session, slug)
     problems = Problems()
     row = KnownGrade(topic, docno, grade)

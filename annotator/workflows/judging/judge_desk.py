@@ -62,7 +62,7 @@ def save_note(session: Session, slug: str, number: str, judge_id: int, text: str
 
 
 def save_marks(session: Session, slug: str, number: str, judge_id: int, words: Sequence[str]) -> None:
-    """Keep the words that a judge wants marked in the documents of a topic, in place of those before; errors likewise.
+    """Keep the words that a judge wants marked in the documents of a topic, in place of those before.
 
     Blanks around them are dropped, and so is what is there already in other letters, capital or small.
     """

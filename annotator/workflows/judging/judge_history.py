@@ -37,7 +37,7 @@ CANNOT = "cannot"
 
 
 @dataclass(frozen=True)
-class Wanted:
+class HistoryFilter:
     """What to look for: words in docno, title or note; a grade, or `CANNOT`; the number of a topic; which page."""
 
     words: str = ""
@@ -47,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class EarlierWord:
+class EarlierJudgement:
     """What a judge said of a document before they changed their mind."""
 
     decision: Decision
@@ -69,7 +69,7 @@ class JudgedRow:
     decision: Decision
     judged_at: datetime
     evidence: tuple[str, ...]
-    earlier: tuple[EarlierWord, ...]
+    earlier: tuple[EarlierJudgement, ...]
     decides: bool
 
 
@@ -84,7 +84,7 @@ class JudgedPage:
     topics: tuple[tuple[str, str], ...]
 
 
-def list_judged(session: Session, slug: str, judge_id: int, wanted: Wanted) -> JudgedPage:
+def list_judged(session: Session, slug: str, judge_id: int, wanted: HistoryFilter) -> JudgedPage:
     """What a judge has judged in a collection, newest first, as many as fit on a page."""
     own = _own(find_collection(session, slug).id, judge_id)
     found = _narrowed(own, wanted)
@@ -139,7 +139,7 @@ def _own(collection_id: int, judge_id: int) -> Select[*tuple[Any, ...]]:
     )
 
 
-def _narrowed(own: Select[*tuple[Any, ...]], wanted: Wanted) -> Select[*tuple[Any, ...]]:
+def _narrowed(own: Select[*tuple[Any, ...]], wanted: HistoryFilter) -> Select[*tuple[Any, ...]]:
     if wanted.words.strip():
         own = own.where(_has_words(wanted.words.strip()))
     if wanted.grade == CANNOT:
@@ -160,9 +160,9 @@ def _topics(session: Session, own: Select[*tuple[Any, ...]]) -> tuple[tuple[str,
     return tuple(sorted(((number, title) for number, title in rows), key=lambda topic: natural_order(topic[0])))
 
 
-def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, list[EarlierWord]]:
+def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, list[EarlierJudgement]]:
     """Pool item → what the judge said of it before, newest first; second showings left out."""
-    earlier: dict[int, list[EarlierWord]] = defaultdict(list)
+    earlier: dict[int, list[EarlierJudgement]] = defaultdict(list)
     if not judgements:
         return earlier
     rows = session.scalars(
@@ -177,7 +177,7 @@ def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, lis
         .order_by(Judgement.id.desc())
     )
     for row in rows:
-        earlier[row.pool_item_id].append(EarlierWord(Decision.of(row), row.judged_at))
+        earlier[row.pool_item_id].append(EarlierJudgement(Decision.of(row), row.judged_at))
     return earlier
 
 

@@ -32,7 +32,7 @@ from annotator.storage.judging.drawing import (
 )
 from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judge_history import ShownDocument, said_before, shown
+from annotator.storage.judging.judge_history import ShownDocument, previous_assignment, shown
 from annotator.storage.judging.judgement_writing import open_for_judging
 from annotator.storage.judging.judging import Decision, give_back, give_back_expired, renew
 from annotator.storage.tables.judging import Preparation
@@ -191,7 +191,7 @@ def open_document(
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
     [one] = _shown(session, collection, held_documents(session, [assignment_id]), judge_id, queue)
-    return one, said_before(session, topic.id, judge_id, one.said, queue)
+    return one, previous_assignment(session, topic.id, judge_id, one.said, queue)
 
 
 def return_assignments(session: Session, judge_id: int) -> int:
@@ -298,6 +298,6 @@ def _task(
         waiting=waiting,
         put_off=len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue)),
         decision=first.said.decision if first.said else None,
-        previous_assignment_id=said_before(session, topic.id, judge_id, first.said, queue),
+        previous_assignment_id=previous_assignment(session, topic.id, judge_id, first.said, queue),
         documents=tuple(documents),
     )

@@ -19,7 +19,7 @@ from annotator.storage.judging.judge_history import ShownDocument
 from annotator.workflows.judging.judging import more_documents
 from annotator.workflows.judging.recording import Act, Recorded, record_acts
 
-# Others draw meanwhile; how much waits is counted anew after so long.
+# Others draw meanwhile; how much waits is counted again after so long.
 COUNTED_ANEW = timedelta(seconds=10)
 MOST_REMEMBERED = 10_000
 
@@ -98,7 +98,7 @@ class Memory:
         self._counted: OrderedDict[tuple[str, str, int], Counted] = OrderedDict()
 
     def of(self, slug: str, topic_number: str, judge_id: int, now: datetime) -> Counted | None:
-        """What was counted of a judge in a topic, unless it is so old that all is counted anew."""
+        """What was counted of a judge in a topic, unless it is so old that all is counted again."""
         known = self._counted.get((slug, topic_number, judge_id))
         return known if known is not None and timedelta(0) <= now - known.at < COUNTED_ANEW else None
 

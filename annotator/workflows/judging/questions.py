@@ -143,7 +143,7 @@ def count_new_answers(session: Session, slug: str, judge_id: int) -> int:
 def answer(
     session: Session, slug: str, question_id: int, text: str, *, answered_by_id: int | None, answered_at: datetime
 ) -> None:
-    """Answer a question, or change its answer, which the judge is then shown anew; the same again changes nothing.
+    """Answer a question, or change its answer, which the judge is then shown again; the same again changes nothing.
 
     Also when judging has ended, for an answer changes nothing that was judged. Raises `NotFoundError` and, for a text
     that is empty or too long, `InvalidValueError`.

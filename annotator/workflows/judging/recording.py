@@ -14,7 +14,13 @@ from annotator.storage import Judgement
 from annotator.storage.judging.changed_texts import reopen_said_too_late
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import carry_over
-from annotator.storage.judging.judgement_writing import OwnAssignment, Passage, Saying, Word, stored_ids
+from annotator.storage.judging.judgement_writing import (
+    JudgementWriter,
+    NewJudgement,
+    OwnAssignment,
+    Passage,
+    stored_ids,
+)
 from annotator.storage.judging.judging import Decision, renew
 from annotator.storage.tables.judging import HELD, LEASE, AssignmentState, CannotJudge
 
@@ -82,7 +88,7 @@ def record_acts(
     if not acts:
         return Recorded((), ())
     try:
-        saying = Saying(session, slug, judge_id, {act.assignment_id for act in acts}, {act.id for act in acts})
+        writer = JudgementWriter(session, slug, judge_id, {act.assignment_id for act in acts}, {act.id for act in acts})
     except ConflictError as closed:
         # What was stored before the end is acknowledged again, like anything that arrives again.
         stored = stored_ids(session, judge_id, [act.id for act in acts])
@@ -95,13 +101,13 @@ def record_acts(
     for act in acts:
         try:
             check_id(act.id)
-            _take(saying, act, received_at, queue)
+            _take(writer, act, received_at, queue)
         except AnnotatorError as error:
             refused.append(Refusal(act.id, error))
         else:
             acknowledged.append(act.id)
-    _carry_over(session, saying)
-    earliest = saying.earliest_lease()
+    _carry_over(session, writer)
+    earliest = writer.earliest_lease()
     if earliest is not None and earliest < received_at + LEASE / 2:
         renew(session, judge_id, received_at)
     return Recorded(tuple(acknowledged), tuple(refused))
@@ -124,66 +130,66 @@ def record_judgement(
     The same one arriving again changes nothing; a page taken back in the browser's history sends its old id with a new
     grade: that is another judgement. Raises what `record_acts` refuses.
     """
-    saying = Saying(session, slug, judge_id, {assignment_id}, {client_id})
+    writer = JudgementWriter(session, slug, judge_id, {assignment_id}, {client_id})
     check_id(client_id)
     act = Act(client_id, assignment_id, decision, guidelines=guidelines)
-    if decision is not None and client_id in saying.known:
-        act = replace(act, id=_id_for_page_again(session, saying, act, decision))
-    _take(saying, act, judged_at, queue)
-    _carry_over(session, saying)
-    return saying.topic_number(assignment_id)
+    if decision is not None and client_id in writer.known:
+        act = replace(act, id=_id_for_page_again(session, writer, act, decision))
+    _take(writer, act, judged_at, queue)
+    _carry_over(session, writer)
+    return writer.topic_number(assignment_id)
 
 
-def _take(saying: Saying, act: Act, received_at: datetime, queue: Queue) -> None:
+def _take(writer: JudgementWriter, act: Act, received_at: datetime, queue: Queue) -> None:
     """Store one act; the checks come first, so that what is refused leaves nothing behind.
 
     An adjudicator is heard on the assignments by which they decide, a judge on all others.
     """
-    assignment = saying.own(act.assignment_id)
+    assignment = writer.own(act.assignment_id)
     if assignment is None or assignment.decides != (queue == Queue.ADJUDICATION):
         raise NotFoundError("You have no such assignment.")
     if act.decision is None:
-        saying.put_off(assignment, received_at)
+        writer.put_off(assignment, received_at)
         return
-    _check(saying, act, act.decision)
-    known = saying.known.get(act.id)
+    _check(writer, act, act.decision)
+    known = writer.known.get(act.id)
     if known is not None:
-        if known != (assignment.pool_item_id, saying.judge_id):
+        if known != (assignment.pool_item_id, writer.judge_id):
             raise InvalidValueError("This judgement's id belongs to another judgement.")
-        if not _is_stored_so(saying.session, act):
+        if not _is_stored_so(writer.session, act):
             raise InvalidValueError(
                 "This id was stored with another grade, reason or note. What was stored stays: send a new id."
             )
         return
     seconds = act.decision.seconds
-    word = Word(
+    judgement = NewJudgement(
         client_id=act.id,
         decision=replace(act.decision, seconds=None if seconds is None else min(max(seconds, 0.0), LONGEST_SECONDS)),
         tab=act.tab,
         sequence=act.sequence,
-        guideline_version_id=_guideline_version(saying, act.guidelines),
+        guideline_version_id=_guideline_version(writer, act.guidelines),
         evidence=act.evidence,
         waited=min(max(act.ago, 0.0), LONGEST_WAIT),
         received_at=received_at,
     )
     is_held = assignment.id == act.assignment_id and assignment.state in HELD
-    saying.append(assignment, word)
+    writer.append(assignment, judgement)
     # Whoever had it in hand when its text came has it no more: they were shown none, and are to see it.
-    if word.decision.cannot_judge == CannotJudge.NO_TEXT and not is_held:
-        _reopen(saying, assignment, act.id)
+    if judgement.decision.cannot_judge == CannotJudge.NO_TEXT and not is_held:
+        _reopen(writer, assignment, act.id)
 
 
-def _reopen(saying: Saying, assignment: OwnAssignment, client_id: str) -> None:
+def _reopen(writer: JudgementWriter, assignment: OwnAssignment, client_id: str) -> None:
     """Put back what could not be judged for want of a text, if it has one."""
-    if reopen_said_too_late(saying.session, client_id):
-        saying.session.flush()
+    if reopen_said_too_late(writer.session, client_id):
+        writer.session.flush()
         assignment.state = AssignmentState.RETURNED
 
 
-def _carry_over(session: Session, saying: Saying) -> None:
+def _carry_over(session: Session, writer: JudgementWriter) -> None:
     """Let documents with the same text say the same."""
-    if saying.to_carry_over:
-        carry_over(session, *session.scalars(select(Judgement).where(Judgement.id.in_(saying.to_carry_over))))
+    if writer.to_carry_over:
+        carry_over(session, *session.scalars(select(Judgement).where(Judgement.id.in_(writer.to_carry_over))))
 
 
 def check_id(client_id: str) -> None:
@@ -192,12 +198,12 @@ def check_id(client_id: str) -> None:
         raise InvalidValueError("A judgement's id has 1 to 64 letters, digits, “-” and “_”.")
 
 
-def _check(saying: Saying, act: Act, decision: Decision) -> None:
+def _check(writer: JudgementWriter, act: Act, decision: Decision) -> None:
     if act.tab and not CLIENT_ID.fullmatch(act.tab):
         raise InvalidValueError("A tab's name has 1 to 64 letters, digits, “-” and “_”.")
     if (decision.grade is None) == (decision.cannot_judge is None):
         raise InvalidValueError("A judgement is either a grade or a reason why the document cannot be judged.")
-    if decision.grade is not None and decision.grade not in saying.grades:
+    if decision.grade is not None and decision.grade not in writer.grades:
         raise InvalidValueError("%(grade)d is not a grade of this collection's scale.", grade=decision.grade)
     check_free_text(decision.note, LONGEST_NOTE)
     if len(act.evidence) > MOST_PASSAGES:
@@ -206,9 +212,9 @@ def _check(saying: Saying, act: Act, decision: Decision) -> None:
         check_free_text(passage.text, LONGEST_PASSAGE)
 
 
-def _guideline_version(saying: Saying, number: int | None) -> int | None:
+def _guideline_version(writer: JudgementWriter, number: int | None) -> int | None:
     """The row of the guidelines with this number, None when there was none yet."""
-    versions = saying.guidelines
+    versions = writer.guidelines
     if number is None:
         return versions[max(versions)] if versions else None
     if number and number not in versions:
@@ -232,18 +238,18 @@ def _said(decision: Decision) -> tuple[int | None, str | None, str]:
     return decision.grade, decision.cannot_judge, decision.note
 
 
-def _id_for_page_again(session: Session, saying: Saying, act: Act, decision: Decision) -> str:
+def _id_for_page_again(session: Session, writer: JudgementWriter, act: Act, decision: Decision) -> str:
     """The id for a judgement whose own id is stored: that of the last one of its page, or a new one if it differs."""
-    assignment = saying.own(act.assignment_id)
-    if assignment is None or saying.known[act.id] != (assignment.pool_item_id, saying.judge_id):
+    assignment = writer.own(act.assignment_id)
+    if assignment is None or writer.known[act.id] != (assignment.pool_item_id, writer.judge_id):
         return act.id
     history = session.scalars(
         select(Judgement)
-        .where(Judgement.pool_item_id == assignment.pool_item_id, Judgement.judge_id == saying.judge_id)
+        .where(Judgement.pool_item_id == assignment.pool_item_id, Judgement.judge_id == writer.judge_id)
         .order_by(Judgement.id)
     ).all()
     last = [one for one in history if one.client_id.partition(":")[0] == act.id][-1]
     if _said(Decision.of(last)) != _said(decision):
         return f"{act.id}:{len(history)}"
-    saying.known[last.client_id] = (last.pool_item_id, last.judge_id)
+    writer.known[last.client_id] = (last.pool_item_id, last.judge_id)
     return last.client_id

@@ -54,7 +54,7 @@ from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.leaderboard.scored_state import (
     ScoredState,
     docnos_in_topics,
-    items_said_of,
+    items_judged_since,
     lists_with_scores,
     scored_state,
 )
@@ -219,7 +219,7 @@ def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, 
     asked_of = partial(opinions, session, collection.id, machines=rules.hears_machines)
 
     def settle(stale: Collection[int], earlier: Earlier) -> dict[int, GradedTopic]:
-        said_of = items_said_of(session, state.continued({topic: mark for topic, (mark, _) in earlier.items()}))
+        said_of = items_judged_since(session, state.continued({topic: mark for topic, (mark, _) in earlier.items()}))
         of_items = {item: document for items in said_of.values() for item, document in items.items()}
         docnos = docnos_of(session, set(of_items.values()))
         changed = settled_topics(asked_of(items=of_items) if of_items else [], rules, said_of)

@@ -37,7 +37,7 @@ Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
 Table = tuple[tuple[str, ...], list[list[Cell]]]
 
 
-class Part(StrEnum):
+class ReusabilityPart(StrEnum):
     """The tables of the report."""
 
     TOPICS = "topics"
@@ -74,10 +74,10 @@ class QualityReport:
     ablation: Ablation | None
     notices: tuple[Sentence, ...]  # of a round, and where the pool is a sample
 
-    def table(self, part: Part) -> Table:
+    def table(self, part: ReusabilityPart) -> Table:
         """Headings and rows of a part, in full precision."""
         match part:
-            case Part.TOPICS:
+            case ReusabilityPart.TOPICS:
                 headings = ("topic", "pooled", "judged", "waiting", "relevant", "share", "too_many", "too_few")
                 return headings, [
                     [
@@ -86,16 +86,16 @@ class QualityReport:
                     ]
                     for one in self.density.topics
                 ]
-            case Part.DEPTHS:
+            case ReusabilityPart.DEPTHS:
                 growth = self.growth
                 fitted = growth.fitted or (None,) * len(growth.new)
                 columns = zip(growth.new, growth.found, fitted, strict=True)
                 return ("depth", "new", "found", "fitted"), [[p, *row] for p, row in enumerate(columns, start=1)]
-            case Part.DEEPER:
+            case ReusabilityPart.DEEPER:
                 return ("depth", "new", "low", "high"), [
                     [one.depth, one.new.value, *(one.interval or (None, None))] for one in self.growth.extrapolations
                 ]
-            case Part.FEWER:
+            case ReusabilityPart.FEWER:
                 headings = ("share", "judgements", "relevant", "mean", "tau", "least_tau", "greatest_tau", "tau_ap")
                 return headings, [
                     [
@@ -105,9 +105,9 @@ class QualityReport:
                     for step in (self.ablation.steps if self.ablation else ())
                 ]
 
-    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
+    def file(self, part: ReusabilityPart) -> tuple[list[str], list[list[Cell]]]:
         """The same with the state of the qrels in every row, and the measure where it matters."""
-        return self.state.beside(*self.table(part), self.measure if part is Part.FEWER else None)
+        return self.state.beside(*self.table(part), self.measure if part is ReusabilityPart.FEWER else None)
 
 
 def _unwatched(_steps: int) -> AbstractContextManager[Callable[[], None]]:

@@ -57,7 +57,7 @@ Table = tuple[tuple[str, ...], list[list[Cell]]]
 Watch = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 
-class Part(StrEnum):
+class SignificancePart(StrEnum):
     """The tables of the report."""
 
     RUNS = "runs"
@@ -117,18 +117,18 @@ class SignificanceReport:
         value = self.model.p.of(first, second).value
         return None if value is None else value <= ALPHA
 
-    def table(self, part: Part) -> Table:
+    def table(self, part: SignificancePart) -> Table:
         """Headings and rows of a part, in full precision."""
         rows = {
-            Part.RUNS: self._run_rows,
-            Part.PAIRS: self._pair_rows,
-            Part.BASELINE: self._baseline_rows,
-            Part.VARIANCE: self._variance_rows,
-            Part.TOPICS: self._topic_rows,
+            SignificancePart.RUNS: self._run_rows,
+            SignificancePart.PAIRS: self._pair_rows,
+            SignificancePart.BASELINE: self._baseline_rows,
+            SignificancePart.VARIANCE: self._variance_rows,
+            SignificancePart.TOPICS: self._topic_rows,
         }
         return HEADINGS[part], list(rows[part]())
 
-    def file(self, part: Part) -> tuple[list[str], list[list[Cell]]]:
+    def file(self, part: SignificancePart) -> tuple[list[str], list[list[Cell]]]:
         """The same with the measure and the state of the qrels in every row."""
         return self.state.beside(*self.table(part), self.measure)
 
@@ -170,15 +170,24 @@ class SignificanceReport:
             yield [one.difference, one.deviation, one.power, one.topics]
 
 
-HEADINGS: Mapping[Part, tuple[str, ...]] = {
-    Part.RUNS: ("run", "mean", "low", "high", "letters", "topics"),
-    Part.PAIRS: ("first", "second", SECOND_MINUS_FIRST, "differ", "tukey_p", "randomised_p", "t_p", "t_holm"),
-    Part.BASELINE: (
+HEADINGS: Mapping[SignificancePart, tuple[str, ...]] = {
+    SignificancePart.RUNS: ("run", "mean", "low", "high", "letters", "topics"),
+    SignificancePart.PAIRS: (
+        "first",
+        "second",
+        SECOND_MINUS_FIRST,
+        "differ",
+        "tukey_p",
+        "randomised_p",
+        "t_p",
+        "t_holm",
+    ),
+    SignificancePart.BASELINE: (
         *("run", "mean", "run_minus_baseline", "low", "high", "effect_size", "t_p", "t_holm"),
         *("randomised_p", "randomised_holm", "max_t"),
     ),
-    Part.VARIANCE: ("part", "variance", "share"),
-    Part.TOPICS: ("difference", "deviation", "power", "topics"),
+    SignificancePart.VARIANCE: ("part", "variance", "share"),
+    SignificancePart.TOPICS: ("difference", "deviation", "power", "topics"),
 }
 
 

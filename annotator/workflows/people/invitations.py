@@ -56,7 +56,7 @@ class InvitationRequest:
 
 @dataclass(frozen=True)
 class InvitationRow:
-    """A link as lists show it: everything but the secret. `account` is whose password it gives anew."""
+    """A link as lists show it: everything but the secret. `account` is the one that gets a new password."""
 
     id: int
     note: str
@@ -73,7 +73,7 @@ class InvitationRow:
 
 @dataclass(frozen=True)
 class OpenInvitation:
-    """What a link offers to whoever opens it; with `account` it is a new password for that one."""
+    """What a link offers to the person who opens it; with `account` it is a new password for that one."""
 
     slug: str | None
     title: str | None

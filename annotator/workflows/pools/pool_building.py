@@ -105,7 +105,7 @@ def build_pool(
     built_by_id: int | None,
     built_at: datetime,
 ) -> PoolSummary:
-    """Choose a pool and store it, for whoever need not let judges go on meanwhile."""
+    """Choose a pool and store it, in one transaction, which judges wait for."""
     choice = choose_pool(session, slug, request, seed=seed, showing=showing)
     return store_pool(session, slug, choice, built_by_id=built_by_id, built_at=built_at)
 

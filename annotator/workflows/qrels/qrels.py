@@ -215,7 +215,7 @@ def _named(state: _State, grades: Sequence[tuple[int, int, int]]) -> Iterator[tu
 
 
 def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) -> None:
-    """Read the file back and settle anew, by names, what queries say that share nothing with the writing."""
+    """Read the written file back and compare it with grades settled by names, from queries of their own."""
     problems = Problems()
     parsed = parse_qrels("qrels", qrels, problems) if qrels else None
     written = {(row.topic, row.docno): row.grade for row in (parsed.rows if parsed else ())}

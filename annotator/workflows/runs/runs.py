@@ -88,7 +88,7 @@ def check_each_run(
     tag_from_file: bool = False,
     unpacked_limit: int,
 ) -> CheckedFiles:
-    """Read files as `check_runs` does, for whoever wants to know of each of them."""
+    """Read files as `check_runs` does, reporting each of them."""
     collection = find_open_collection(session, slug)
     tags = _sorted_tags(session, collection.id, sender)
     rules = RunRules(

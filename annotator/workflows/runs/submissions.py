@@ -107,7 +107,7 @@ def deadline_in_words(at: datetime | None, written: str) -> str:
 
 
 def change_submissions(session: Session, slug: str, change: SubmissionChange) -> None:
-    """Change the rules for submissions; whoever accepted other terms has to accept the new ones."""
+    """Change the rules for submissions; people who accepted other terms have to accept the new ones."""
     collection = lock_open_collection(session, slug)
     if change.deadline is not None:
         collection.submissions_until = change.deadline.at
@@ -192,7 +192,7 @@ def _take_back(collection: Collection) -> None:
 
 
 def show_terms(session: Session, slug: str, user_id: int) -> Terms:
-    """The terms, and when this person accepted them; never, for whoever does not take part."""
+    """The terms, and when this person accepted them; never, for somebody who does not take part."""
     collection = find_collection(session, slug)
     membership = _participation(session, collection.id, user_id)
     accepted_at = None if membership is None else membership.terms_accepted_at
@@ -202,7 +202,7 @@ def show_terms(session: Session, slug: str, user_id: int) -> Terms:
 def accept_terms(session: Session, slug: str, user_id: int, *, fingerprint: str, at: datetime) -> None:
     """Note that a participant accepts the terms they read; accepting twice keeps the first moment.
 
-    Raises `ConflictError` when these are not the terms any more, and `NotFoundError` for whoever does not take part.
+    Raises `ConflictError` when these are not the terms any more, and `NotFoundError` when they do not take part.
     """
     collection = lock_collection(session, slug)
     membership = _participation(session, collection.id, user_id)

@@ -249,7 +249,7 @@ def test_an_adjudicator_may_change_their_mind_and_the_last_word_decides(session:
     decide(session, ada, docno, 1)
     decide(session, ada, docno, 2)
     assert settled(session, "adjudicated-else-median") == {docno: 2}
-    [row] = judge_history.list_judged(session, SLUG, ada, judge_history.Wanted()).rows
+    [row] = judge_history.list_judged(session, SLUG, ada, judge_history.HistoryFilter()).rows
     assert row.decides
     assert [word.decision.grade for word in row.earlier] == [1]
 

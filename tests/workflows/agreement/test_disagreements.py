@@ -30,14 +30,14 @@ from annotator.storage.people.accounts import find_or_add_user
 from annotator.workflows.agreement.disagreements import (
     ROWS_A_PAGE,
     Disagreement,
-    Wanted,
+    DisagreementFilter,
     disagreements_csv,
     disagreements_json,
     list_disagreements,
     page_of_disagreements,
 )
 
-ALL = Wanted()
+ALL = DisagreementFilter()
 
 
 @pytest.fixture
@@ -56,14 +56,16 @@ def judged_news(session: Session) -> None:
     labels(session, "lee", "1 0 d 1\n", name="l.txt")
 
 
-def found(session: Session, wanted: Wanted = ALL) -> list[tuple[str, str, int]]:
+def found(session: Session, wanted: DisagreementFilter = ALL) -> list[tuple[str, str, int]]:
     """Topic, docno and how many grades apart."""
     return [(row.topic, row.docno, row.distance) for row in list_disagreements(session, SLUG, wanted)]
 
 
 def one(session: Session, docno: str) -> Disagreement:
     """The disagreement on a document of topic 1."""
-    return next(row for row in list_disagreements(session, SLUG, Wanted(topics=("1",))) if row.docno == docno)
+    return next(
+        row for row in list_disagreements(session, SLUG, DisagreementFilter(topics=("1",))) if row.docno == docno
+    )
 
 
 def item(session: Session, docno: str) -> PoolItem:
@@ -122,11 +124,11 @@ def test_the_worst_come_first_across_the_line_then_by_distance_then_by_topic(jud
 def test_what_the_collection_counts_as_relevant_is_the_line(judged: Session) -> None:
     judged.execute(update(Collection).values(relevant_from=2))
     assert found(judged) == [("1", "a", 2), ("1", "b", 1), ("1", "d", 1), ("2", "a", 1)]
-    assert found(judged, Wanted(only_across=True)) == [("1", "a", 2), ("1", "b", 1)]
+    assert found(judged, DisagreementFilter(only_across=True)) == [("1", "a", 2), ("1", "b", 1)]
 
 
 def test_the_whole_is_counted_whatever_is_wanted(judged: Session) -> None:
-    page = page_of_disagreements(judged, SLUG, Wanted(topics=("2",)))
+    page = page_of_disagreements(judged, SLUG, DisagreementFilter(topics=("2",)))
     survey = page.survey
     assert (survey.compared, survey.differing, survey.across, survey.undecided) == (5, 4, 3, 4)
     assert survey.topics == (("1", 3), ("2", 1))
@@ -136,18 +138,18 @@ def test_the_whole_is_counted_whatever_is_wanted(judged: Session) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(topics=("2",)), [("2", "a", 1)]),
-        (Wanted(topics=("1", "2"), only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
-        (Wanted(least_distance=2), [("1", "a", 2)]),
-        (Wanted(only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
-        (Wanted(judges=("lee",)), [("1", "d", 1)]),
-        (Wanted(judges=("jo", "lee")), [("1", "d", 1)]),
-        (Wanted(judges=("kim", "lee")), []),  # of d both say 1, whatever jo says
-        (Wanted(topics=("1",), judges=("jo", "kim"), only_across=True), [("1", "a", 2), ("1", "d", 1)]),
+        (DisagreementFilter(topics=("2",)), [("2", "a", 1)]),
+        (DisagreementFilter(topics=("1", "2"), only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
+        (DisagreementFilter(least_distance=2), [("1", "a", 2)]),
+        (DisagreementFilter(only_across=True), [("1", "a", 2), ("1", "d", 1), ("2", "a", 1)]),
+        (DisagreementFilter(judges=("lee",)), [("1", "d", 1)]),
+        (DisagreementFilter(judges=("jo", "lee")), [("1", "d", 1)]),
+        (DisagreementFilter(judges=("kim", "lee")), []),  # of d both say 1, whatever jo says
+        (DisagreementFilter(topics=("1",), judges=("jo", "kim"), only_across=True), [("1", "a", 2), ("1", "d", 1)]),
     ],
 )
 def test_they_are_narrowed_by_topic_judges_and_how_far_apart(
-    judged: Session, wanted: Wanted, expected: list[tuple[str, str, int]]
+    judged: Session, wanted: DisagreementFilter, expected: list[tuple[str, str, int]]
 ) -> None:
     assert found(judged, wanted) == expected
     assert page_of_disagreements(judged, SLUG, wanted).total == len(expected)
@@ -181,7 +183,7 @@ def test_the_present_word_counts(judged: Session) -> None:
 def test_adjudicators_decide_and_do_not_differ(judged: Session) -> None:
     decide(judged, "a", "ada", 1)
     decide(judged, "c", "ada", 2)  # on which the judges agree
-    assert found(judged, Wanted(only_undecided=True)) == [("1", "d", 1), ("2", "a", 1), ("1", "b", 1)]
+    assert found(judged, DisagreementFilter(only_undecided=True)) == [("1", "d", 1), ("2", "a", 1), ("1", "b", 1)]
     row = one(judged, "a")
     assert row.is_decided
     assert [(each.judge, each.adjudicates) for each in row.words] == [("jo", False), ("kim", False), ("ada", True)]
@@ -202,14 +204,14 @@ def test_machines_are_left_out(judged: Session) -> None:
     assert [each.judge for each in one(judged, "a").words] == ["jo", "kim"]
     assert "gpt" not in page_of_disagreements(judged, SLUG, ALL).survey.judges
     with pytest.raises(NotFoundError):
-        found(judged, Wanted(judges=("gpt",)))
+        found(judged, DisagreementFilter(judges=("gpt",)))
 
 
 def test_dropped_topics_do_not_count(judged: Session) -> None:
     judged.execute(update(Topic).where(Topic.number == "1").values(state=TopicState.DROPPED))
     assert found(judged) == [("2", "a", 1)]
     with pytest.raises(NotFoundError, match="1"):
-        found(judged, Wanted(topics=("1",)))
+        found(judged, DisagreementFilter(topics=("1",)))
 
 
 def test_what_was_only_carried_over_is_not_listed_and_is_marked_beside_own_words(judged: Session) -> None:
@@ -248,15 +250,17 @@ def test_a_document_without_text_says_so(judged: Session) -> None:
 @pytest.mark.parametrize(
     ("wanted", "kind"),
     [
-        (Wanted(topics=("9",)), NotFoundError),
-        (Wanted(judges=("nobody",)), NotFoundError),
-        (Wanted(judges=("jo", "nobody")), NotFoundError),
-        (Wanted(judges=("jo", "jo")), InvalidValueError),
-        (Wanted(judges=("jo", "kim", "lee")), InvalidValueError),
-        (Wanted(least_distance=0), InvalidValueError),
+        (DisagreementFilter(topics=("9",)), NotFoundError),
+        (DisagreementFilter(judges=("nobody",)), NotFoundError),
+        (DisagreementFilter(judges=("jo", "nobody")), NotFoundError),
+        (DisagreementFilter(judges=("jo", "jo")), InvalidValueError),
+        (DisagreementFilter(judges=("jo", "kim", "lee")), InvalidValueError),
+        (DisagreementFilter(least_distance=0), InvalidValueError),
     ],
 )
-def test_a_wish_that_makes_no_sense_is_refused(judged: Session, wanted: Wanted, kind: type[Exception]) -> None:
+def test_a_wish_that_makes_no_sense_is_refused(
+    judged: Session, wanted: DisagreementFilter, kind: type[Exception]
+) -> None:
     with pytest.raises(kind):
         list_disagreements(judged, SLUG, wanted)
     with pytest.raises(kind):

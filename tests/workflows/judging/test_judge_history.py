@@ -24,14 +24,21 @@ from annotator.storage import (
 from annotator.storage.judging.judging import give_back, lend
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judge_history
-from annotator.workflows.judging.judge_history import CANNOT, ROWS_A_PAGE, JudgedPage, Wanted, put_off_by, take_up
+from annotator.workflows.judging.judge_history import (
+    CANNOT,
+    ROWS_A_PAGE,
+    HistoryFilter,
+    JudgedPage,
+    put_off_by,
+    take_up,
+)
 from annotator.workflows.topics import topic_editing
 
 LATER = NOW + timedelta(hours=1)
 
 
 def found(session: Session, judge: int, **wanted: object) -> JudgedPage:
-    return judge_history.list_judged(session, SLUG, judge, Wanted(**wanted))  # type: ignore[arg-type]  # what each test asks for
+    return judge_history.list_judged(session, SLUG, judge, HistoryFilter(**wanted))  # type: ignore[arg-type]  # what each test asks for
 
 
 def docnos(session: Session, judge: int, **wanted: object) -> list[str]:

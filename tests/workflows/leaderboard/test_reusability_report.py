@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.leaderboard.collection_figures import Missing
-from annotator.workflows.leaderboard.reusability_report import Part, QualityRequest, quality_report
+from annotator.workflows.leaderboard.reusability_report import QualityRequest, ReusabilityPart, quality_report
 
 P1 = QualityRequest("P@1")
 
@@ -27,7 +27,7 @@ def test_each_topic_has_its_relevant_share(session: Session) -> None:
     labels(session, "jo", "1 0 a 1\n1 0 b 0\n1 0 c 0\n1 0 d 0\n")
     report = quality_report(session, SLUG, P1, to_come={"2": 5})
     # Topic, pooled, judged, waiting, relevant, share, too many, too few. Of topic 2 seven wait: two, and five to come.
-    assert report.table(Part.TOPICS)[1] == [
+    assert report.table(ReusabilityPart.TOPICS)[1] == [
         ["1", 4, 4, 0, 1, 0.25, False, True],
         ["2", 2, 0, 7, 0, None, False, False],
     ]
@@ -43,8 +43,8 @@ def test_a_topic_with_two_fifths_relevant_is_flagged(session: Session) -> None:
 def test_relevant_documents_are_counted_by_depth_and_the_curve_goes_on(session: Session) -> None:
     deep_pool(session)
     report = quality_report(session, SLUG, P1)
-    assert [row[:3] for row in report.table(Part.DEPTHS)[1]] == [[1, 2, 2], [2, 1, 3], [3, 0, 3], [4, 1, 4]]
-    assert [row[0] for row in report.table(Part.DEEPER)[1]] == [8, 20, 40]
+    assert [row[:3] for row in report.table(ReusabilityPart.DEPTHS)[1]] == [[1, 2, 2], [2, 1, 3], [3, 0, 3], [4, 1, 4]]
+    assert [row[0] for row in report.table(ReusabilityPart.DEEPER)[1]] == [8, 20, 40]
     assert report.growth.extrapolations[0].interval_reason is Missing.ONE_TOPIC
 
 
@@ -61,9 +61,9 @@ def test_fewer_judgements_are_only_tried_when_wanted(session: Session) -> None:
     deep_pool(session)
     fewer = quality_report(session, SLUG, P1)
     assert fewer.ablation is not None
-    assert [row[:2] for row in fewer.table(Part.FEWER)[1]][:2] == [[0.9, 7], [0.8, 6]]
+    assert [row[:2] for row in fewer.table(ReusabilityPart.FEWER)[1]][:2] == [[0.9, 7], [0.8, 6]]
     less = quality_report(session, SLUG, QualityRequest("P@1", ablates=False))
-    assert (less.ablation, less.table(Part.FEWER)[1]) == (None, [])
+    assert (less.ablation, less.table(ReusabilityPart.FEWER)[1]) == (None, [])
 
 
 def test_without_runs_only_the_topics_are_told(session: Session) -> None:

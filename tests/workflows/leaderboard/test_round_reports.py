@@ -11,7 +11,7 @@ from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import inspecting, leaderboard
 from annotator.workflows.leaderboard.inspecting import GradesChosen
 from annotator.workflows.leaderboard.leaderboard import GradesFrom
-from annotator.workflows.leaderboard.reusability_report import Part, QualityRequest, quality_report
+from annotator.workflows.leaderboard.reusability_report import QualityRequest, ReusabilityPart, quality_report
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions
 
@@ -80,9 +80,9 @@ def test_the_quality_of_a_round_counts_what_was_judged_in_it(two_rounds: Session
     every = quality_report(two_rounds, SLUG, QualityRequest("AP", ablates=False))
     assert (whole.runs, every.runs) == (3, 6)
     assert whole.state.grades == every.state.grades > residual.state.grades
-    pooled = [sum(int(str(row[1])) for row in one.table(Part.TOPICS)[1]) for one in (residual, whole)]
+    pooled = [sum(int(str(row[1])) for row in one.table(ReusabilityPart.TOPICS)[1]) for one in (residual, whole)]
     assert pooled[1] - pooled[0] == every.state.grades - residual.state.grades
-    assert residual.file(Part.TOPICS)[1][0][-4] == "live, round 2, residual"
+    assert residual.file(ReusabilityPart.TOPICS)[1][0][-4] == "live, round 2, residual"
 
 
 def test_a_run_of_another_round_and_a_round_without_new_grades_are_refused(two_rounds: Session) -> None:

@@ -12,7 +12,11 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.significance.results import Undefined
 from annotator.storage import Topic, TopicState
-from annotator.workflows.leaderboard.significance_report import Part, SignificanceRequest, significance_report
+from annotator.workflows.leaderboard.significance_report import (
+    SignificancePart,
+    SignificanceRequest,
+    significance_report,
+)
 from annotator.workflows.qrels import qrels, qrels_versions
 
 P1 = SignificanceRequest("P@1", permutations=200)
@@ -47,7 +51,7 @@ def test_of_two_runs_tukeys_p_is_that_of_the_paired_t_test(session: Session) -> 
     run(session, "two", {"1": ["a"], "2": ["z"], "3": ["z"], "4": ["z"]})
     labels(session, "jo", "".join(f"{number} 0 a 1\n" for number in range(1, 5)), add_to_pool=True)
     report = significance_report(session, SLUG, P1)
-    [[first, second, difference, differ, tukey, _, by_t, holm]] = report.table(Part.PAIRS)[1]
+    [[first, second, difference, differ, tukey, _, by_t, holm]] = report.table(SignificancePart.PAIRS)[1]
     # Differences 0 1 1 0: mean 0.5, deviation 0.57735, t = 0.5 / 0.288675 = 1.73205; p of 3 degrees is 0.18169.
     assert (first, second, difference, differ) == ("one", "two", -0.5, False)
     assert [tukey, by_t, holm] == pytest.approx([0.18169] * 3, abs=1e-5)
@@ -57,7 +61,7 @@ def test_a_baseline_is_compared_with_each_of_the_others(session: Session) -> Non
     four_topics(session)
     report = significance_report(session, SLUG, SignificanceRequest("P@1", baseline="second", permutations=0))
     assert report.randomised is None
-    rows = report.table(Part.BASELINE)[1]
+    rows = report.table(SignificancePart.BASELINE)[1]
     assert [row[:3] for row in rows] == [["first", 0.75, 0.5], ["third", 0.25, 0.0]]
     with pytest.raises(NotFoundError, match="“nobody” is not among the runs"):
         significance_report(session, SLUG, SignificanceRequest(baseline="nobody"))
@@ -66,9 +70,9 @@ def test_a_baseline_is_compared_with_each_of_the_others(session: Session) -> Non
 def test_variance_is_shared_out_and_topics_are_counted(session: Session) -> None:
     four_topics(session)
     report = significance_report(session, SLUG, P1)
-    shares = [row[2] for row in report.table(Part.VARIANCE)[1]]
+    shares = [row[2] for row in report.table(SignificancePart.VARIANCE)[1]]
     assert sum(share for share in shares if isinstance(share, float)) == pytest.approx(1)
-    needed = [row[3] for row in report.table(Part.TOPICS)[1]]
+    needed = [row[3] for row in report.table(SignificancePart.TOPICS)[1]]
     assert needed == sorted(needed, key=lambda count: -(count if isinstance(count, int) else 0))
     assert len(needed) == 4
 
@@ -108,7 +112,7 @@ def test_where_nothing_can_be_said_the_reason_is(session: Session, judged: str, 
     assert report.model.critical_difference.reason is reason
     assert (report.letters.reason, report.differ(0, 1)) == (reason, None)
     assert (report.needed == ()) == (report.needed_reason is not None)
-    for part in Part:
+    for part in SignificancePart:
         assert report.table(part)[0]
 
 
@@ -119,7 +123,7 @@ def test_one_run_has_none_to_be_compared_with(session: Session) -> None:
     labels(session, "jo", "1 0 a 1\n2 0 a 0\n", add_to_pool=True)
     report = significance_report(session, SLUG, P1)
     assert report.model.critical_difference.reason is Undefined.ONE_RUN
-    assert report.table(Part.PAIRS)[1] == []
+    assert report.table(SignificancePart.PAIRS)[1] == []
 
 
 def test_permuting_is_watched_and_left_out_where_it_would_take_long(
