@@ -90,7 +90,11 @@ NOUNS: Mapping[str, Noun] = {
         "correlation_group",
     ),
     "clicks": Noun("annotator.clicks.cli.clicks", "Click logs: check them, compare variants of a search."),
-    "interleave": Noun("annotator.clicks.cli.interleave", "Lists to show to users, each made of two runs or more."),
+    "interleave": Noun(
+        "annotator.clicks.cli.clicks_interleaving",
+        "Lists to show to users, each made of two runs or more.",
+        "interleave_runs",
+    ),
     "report": Noun("annotator.cli.leaderboard.report", "One page for an overview paper, with all of it."),
     "check": Noun("annotator.cli.runs.runs", "Check run files by a file of topics; no database.", "check_files"),
     "compare": Noun("annotator.cli.runs.run_comparison", "Compare two run files by a qrels file; no database."),

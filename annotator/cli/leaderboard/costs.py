@@ -1,19 +1,23 @@
-"""`annotator costs`: what each system costs, beside how well it does."""
+"""`annotator costs`: what each system costs, beside its scores; in the database, or on a site that --site names."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 
 import click
 
-from annotator.cli.leaderboard.cost_tables import (
-    cost_option,
-    read_statements,
-    show_cost_reports,
-    within_option,
+from annotator.cli.remote.site import Site, in_path, on_database_or_site
+from annotator.cli.site.installation import Installation, note
+from annotator.cli.site.tables import (
+    TABLE,
+    Row,
+    by_measures,
+    format_option,
+    say_by_measure,
+    show_by_measure,
+    show_rows,
+    show_table,
 )
-from annotator.cli.site.installation import Installation, note, on_installation
-from annotator.cli.site.tables import by_measures, format_option, show_rows
 from annotator.errors import ConflictError
 from annotator.evaluation.costs.facts import FactKind
 from annotator.evaluation.costs.report import Question
@@ -23,6 +27,100 @@ from annotator.workflows.leaderboard import costs, costs_text
 from annotator.workflows.leaderboard.costs import ColumnRequest
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 
+FACT_FIELDS = ("key", "kind", "unit", "better", "per", "own", "name")
+
+cost_option = click.option(
+    "--cost", metavar="FACT", help="The cost of the Pareto front, such as latency_at@1000000. [a latency]"
+)
+within_option = click.option("--within", default="", metavar="BOUND", help="Only runs within it, such as “50 ms”.")
+
+
+class StoredCosts:
+    """Costs in the database."""
+
+    def __init__(self, installation: Installation) -> None:
+        """Work on the database of the installation."""
+        self._database = installation.database
+
+    def reports(
+        self, slug: str, measures: Sequence[str], cost: str | None, within: str
+    ) -> Mapping[str, costs_text.ReportEntry]:
+        """The report by each measure; one alone while the runs cannot be scored."""
+        with self._database.reading() as session:
+            boards = _boards(partial(build_leaderboard, session, slug), measures)
+            found = [costs.build_costs(session, slug, board, Question(cost, within)) for board in boards]
+        return {report["measure"] or "": report for report in map(costs_text.as_json, found)}
+
+    def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
+        """Store statements about a run; an empty one is withdrawn."""
+        with self._database.transaction() as session:
+            costs.change_costs(session, slug, tag, written, at=datetime.now(UTC))
+            note(session, "costs.set", slug, subject=tag, details={"facts": sorted(written)})
+
+    def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
+        """Headings and rows of what may be stated."""
+        with self._database.reading() as session:
+            return costs_text.facts_rows(costs.list_facts(session, slug))
+
+    def add_column(self, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
+        """Add a fact that runs may state."""
+        kind = FactKind.WORDS if words else FactKind.NUMBER
+        request = ColumnRequest(key, name or key, kind, unit, better or "")
+        with self._database.transaction() as session:
+            costs.add_column(session, slug, request, at=datetime.now(UTC))
+            note(session, "costs.add-column", slug, subject=request.key, details=vars(request))
+
+    def remove_column(self, slug: str, key: str) -> None:
+        """Remove a fact that no run states."""
+        with self._database.transaction() as session:
+            costs.remove_column(session, slug, key)
+            note(session, "costs.remove-column", slug, subject=key)
+
+
+class SiteCosts:
+    """Costs on a site, through its API."""
+
+    def __init__(self, site: Site) -> None:
+        """Call this site."""
+        self._site = site
+
+    def reports(
+        self, slug: str, measures: Sequence[str], cost: str | None, within: str
+    ) -> Mapping[str, costs_text.ReportEntry]:
+        """The report by each measure; one alone while the runs cannot be scored."""
+        reports: dict[str, costs_text.ReportEntry] = {}
+        for measure in measures:
+            report = self._site.get(f"/collections/{slug}/costs", m=measure, cost=cost, within=within)
+            unscored = report.pop("unscored")
+            reports[report["measure"] or ""] = report
+            if unscored is not None:  # the same by every measure
+                click.echo(unscored, err=True)
+                break
+        return reports
+
+    def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
+        """Store statements about a run; an empty one is withdrawn."""
+        statements = [{"fact": fact, "value": value} for fact, value in written.items()]
+        self._site.patch(f"/collections/{slug}/run-costs/{in_path(tag)}", {"costs": statements})
+
+    def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
+        """Headings and rows of what may be stated."""
+        facts = self._site.every(f"/collections/{slug}/cost-facts")
+        return costs_text.FACT_HEADINGS, [[fact[name] for name in FACT_FIELDS] for fact in facts]
+
+    def add_column(self, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
+        """Add a fact that runs may state."""
+        body = {"key": key, "name": name, "unit": unit, "kind": "words" if words else "number"}
+        self._site.post(f"/collections/{slug}/cost-facts", body | ({} if better is None else {"better": better}))
+
+    def remove_column(self, slug: str, key: str) -> None:
+        """Remove a fact that no run states."""
+        self._site.delete(f"/collections/{slug}/cost-facts/{in_path(key)}")
+
+
+Costs = StoredCosts | SiteCosts
+on_costs = on_database_or_site(StoredCosts, SiteCosts)
+
 
 @click.group
 def command() -> None:
@@ -31,90 +129,109 @@ def command() -> None:
 
 @command.command("show")
 @click.argument("slug")
-@by_measures(DEFAULT_MEASURES[0], "What stands beside the costs")
+@by_measures(DEFAULT_MEASURES[0], "Shown beside the costs")
 @cost_option
 @within_option
 @format_option()
-@on_installation
-def show(
-    installation: Installation, slug: str, measures: tuple[str, ...], cost: str | None, within: str, format_: str
-) -> None:
-    """Show what every run states, best first by the measure.
+@on_costs
+def show(stated: Costs, slug: str, measures: tuple[str, ...], cost: str | None, within: str, format_: str) -> None:
+    """Show what every run states, best first by the measure; on a site, to participants once scores are released.
 
     FRONT marks the runs that no other one beats: at least as good by the measure and at least as cheap, and better in
     one of them.
     """
-    with installation.database.reading() as session:
-        boards = _boards(partial(build_leaderboard, session, slug), measures)
-        found = [costs.build_costs(session, slug, board, Question(cost, within)) for board in boards]
-    reports = map(costs_text.as_json, found)
-    show_cost_reports(format_, {report["measure"] or "": report for report in reports})
+    show_cost_reports(format_, stated.reports(slug, measures, cost, within))
 
 
 @command.command("set")
 @click.argument("slug")
 @click.argument("tag")
 @click.argument("statements", nargs=-1, required=True, metavar="FACT=VALUE…")
-@on_installation
-def set_costs(installation: Installation, slug: str, tag: str, statements: Sequence[str]) -> None:
+@on_costs
+def set_costs(stated: Costs, slug: str, tag: str, statements: Sequence[str]) -> None:
     """State what a system costs, such as latency_p95=48, “index_size=1.2 GB”, “latency_at@1000000=35 ms”.
 
-    What is stated of other facts stays; FACT= with nothing behind it takes back what was stated. `costs columns list`
+    Statements of other facts are kept; FACT= without a value withdraws the statement. `costs columns list`
     lists the facts.
     """
-    written = read_statements(statements)
-    with installation.database.transaction() as session:
-        costs.change_costs(session, slug, tag, written, at=datetime.now(UTC))
-        note(session, "costs.set", slug, subject=tag, details={"facts": sorted(written)})
+    stated.change(slug, tag, read_statements(statements))
     click.echo(f"Stored what {tag} costs.", err=True)
 
 
 @command.group("columns")
 def columns() -> None:
-    """What may be stated of a run: what is always there, and what this collection asks beside it."""
+    """The facts that a run may state: the ones every collection has, and those added to this one."""
 
 
 @columns.command("list")
 @click.argument("slug")
 @format_option()
-@on_installation
-def list_columns(installation: Installation, slug: str, format_: str) -> None:
+@on_costs
+def list_columns(stated: Costs, slug: str, format_: str) -> None:
     """List what may be stated of a run."""
-    with installation.database.reading() as session:
-        headings, rows = costs_text.facts_rows(costs.list_facts(session, slug))
-    show_rows(format_, headings, rows)
+    show_rows(format_, *stated.facts(slug))
 
 
 @columns.command("add")
 @click.argument("slug")
 @click.argument("key")
-@click.option("--name", default="", metavar="TEXT", help="What pages call it; the key unless given.")
+@click.option("--name", default="", metavar="TEXT", help="The heading on pages; by default the key.")
 @click.option("--unit", default="", metavar="UNIT", help="What its numbers count, such as ms.")
 @click.option("--better", type=click.Choice(["less", "more"]), help="Which end is better, if either.")
-@click.option("--words", is_flag=True, help="Words are stated, no numbers.")
-@on_installation
-def add_column(
-    installation: Installation, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool
-) -> None:
-    """Ask for something else, too, under the KEY."""
-    kind = FactKind.WORDS if words else FactKind.NUMBER
-    request = ColumnRequest(key, name or key, kind, unit, better or "")
-    with installation.database.transaction() as session:
-        costs.add_column(session, slug, request, at=datetime.now(UTC))
-        note(session, "costs.add-column", slug, subject=request.key, details=vars(request))
+@click.option("--words", is_flag=True, help="The fact is stated in words, not as a number.")
+@on_costs
+def add_column(stated: Costs, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
+    """Add a fact that runs may state, under the KEY."""
+    stated.add_column(slug, key, name, unit, better, words=words)
     click.echo(f"Added the column {key}.", err=True)
 
 
 @columns.command("remove")
 @click.argument("slug")
 @click.argument("key")
-@on_installation
-def remove_column(installation: Installation, slug: str, key: str) -> None:
-    """Ask for it no more; no run may state it."""
-    with installation.database.transaction() as session:
-        costs.remove_column(session, slug, key)
-        note(session, "costs.remove-column", slug, subject=key)
+@on_costs
+def remove_column(stated: Costs, slug: str, key: str) -> None:
+    """Remove a fact that was added; refused while a run states it."""
+    stated.remove_column(slug, key)
     click.echo(f"Removed the column {key}.", err=True)
+
+
+def show_cost_reports(format_: str, reports: Mapping[str, costs_text.ReportEntry]) -> None:
+    """Show what every run states, by measure."""
+    show_by_measure(
+        format_,
+        reports,
+        as_json=lambda report: report,
+        as_csv=lambda report: costs_text.exact_rows(report, names_measure=len(reports) == 1),
+        tables=lambda report: show_table(*costs_text.readable_rows(report)),
+    )
+    if format_ == TABLE:
+        say_by_measure({measure: _notes(report) for measure, report in reports.items()})
+
+
+def read_statements(statements: Sequence[str]) -> dict[str, str]:
+    """Facts with what is to be stated of them, from `FACT=VALUE`; `UsageError` for what is not of this form."""
+    written = dict(map(_read, statements))
+    if len(written) < len(statements):
+        raise click.UsageError("A fact is given twice.")
+    return written
+
+
+def _read(statement: str) -> tuple[str, str]:
+    fact, equals, value = statement.partition("=")
+    if not equals:
+        raise click.UsageError(f"“{statement}” is not FACT=VALUE.")
+    return fact.strip(), value
+
+
+def _notes(report: costs_text.ReportEntry) -> Iterator[str]:
+    """What the marks stand for, and what was left out."""
+    if report["has_front"]:
+        front = f"FRONT: nobody is better by {report['measure']} without being worse by {report['cost']}"
+        yield f"{front}. Qrels: {report['qrels']}, fingerprint {report['fingerprint']}."
+    if report["within"] is not None:
+        beyond, silent = report["over"], report["silent"]
+        yield f"Left out: {beyond} runs beyond the bound, {silent} that do not state {report['cost']}."
 
 
 def _boards(score: Callable[[list[str]], Leaderboard], measures: Sequence[str]) -> Sequence[Leaderboard | None]:

@@ -16,9 +16,9 @@ NOUNS: Mapping[str, tuple[str, str, str]] = {
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.results", "qrels", "Qrels: export the settled grades."),
     "leaderboard": ("annotator.cli.remote.results", "leaderboard", "Every run scored, or your team's."),
-    "costs": ("annotator.cli.remote.costs", "command", "What each system costs, beside how well it does."),
+    "costs": ("annotator.cli.leaderboard.costs", "command", "What each system costs, beside how well it does."),
     "clicks": (
-        "annotator.clicks.cli.clicks_on_site",
+        "annotator.clicks.cli.clicks",
         "command",
         "Click logs: check them, compare variants of a search, add them to a collection.",
     ),

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from time import sleep as pause
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import quote
 
 import click
 import httpx
 
 from annotator.cli.remote.given import GIVEN, SiteGiven
-from annotator.cli.site.installation import refuse_what_is_no_text
+from annotator.cli.site.installation import Installation, on_installation, refuse_what_is_no_text
 from annotator.cli.site.progress import progress_shown
 from annotator.errors import AnnotatorError, FileRefusedError, InvalidValueError, Problem, Problems, Sentence
 from annotator.files import InputFile
@@ -28,6 +28,8 @@ PAGE = 1_000
 NO_LINE = "%(said)s"
 
 Options = ParamSpec("Options")
+Stored = TypeVar("Stored")
+Remote = TypeVar("Remote")
 
 
 class SiteError(AnnotatorError):
@@ -127,6 +129,33 @@ def on_site(command: Callable[Concatenate[Site, Options], None]) -> Callable[Opt
         command(Site(context.with_resource(_client(_given(context)))), *args, **options)
 
     return with_site
+
+
+def on_database_or_site(
+    stored: Callable[[Installation], Stored], remote: Callable[[Site], Remote]
+) -> Callable[[Callable[Concatenate[Stored | Remote, Options], None]], Callable[Options, None]]:
+    """Hand a command, as its first argument, what `remote` makes of the site that --site names, else of the database.
+
+    Such a command has the same options and the same output on both.
+    """
+
+    def on_either(command: Callable[Concatenate[Stored | Remote, Options], None]) -> Callable[Options, None]:
+        @on_site
+        def there(site: Site, /, *args: Options.args, **options: Options.kwargs) -> None:
+            command(remote(site), *args, **options)
+
+        @on_installation
+        def here(installation: Installation, /, *args: Options.args, **options: Options.kwargs) -> None:
+            command(stored(installation), *args, **options)
+
+        @wraps(command)
+        def with_either(*args: Options.args, **options: Options.kwargs) -> None:
+            is_on_site = GIVEN in click.get_current_context().meta
+            (there if is_on_site else here)(*args, **options)
+
+        return with_either
+
+    return on_either
 
 
 def in_path(text: str) -> str:

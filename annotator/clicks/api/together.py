@@ -8,12 +8,12 @@ from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
-from annotator.clicks.workflows import clicks_and_judgements_text
 from annotator.clicks.workflows.clicked_pool import pool_clicked
 from annotator.clicks.workflows.clicks_and_judgements import (
     USUAL_MEASURE,
     TogetherRequest,
     TogetherTable,
+    report_json,
     together_report,
 )
 from annotator.errors import InvalidValueError
@@ -106,7 +106,7 @@ def show_together(call: Call) -> Response:
     with database().reading() as session:
         report = together_report(session, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
     if call.query["format"] == "json":
-        return as_json(clicks_and_judgements_text.as_json(report))
+        return as_json(report_json(report))
     headings, rows = report.file(TogetherTable(call.query["table"]))
     note_export("together.export", call.slug, details={"table": call.query["table"]})
     return text(csv_text([headings, *rows]), CSV)

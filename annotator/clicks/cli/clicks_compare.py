@@ -1,12 +1,13 @@
-"""`annotator clicks compare` and `clicks positions show`: two variants by what users do, and clicks by position."""
+"""`annotator clicks check`, `compare` and `positions show`: what a log holds, two variants, clicks by position."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 import click
 
 from annotator.cli.site.tables import Cell, format_option, show_csv, show_json, show_table
 from annotator.clicks.cli.click_options import GivenLog, reads_click_log
-from annotator.clicks.workflows.click_comparison import (
+from annotator.clicks.workflows.click_files import (
     PAGES_AN_HOUR,
     RETURN_DAYS,
     USUAL_SEED,
@@ -14,12 +15,17 @@ from annotator.clicks.workflows.click_comparison import (
     ComparisonTable,
     ComparisonWanted,
     Expected,
+    LogFacts,
+    check_click_log,
     compare_log_files,
     conclusion,
     positions_of_log_files,
     table_of,
     to_json,
 )
+
+HEADINGS = ("variant", "users", "sessions", "impressions", "clicks", "dwells", "ratings", "conversions")
+
 
 # Of a part's headings, what a terminal has no room for.
 NOT_ON_TERMINALS = frozenset({"units_first", "units_second", "entries_first", "entries_second", "z", "reason"})
@@ -158,3 +164,71 @@ def _notes(comparison: ClickComparison) -> Iterator[str]:
     for row in comparison.measures:
         if row.reason is not None:
             yield f"{row.measure.value}: {row.reason.sentence}"
+
+
+@click.command("check")
+@reads_click_log
+@format_option()
+def check(log: GivenLog, format_: str) -> None:
+    """Say everything that is wrong with a log, or else what it holds; nothing is stored.
+
+    A log names in each line some of: time, user, session, query, variant, page, position, docno, event, value. Several
+    files make one log; - is standard input.
+    """
+    with log.watched() as advance:
+        checked = check_click_log(log.files, log.mapping, advance=advance)
+    facts = checked.facts
+    match format_:
+        case "json":
+            show_json(_as_json(facts))
+        case "csv":
+            show_csv(HEADINGS, _rows(facts))
+        case _:
+            show_table([heading.upper() for heading in HEADINGS], _rows(facts))
+            click.echo()
+            for sentence in _said(facts):
+                click.echo(sentence)
+    for problem in checked.bad_lines.by_file():
+        click.echo(str(problem), err=True)
+
+
+def _rows(facts: LogFacts) -> list[list[str | int | None]]:
+    return [[one.variant, one.users, one.sessions, *one.events.values()] for one in facts.variants]
+
+
+def _said(facts: LogFacts) -> Iterator[str]:
+    yield (
+        f"Lines: {facts.lines}. Events: {facts.events}. Users: {facts.users}. Sessions: {facts.sessions}. "
+        f"Queries: {facts.queries}. Documents: {facts.documents}."
+    )
+    if facts.first is not None and facts.last is not None:
+        yield f"From {_written(facts.first)} to {_written(facts.last)}."
+    if facts.dropped:
+        yield "Left out: " + ", ".join(f"{reason} {count}" for reason, count in facts.dropped.items()) + "."
+    if facts.unsaid:
+        yield f"The log does not say: {', '.join(facts.unsaid)}."
+    yield from map(str, facts.notices)
+
+
+def _written(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _as_json(facts: LogFacts) -> dict[str, object]:
+    return {
+        "lines": facts.lines,
+        "events": facts.events,
+        "users": facts.users,
+        "sessions": facts.sessions,
+        "queries": facts.queries,
+        "documents": facts.documents,
+        "first": None if facts.first is None else facts.first.isoformat(),
+        "last": None if facts.last is None else facts.last.isoformat(),
+        "variants": [
+            {"variant": one.variant, "users": one.users, "sessions": one.sessions, **one.events}
+            for one in facts.variants
+        ],
+        "dropped": dict(facts.dropped),
+        "unsaid": facts.unsaid,
+        "notices": [str(notice) for notice in facts.notices],
+    }

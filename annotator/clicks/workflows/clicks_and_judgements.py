@@ -1,14 +1,16 @@
 """What users clicked beside what judges said: every variant with its run, every pair, and the queries that differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain
+from typing import Any
 
 from sqlalchemy.orm import Session
 
 from annotator.clicks.evaluation.judgements.log_evidence import AskedQuery, LogEvidence, Told, by_topic
 from annotator.clicks.evaluation.judgements.together import QueryBeside, judged_difference, most_apart, verdict
 from annotator.clicks.evaluation.judgements.together_report import (
+    HEADINGS,
     ClicksOfPair,
     PairBeside,
     QueryApart,
@@ -22,7 +24,7 @@ from annotator.clicks.evaluation.logs.log_findings import findings_from_json
 from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.measures import Better, Measure
@@ -37,6 +39,10 @@ from annotator.storage.pools.pools import drawn_sample, pool_item_ids, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.runs import lists_of_runs
+
+# A report as `as_json` gives it.
+Report = Mapping[str, Any]
+
 
 USUAL_MEASURE = "nDCG@10"
 TOP = 10  # of each run that is told of a query
@@ -239,3 +245,36 @@ class _Documents:
 def _rank(top: Sequence[int], document: int) -> int | None:
     """The rank of a document at the top of a run, from 1."""
     return top.index(document) + 1 if document in top else None
+
+
+def report_json(report: TogetherReport) -> dict[str, Any]:
+    """Everything of it, as JSON has it; each table is a list with an object a row."""
+    return {
+        "measure": report.measure,
+        "qrels": asdict(report.state),
+        "notices": list(map(str, report.notices)),
+        "log": report.asked,
+        **{part.value: _objects(report, part) for part in TogetherTable},
+    }
+
+
+def report_table(report: Report, part: TogetherTable) -> tuple[tuple[str, ...], list[list[Cell]]]:
+    """Headings and rows of a part, in full precision."""
+    headings = HEADINGS[part]
+    return headings, [[row[heading] for heading in headings] for row in report[part.value]]
+
+
+def report_file(report: Report, part: TogetherTable) -> tuple[list[str], list[list[Cell]]]:
+    """The same with the measure and the state of the qrels in every row."""
+    return QrelsState(**report["qrels"]).beside(*report_table(report, part), report["measure"])
+
+
+def not_pooled(report: Report) -> list[tuple[str, str]]:
+    """Topic and docno of the documents of its queries that are not in the pool."""
+    rows = report[TogetherTable.DOCUMENTS.value]
+    return [(row["topic"], row["docno"]) for row in rows if row["standing"] == Standing.NOT_POOLED]
+
+
+def _objects(report: TogetherReport, part: TogetherTable) -> list[dict[str, Cell]]:
+    headings, rows = report.table(part)
+    return [dict(zip(headings, row, strict=True)) for row in rows]
