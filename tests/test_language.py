@@ -45,8 +45,57 @@ AVOIDED = re.compile(rf"\b(?:{'|'.join(PLAIN)})\b", re.IGNORECASE)
 IN_NAMES = {"anew", "deed", "deeds", "garbled", "heard", "likewise", "said", "saying", "spoken", "told", "whoever"}
 
 # What is still there, which only shrinks: words of help texts with their number, and names of functions and classes.
-EXCUSED_HELP = {}
-EXCUSED_NAMES = {}
+EXCUSED_HELP = {
+    "anew": 5,
+    "deeds": 1,
+    "in force": 6,
+    "likewise": 2,
+    "of this moment": 7,
+    "of which": 2,
+    "said": 5,
+    "stand": 5,
+    "stands": 9,
+    "tell": 6,
+    "tells": 3,
+    "told": 4,
+    "whoever": 2,
+}
+EXCUSED_NAMES = {
+    "Deed",
+    "DeedView",
+    "Deeds",
+    "DeedsPage",
+    "DeedsQuery",
+    "DeedsWanted",
+    "Said",
+    "SaidOfDocument",
+    "Saying",
+    "Told",
+    "_deeds",
+    "_gate_told",
+    "_said",
+    "_told",
+    "deeds_before",
+    "deeds_csv",
+    "deeds_json",
+    "heard",
+    "is_said",
+    "items_said_of",
+    "list_deeds",
+    "page_of_deeds",
+    "refuse_garbled",
+    "reopen_said_too_late",
+    "said",
+    "said_before",
+    "said_by",
+    "said_of_version",
+    "settle_said",
+    "told",
+    "told_of",
+    "told_percent",
+    "what_was_said",
+    "work_until_told",
+}
 
 
 def strings_of_pages() -> Iterator[str]:
