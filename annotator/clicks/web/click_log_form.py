@@ -13,9 +13,8 @@ from annotator.clicks.workflows.click_logs import (
     LogRequest,
     parse_mapping,
 )
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, NumberField, WholeNumberField
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.number_fields import NumberField, WholeNumberField
 from annotator.web.site.uploads import whole_files
 
 AS_WRITTEN = {"autocapitalize": "none", "spellcheck": "false"}

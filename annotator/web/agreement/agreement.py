@@ -22,9 +22,8 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.int_arguments import number_given
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.query_string import part_of_report
+from annotator.web.site.query_string import number_given, part_of_report
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreement
 

@@ -9,7 +9,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.int_arguments import number_given
+from annotator.web.site.query_string import number_given
 from annotator.workflows.agreement.judge_effect import (
     USUAL_DRAWS,
     USUAL_MEASURE,

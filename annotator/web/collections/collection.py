@@ -1,14 +1,16 @@
 """Collections: the list, one at a glance, its settings."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
-from annotator.web.collections.checklist import checklist
 from annotator.web.collections.judging_hours import more_judging, settings_confirmation
-from annotator.web.collections.policy_choices import (
+from annotator.web.collections.observer_policy import (
     is_adjudicated,
     judge_of,
     policy_of,
@@ -26,11 +28,13 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection, restoring
-from annotator.workflows.collections.collection import CollectionChange, CollectionView
+from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judging, questions
 from annotator.workflows.people import members
+from annotator.workflows.people.members import MemberRow
 from annotator.workflows.pools import pools
+from annotator.workflows.pools.pools import TopicProgress
 
 blueprint = Blueprint("collection", __name__)
 
@@ -299,3 +303,48 @@ def _change(present: CollectionView, form: SettingsForm) -> CollectionChange:
         shows_grades=form.shows_grades.data,
         leaves_out_disputed=form.leaves_out_disputed.data,
     )
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, the page where it is done, and whether it is the first that is still open."""
+
+    words: str
+    endpoint: str
+    done: bool
+    comes_next: bool
+
+
+def checklist(
+    counts: CollectionCounts,
+    guidelines: Guidelines,
+    members: Sequence[MemberRow],
+    progress: Sequence[TopicProgress],
+    *,
+    missing: int,
+    has_deadline: bool,
+) -> list[Step]:
+    """The steps from an empty collection to judged ones, in order.
+
+    `missing` documents of the pool have no text; `has_deadline` once it is said until when participants send runs.
+    """
+    items = sum(topic.items for topic in progress)
+    complete = sum(topic.complete for topic in progress)
+    steps = (
+        (gettext("Import the topics"), "topics.show", counts.topics > 0),
+        (gettext("Write guidelines for the judges"), "guidelines.show", guidelines.number > 0),
+        (gettext("Set the submission deadline"), "submissions.show", counts.runs > 0 or has_deadline),
+        (gettext("Upload the runs"), "runs.show", counts.runs > 0),
+        (gettext("Plan the pool and build it"), "pool_plan.show", items > 0),
+        (gettext("Import the texts of the pooled documents"), "documents.show", items > 0 and not missing),
+        (gettext("Appoint judges"), "members.show", any(member.role == Role.JUDGE for member in members)),
+        (gettext("Judge the pool"), "pools.show", 0 < items == complete),
+    )
+    return list(_mark_next(steps))
+
+
+def _mark_next(steps: Sequence[tuple[str, str, bool]]) -> Iterator[Step]:
+    found = False
+    for words, endpoint, done in steps:
+        yield Step(words, endpoint, done, comes_next=not done and not found)
+        found = found or not done

@@ -11,10 +11,9 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, the_place
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, WholeNumberField
 from annotator.web.site.labels import JUDGING_MODES, POLICIES
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.number_fields import WholeNumberField
 from annotator.workflows.collections import queue_settings
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.collections.queue_settings import MOST_COMMON_ITEMS, WHOLE, QueueChange

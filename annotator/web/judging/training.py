@@ -10,9 +10,8 @@ from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, WholeNumberField
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.number_fields import WholeNumberField
 from annotator.web.site.uploads import input_files
 from annotator.workflows.judging import training, training_attempts
 

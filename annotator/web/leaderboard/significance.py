@@ -16,8 +16,7 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.int_arguments import number_given
-from annotator.web.site.query_string import asked_word, part_of_report
+from annotator.web.site.query_string import asked_word, number_given, part_of_report
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.significance_report import (
     USUAL_MEASURE,

@@ -17,9 +17,8 @@ from wtforms.validators import Optional, ValidationError
 
 from annotator.storage import Showing
 from annotator.storage.pools.pooled_runs import PoolRequest
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, NumberField, WholeNumberField
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.number_fields import NumberField, WholeNumberField
 from annotator.workflows.pools.pools import USUAL_AMOUNT, USUAL_DEPTH, USUAL_STRATEGY, StrategyHelp, list_strategies
 
 # As `TAG=K, TAG=K`; a tag may itself have an equals sign.

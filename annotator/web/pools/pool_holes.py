@@ -14,9 +14,8 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, WholeNumberField
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.web.site.number_fields import WholeNumberField
 from annotator.workflows.pools import pool_building
 from annotator.workflows.pools.pool_building import PoolSummary
 from annotator.workflows.pools.pool_holes import HolesReport, holes_report

@@ -1,18 +1,29 @@
 """What a pool would cost and bring, before it is built."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import ConflictError
 from annotator.storage import Role
+from annotator.storage.judging.progress import SECONDS_AN_HOUR
 from annotator.web.pools.plan_memory import plan_memory
-from annotator.web.pools.pool_chart import draw
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.runs import runs
+
+WIDTH, HEIGHT = 560, 310
+
+LEFT, RIGHT, TOP, BOTTOM = 90, 20, 14, 58
+
+STEPS = 5  # about so many marks an axis
+
 
 blueprint = Blueprint("pool_plan", __name__)
 
@@ -48,3 +59,85 @@ def _plan(slug: str, form: PoolForm) -> PoolPlan:
         return plan_pool(
             session, slug, form.described, seed=form.seed.data, hours=form.hours.data, memory=plan_memory()
         )
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A mark on an axis: where, and of which number."""
+
+    at: float
+    number: int
+
+
+@dataclass(frozen=True)
+class PoolChart:
+    """The size of the pool and what of it is still to be judged, against depth or budget."""
+
+    size: str  # as the points of a line
+    to_judge: str
+    asked: tuple[float, float]  # on the line of the size
+    budget: float | None  # how high the hours for judging reach, if they end within the picture
+    across: tuple[Mark, ...]
+    up: tuple[Mark, ...]
+    width: int = WIDTH
+    height: int = HEIGHT
+    left: int = LEFT
+    right: int = WIDTH - RIGHT
+    top: int = TOP
+    bottom: int = HEIGHT - BOTTOM
+
+
+def draw(plan: PoolPlan) -> PoolChart | None:
+    """Draw a plan; None when there is nothing that grows."""
+    if len(plan.amounts) == 1:
+        return None
+    size = plan.total.size
+    # In documents without any judgement, as the hours are.
+    to_judge = [plan.judgements_at(at) / plan.effort.judgements_wanted for at in range(len(size))]
+    xs = _Axis(plan.amounts[0], plan.amounts[-1], LEFT, WIDTH - RIGHT)
+    ys = _Axis(0, max(*size, math.ceil(max(to_judge)), 1), HEIGHT - BOTTOM, TOP)
+    budget = _documents_within_hours(plan)
+    return PoolChart(
+        size=_line(xs, ys, plan.amounts, size),
+        to_judge=_line(xs, ys, plan.amounts, to_judge),
+        asked=(xs.at(plan.amounts[plan.asked]), ys.at(size[plan.asked])),
+        budget=ys.at(budget) if budget is not None and budget <= ys.last else None,
+        across=xs.marks(),
+        up=ys.marks(),
+    )
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """Numbers from first to last, laid out between two places."""
+
+    first: int
+    last: int
+    begin: int
+    end: int
+
+    def at(self, number: float) -> float:
+        return round(self.begin + (number - self.first) / (self.last - self.first) * (self.end - self.begin), 1)
+
+    def marks(self) -> tuple[Mark, ...]:
+        """Choose round numbers that part the axis evenly, after its first."""
+        step = _round_step((self.last - self.first) / STEPS)
+        numbers = range(-(-self.first // step) * step, self.last + 1, step)
+        return tuple(Mark(self.at(number), number) for number in numbers)
+
+
+def _round_step(length: float) -> int:
+    """Find the least of 1, 2, 5, 10, 20, 25, 50, 100, 200, 250 ... that is not shorter."""
+    power: int = 10 ** max(math.floor(math.log10(max(length, 1))), 0)
+    steps = (power, 2 * power, 5 * power // 2, 5 * power, 10 * power)
+    return next(step for step in steps if step >= length)
+
+
+def _line(xs: _Axis, ys: _Axis, amounts: Sequence[int], counts: Sequence[float]) -> str:
+    return " ".join(f"{xs.at(amount)},{ys.at(count)}" for amount, count in zip(amounts, counts, strict=True))
+
+
+def _documents_within_hours(plan: PoolPlan) -> float | None:
+    if plan.hours is None or plan.effort.seconds == 0:
+        return None
+    return plan.hours * SECONDS_AN_HOUR / (plan.effort.seconds * plan.effort.judgements_wanted)

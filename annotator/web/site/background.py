@@ -1,6 +1,6 @@
 """What takes long is answered by a worker: requests kept as jobs, and the same views answering them there."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial, wraps
@@ -15,15 +15,30 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.routing import RequestRedirect
 
 from annotator.errors import InvalidValueError, NotFoundError
-from annotator.files import InputFile, unpack_to_more
+from annotator.files import InputFile, unpack_to_more, unpacked_size
 from annotator.settings import MEBIBYTE
 from annotator.storage.people.accounts import Person
-from annotator.storage.site.jobs import PART_BYTES, store_job
+from annotator.storage.site.jobs import IN_ORDER, PART_BYTES, SHORT, store_job
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.language import chosen_language
-from annotator.web.site.short_jobs import marks
 from annotator.workflows.site import jobs
+
+# So much of each kind, unpacked, takes a few seconds; what is not listed may take longer, whatever its size.
+SHORT_UP_TO: Mapping[str, int] = {
+    "runs.check": 16 * MEBIBYTE,
+    "Runs.check_run": 16 * MEBIBYTE,
+    "runs.upload": 16 * MEBIBYTE,
+    "Runs.upload_run": 16 * MEBIBYTE,
+    "topics.add": 4 * MEBIBYTE,
+    "judgements.add": 4 * MEBIBYTE,
+    "documents.add": 4 * MEBIBYTE,
+    "Documents.import_documents": 4 * MEBIBYTE,
+}
+
+# They store nothing, so that their order does not matter.
+CHECKS = frozenset({"runs.check", "Runs.check_run"})
+
 
 # In the environment of a request that a worker answers.
 WORK = "annotator.work"
@@ -237,3 +252,25 @@ def _is_long_page(slug: str, target: str) -> bool:
     except (HTTPException, RequestRedirect):
         return False
     return endpoint in LONG_PAGES and values.get("slug") == slug
+
+
+def is_short(kind: str, size: int) -> bool:
+    """Whether a job of this kind is short, whose files have so many bytes in all, unpacked."""
+    return size <= SHORT_UP_TO.get(kind, -1)
+
+
+def marks(kind: str, files: Sequence[IO[bytes]]) -> dict[str, bool]:
+    """What a job's parameters say of its length and its order; a page, which comes without files, has no order."""
+    short = kind in SHORT_UP_TO and is_short(kind, _size(files, SHORT_UP_TO[kind]))
+    ordered = bool(files) and kind not in CHECKS
+    return {mark: True for mark, applies in ((SHORT, short), (IN_ORDER, ordered)) if applies}
+
+
+def _size(files: Sequence[IO[bytes]], most: int) -> int:
+    """The bytes of the files in all, unpacked; counted up to a little more than `most`."""
+    size = 0
+    for file in files:
+        size += unpacked_size(file, most - size)
+        if size > most:
+            break
+    return size

@@ -1,12 +1,14 @@
-"""What every form has: it keeps a refusal, so that the page says it beside what was entered."""
+"""The base of all forms, which shows a refusal beside the input, and fields for numbers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flask_wtf import FlaskForm
+from wtforms import FloatField, IntegerField
 
 from annotator.errors import AnnotatorError, BusyError, ConflictError, NotAllowedError
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.language import gettext
 
 UNPROCESSABLE = 422
 
@@ -40,3 +42,25 @@ class Form(FlaskForm):  # type: ignore[misc]  # flask_wtf ships no types
 def unix_lines(text: str | None) -> str | None:
     """Undo the line ends that browsers send, so that the same text stays the same."""
     return text.replace("\r\n", "\n") if text else text
+
+
+class WholeNumberField(IntegerField):  # type: ignore[misc]  # wtforms ships no types
+    """A whole number."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the number in; `ValueError` when it is none."""
+        try:
+            super().process_formdata(valuelist)
+        except ValueError as error:
+            raise ValueError(gettext("Write a whole number.")) from error
+
+
+class NumberField(FloatField):  # type: ignore[misc]  # likewise
+    """A number, such as 2.5."""
+
+    def process_formdata(self, valuelist: list[str]) -> None:
+        """Take the number in; `ValueError` when it is none."""
+        try:
+            super().process_formdata(valuelist)
+        except ValueError as error:
+            raise ValueError(gettext("Write a number, such as 2.5.")) from error

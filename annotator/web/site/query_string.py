@@ -1,11 +1,17 @@
-"""What is asked for on the query string of a page."""
+"""Arguments of the query string: numbers within bounds, and one of several choices."""
 
 from enum import StrEnum
 from typing import TypeVar
 
 from flask import request
 
-from annotator.errors import NotFoundError
+from annotator.errors import InvalidValueError, NotFoundError
+
+# What a column of numbers holds in every database, and every number of a row in an address.
+GREATEST = 999_999_999
+
+LONGEST_SHOWN = 40  # characters of what is no number, in the sentence that says so
+
 
 Part = TypeVar("Part", bound=StrEnum)
 
@@ -21,3 +27,30 @@ def part_of_report(parts: type[Part], written: str) -> Part:
         return parts(written)
     except ValueError:
         raise NotFoundError("There is no such part of the report.") from None
+
+
+def number_given(name: str, *, least: int = 0, most: int = GREATEST) -> int | None:
+    """The whole number of an argument of the address, None when it is missing or empty.
+
+    Raises `InvalidValueError` for what is none, and for one that is less or more than it may be.
+    """
+    written = request.args.get(name, "").strip()
+    if not written:
+        return None
+    digits = written.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()):
+        raise InvalidValueError("“%(written)s” is not a whole number.", written=_shortened(written))
+    # Python reads no number of some thousand digits.
+    number = int(written) if len(digits) <= len(str(most)) else None
+    if number is None or not least <= number <= most:
+        raise InvalidValueError(
+            "The number must be from %(least)d to %(most)d, not %(written)s.",
+            written=_shortened(written),
+            least=least,
+            most=most,
+        )
+    return number
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

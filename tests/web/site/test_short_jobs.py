@@ -7,8 +7,8 @@ import pytest
 
 from annotator.settings import MEBIBYTE
 from annotator.web.site import background
+from annotator.web.site.background import CHECKS, SHORT_UP_TO, is_short, marks
 from annotator.web.site.jobs import KINDS
-from annotator.web.site.short_jobs import CHECKS, SHORT_UP_TO, is_short, marks
 
 SMALL = b"some bytes"
 
