@@ -78,7 +78,7 @@ def test_what_is_put_off_comes_back_at_the_end_and_by_undo(page: Page, server: s
     saved(page)
     assert len(stored(served)) == 9
     press(page, "2")
-    expect(page.get_by_role("heading", name="Nothing waits")).to_be_visible()
+    expect(page.get_by_role("heading", name="Nothing left for you")).to_be_visible()
     saved(page)
     assert [one.grade for one in stored(served)] == [1] * 9 + [2]
 

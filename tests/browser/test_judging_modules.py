@@ -8,7 +8,7 @@ from browser.judging_screen import module
 from playwright.sync_api import Browser, Page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def blank(browser: Browser, running_server: str) -> Iterator[Page]:
     """A page of our own host with nothing of the screen on it."""
     context = browser.new_context(locale="en")

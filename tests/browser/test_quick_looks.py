@@ -60,7 +60,7 @@ def test_a_look_after_the_session_has_ended_asks_to_sign_in_and_comes_back(
     page.wait_for_selector("html.with-script")
     page.context.clear_cookies()
     press(page, "1")
-    page.get_by_text("was not stored").or_(page.get_by_label("Password")).first.wait_for()
+    page.get_by_text("Not saved.").or_(page.get_by_label("Password")).first.wait_for()
     assert stored(served) == {}
     page.goto(f"{server}/sign-in?next={DRAFT}%3Frun%3Dbase")
     page.get_by_label("Name").fill("ola")

@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import secrets
 import sqlite3
 import threading
 import time
@@ -72,6 +73,7 @@ LONGEST_BETWEEN_LOOKS = 0.01
 LONGER_EACH_TIME = 1.02
 # The number itself means nothing: it is the same in every process that migrates.
 MIGRATION_LOCK = 7_105_221
+MILLISECONDS_APART = 50
 MOST_ATTEMPTS = 3
 
 Result = TypeVar("Result")
@@ -146,6 +148,8 @@ class Database:
             except (BusyError, ConflictError) as refused:
                 if not gave_way(refused.__cause__) and not came_second(refused.__cause__):
                     raise
+            # Two that crossed each other's way do not begin again at the same moment.
+            time.sleep(secrets.randbelow(MILLISECONDS_APART) / 1_000)
         with self.transaction() as session:
             return work(session)
 

@@ -69,7 +69,9 @@ def test_a_search_says_what_it_cannot_find_yet_and_the_next_import_goes_on(
         broken_off.setattr(search, "index_rest", lambda _database: iter(()))
         texts.done("documents", "import", "news", "-", given='{"docno": "g", "body": "cats"}\n')
     result = texts("documents", "search", "news", "cats")
-    assert result.stderr == ("Documents found: 2, shown: 2.\nDocuments not indexed yet, which no search finds: 1.\n")
+    assert result.stderr == (
+        "Documents found: 2, shown: 2.\nDocuments that no search finds yet, because they are not indexed: 1.\n"
+    )
     texts.done("documents", "import", "news", "-", given='{"docno": "h", "body": "dogs"}\n')
     assert texts("documents", "search", "news", "cats").stderr == "Documents found: 3, shown: 3.\n"
     assert len(texts.table("documents", "search", "news", "dogs")) == 1

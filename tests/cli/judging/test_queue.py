@@ -73,7 +73,7 @@ def test_topics_are_assigned_by_hand(judged_by_two: CommandLine) -> None:
 def test_a_balance_is_shown_by_a_dry_run_and_then_stored(judged_by_two: CommandLine) -> None:
     plan = [["1", "4", "-", "jo"], ["2", "2", "-", "kim"]]
     dry = judged_by_two("assignments", "balance", "news", "--dry-run")
-    assert "Topics to be reassigned: 2. Nothing was stored." in dry.stderr
+    assert "Topics that would change hands: 2. Nothing was stored." in dry.stderr
     assert judged_by_two.table("assignments", "balance", "news", "--dry-run") == plan
     assert judged_by_two.table("assignments", "balance", "news") == plan
     assert judged_by_two.table("assignments", "balance", "news", "--all") == []

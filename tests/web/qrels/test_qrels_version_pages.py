@@ -39,7 +39,7 @@ def test_two_versions_are_compared(visit: Visit, judged: str) -> None:
     ola.post(f"{judged}/qrels/keep?policy=highest")
     page = words(ola.get(f"{judged}/qrels/diff?before=1&after=live&m=P@2"))
     assert "From version 1 to the live qrels." in page
-    assert "1 The same 1 Changed 0 Added 0 Removed" in page or "The same 1 Changed 1 Added 0 Removed 0" in page
+    assert "1 Unchanged 1 Changed 0 Added 0 Removed" in page or "Unchanged 1 Changed 1 Added 0 Removed 0" in page
     assert "alpha 1 1 1.0000 0.5000" in page
     assert "1 b 1 0" in page
     file = ola.get(f"{judged}/qrels/diff.csv?before=1&after=live")

@@ -210,7 +210,7 @@ def test_scores_are_released_from_the_deadline_on_or_early_when_it_is_said(sessi
     with pytest.raises(ConflictError, match="Runs are taken at any time"):
         submissions.release_scores(session, SLUG, at=NOW)
     change(session, until=LATER)
-    with pytest.raises(ConflictError, match="Submission deadline: 2026-03-01 10:00 UTC"):
+    with pytest.raises(ConflictError, match="The submission deadline is 2026-03-01 10:00 UTC"):
         submissions.release_scores(session, SLUG, at=LATER - timedelta(microseconds=1))
     assert collection.show_collection(session, SLUG).scores_released_at is None
     submissions.release_scores(session, SLUG, at=NOW, early=True)
@@ -242,7 +242,7 @@ def test_scores_are_seen_from_their_moment_on_as_far_as_is_decided(session: Sess
 @pytest.mark.usefixtures("pat")
 def test_scores_to_come_before_the_deadline_are_refused_unless_it_is_said(session: Session) -> None:
     change(session, until=LATER)
-    with pytest.raises(ConflictError, match="Submission deadline: 2026-03-01 10:00 UTC"):
+    with pytest.raises(ConflictError, match="The submission deadline is 2026-03-01 10:00 UTC"):
         submissions.release_scores(session, SLUG, at=NOW, moment=LATER - timedelta(minutes=1))
     submissions.release_scores(session, SLUG, at=NOW, moment=LATER)
     with pytest.raises(InvalidValueError, match="“none” is not a moment"):
