@@ -162,7 +162,7 @@ def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> No
     with installation.database.transaction() as session:
         restored = topic_editing.restore_topics(session, slug, numbers)
         note(session, "topics.restore", slug, subject=", ".join(restored))
-    click.echo(f"Topics taken up again: {len(restored)}.", err=True)
+    click.echo(f"Topics restored: {len(restored)}.", err=True)
 
 
 @command.group("flags")
