@@ -156,7 +156,7 @@ class Root(click.Group):
         options = click.Command.shell_complete(self, ctx, incomplete)
         return [*(CompletionItem(name, help=NOUNS[name].summary) for name in nouns), *options]
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - likewise
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - the library's own type
         """Run a command; a refusal goes to standard error, one reason a line, and ends with status 1."""
         try:
             return super().invoke(ctx)

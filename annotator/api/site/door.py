@@ -116,7 +116,7 @@ class _Parser(FlaskParser):
         except (RecursionError, ValueError) as error:
             return self._handle_invalid_json_error(json.JSONDecodeError(str(error), "", 0), req)
 
-    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - likewise
+    def _raw_load_json(self, req: Any) -> Any:  # noqa: ANN401 - the library's own type
         return load_json(req.get_data()) if req.is_json else missing
 
 

@@ -25,11 +25,11 @@ class Text(fields.String):
 class Moment(fields.AwareDateTime):
     """A moment: given out as ISO 8601 in UTC, taken as `read_moment` reads it."""
 
-    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - likewise
+    def _serialize(self, value: datetime | None, attr: str | None, obj: Any, **kwargs: Any) -> str | None:  # noqa: ANN401 - the library's own type
         del attr, obj, kwargs
         return None if value is None else value.astimezone(UTC).isoformat()
 
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - likewise
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:  # noqa: ANN401 - the library's own type
         del attr, data, kwargs
         if not isinstance(value, str):
             raise self.make_error("invalid", input=value, obj_type=self.OBJ_TYPE)
@@ -49,6 +49,6 @@ def whole(least: int = 0, most: int = GREATEST, **options: Any) -> fields.Intege
     return fields.Integer(strict=True, validate=validate.Range(least, most), **options)
 
 
-def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - likewise
+def one_of(values: Iterable[str], **options: Any) -> fields.String:  # noqa: ANN401 - passed on as given
     """One of these texts."""
     return fields.String(validate=validate.OneOf(list(map(str, values))), **options)

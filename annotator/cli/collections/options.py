@@ -82,7 +82,7 @@ def describes_queue(command: Callable[..., None]) -> Callable[..., None]:
         overlap: int | None,
         reshow: int | None,
         common: int | None,
-        **options: Any,  # noqa: ANN401 - likewise
+        **options: Any,  # noqa: ANN401 - passed on as given
     ) -> None:
         queue = QueueChange(None if mode is None else read_mode(mode), overlap, reshow, common)
         command(*args, queue=queue, **options)
@@ -103,7 +103,7 @@ def describes_consensus(command: Callable[..., None]) -> Callable[..., None]:
         disputed: bool | None,
         machines: bool | None,
         grades: bool | None,
-        **options: Any,  # noqa: ANN401 - likewise
+        **options: Any,  # noqa: ANN401 - passed on as given
     ) -> None:
         said = CollectionChange(
             consensus_policy=consensus,

@@ -69,7 +69,7 @@ def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
         judge: str | None,
         unjudged: str,
         at: datetime | None,
-        **options: Any,  # noqa: ANN401 - likewise
+        **options: Any,  # noqa: ANN401 - passed on as given
     ) -> None:
         if policy is not None and judge is not None:
             raise click.UsageError("Give --policy or --judge, not both.")

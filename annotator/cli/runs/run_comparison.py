@@ -96,7 +96,7 @@ def _describes_look(command: Callable[..., None]) -> Callable[..., None]:
         top: int,
         seed: int,
         format_: str,
-        **options: Any,  # noqa: ANN401 - likewise
+        **options: Any,  # noqa: ANN401 - passed on as given
     ) -> None:
         if topics and by != "document":
             raise click.UsageError("--topic goes with --by document.")

@@ -90,7 +90,7 @@ def _loaded_pages() -> Any:  # noqa: ANN401 - of modules that no command imports
 class _Pages:
     """What a process runs that answers."""
 
-    def __init__(self, settings: Settings, listener: socket.socket, pages: Any) -> None:  # noqa: ANN401 - likewise
+    def __init__(self, settings: Settings, listener: socket.socket, pages: Any) -> None:  # noqa: ANN401 - the library's own type
         self._settings = settings
         self._listener = listener
         self._pages = pages

@@ -68,7 +68,7 @@ def describes_log(command: Callable[..., None]) -> Callable[..., None]:
         click_column: str | None,
         variant_from_name: bool,
         drop_bad_lines: bool,
-        **options: Any,  # noqa: ANN401 - likewise
+        **options: Any,  # noqa: ANN401 - passed on as given
     ) -> None:
         mapping = parse_mapping(
             columns,
