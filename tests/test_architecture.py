@@ -117,14 +117,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # They compute nothing: what they take from `evaluation` are types and constants.
 TYPES_FROM_EVALUATION = {"api", "cli", "reporting", "web", "worker"}
 
-# One call for what a browser sends with each judgement, in one transaction: recording, drawing and counting.
-TURN = "workflows/judging/judging_turn.py"
-# One call for all that a report says, of one moment: it is made of the reports there are.
-OVERVIEW = "workflows/leaderboard/overview_report.py"
 DATABASE = "storage/site/database.py"
 OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
-WORKFLOWS = [module for module in MODULES if module.startswith(("workflows/", "clicks/workflows/"))]
 
 
 @cache
@@ -187,11 +182,6 @@ def test_the_door_for_programs_takes_of_the_pages_only_what_serves_both() -> Non
     taken = {name for module in MODULES if part_of(module) == "api" for name in imports(tree(module))}
     of_pages = {name.split(".")[3] for name in taken if name.startswith("annotator.web.")}
     assert of_pages == SERVES_BOTH
-
-
-def test_no_workflow_imports_another() -> None:
-    alone = [module for module in WORKFLOWS if module not in {TURN, OVERVIEW}]
-    assert breaking(alone, lambda module: imported_parts(module) & {"workflows"}) == {}
 
 
 def test_nothing_is_imported_inside_a_function() -> None:
