@@ -20,6 +20,7 @@ from worker.test_worker_process import ANNOTATOR, SECONDS, wait_until
 from annotator.storage import Database, Job, JobState, User
 from annotator.storage.site.jobs import IN_ORDER, SHORT
 from annotator.web.site import background
+from annotator.web.site.background import JobKind
 from annotator.worker.working import Worker
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import TakenJob
@@ -142,7 +143,7 @@ def test_small_files_are_asked_for_as_short_jobs(visit: Visit, news: Database, m
     ola = visit("ola")
     job_of(ola.post(f"{N}/runs/check", files=file("gamma.run", GOOD)))
     job_of(ola.post(f"{N}/runs", files=file("gamma.run", GOOD)))
-    monkeypatch.setattr(background, "SHORT_UP_TO", {"runs.upload": len(GOOD) - 1})
+    monkeypatch.setitem(background.KINDS, "runs.upload", JobKind("Import of runs", len(GOOD) - 1))
     job_of(ola.post(f"{N}/runs", files=file("delta.run", GOOD)))
     job_of(ola.post(f"{N}/jobs", page=f"{N}/report.html"))
     with news.reading() as session:

@@ -38,7 +38,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/clicks")
 @collection_page(Role.ORGANISER)
-@long_form
+@long_form("click_logs.add")
 def add(slug: str) -> ResponseReturnValue:
     """Study a log, and keep what was found in it."""
     form = ClickLogForm()

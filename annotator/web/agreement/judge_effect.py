@@ -27,7 +27,7 @@ GREATEST_SEED = 10**18
 
 @blueprint.get("/collections/<slug>/agreement/effect")
 @collection_page(Role.ORGANISER)
-@long_page
+@long_page("judge_effect.show")
 def show(slug: str) -> ResponseReturnValue:
     """The effect by a measure, run by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
     found, refused = None, None

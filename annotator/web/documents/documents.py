@@ -50,7 +50,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/documents")
 @collection_page(Role.ORGANISER)
-@long_form
+@long_form("documents.add")
 def add(slug: str) -> ResponseReturnValue:
     """Import texts."""
     form = DocumentsForm()

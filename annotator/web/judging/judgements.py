@@ -79,7 +79,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/judgements")
 @collection_page(Role.ORGANISER)
-@long_form
+@long_form("judgements.add")
 def add(slug: str) -> ResponseReturnValue:
     """Import labels as the judgements of one judge, once it was shown what that comes to."""
     form = LabelsForm()

@@ -30,7 +30,7 @@ USUAL_MEASURE = "nDCG@10"
 
 @blueprint.get("/collections/<slug>/quality/leave-out")
 @collection_page(*READERS)
-@long_page
+@long_page("leave_out.show")
 def show(slug: str) -> ResponseReturnValue:
     """By teams or runs: `?m=AP&whom=run&depth=10`."""
     found, refused = None, None

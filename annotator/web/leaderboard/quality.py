@@ -33,7 +33,7 @@ blueprint = Blueprint("quality", __name__)
 
 @blueprint.get("/collections/<slug>/quality")
 @collection_page(*READERS)
-@long_page
+@long_page("quality.show")
 def show(slug: str) -> ResponseReturnValue:
     """The judgements of this moment; fewer of them only when asked: `?fewer=1&m=AP&seed=1&round=2`."""
     found, refused = None, None

@@ -35,7 +35,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/collections/<slug>/report.html")
 @collection_page(*READERS)
-@long_page
+@long_page("report.file")
 def file(slug: str) -> ResponseReturnValue:
     """The report as a file: `?m=AP P@10&qrels=1`."""
     wanted = OverviewRequest(_measures(), asked_word("qrels", LIVE))

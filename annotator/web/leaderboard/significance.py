@@ -38,7 +38,7 @@ MOST_RUNS_IN_GRID = 30
 
 @blueprint.get("/collections/<slug>/significance")
 @collection_page(*READERS)
-@long_page
+@long_page("significance.show")
 def show(slug: str) -> ResponseReturnValue:
     """All pairs by a measure: `?m=AP&qrels=1&baseline=TAG&permute=1&seed=1&round=2`."""
     found, refused = None, None
@@ -64,7 +64,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.get("/collections/<slug>/significance.csv")
 @collection_page(*READERS)
-@long_page
+@long_page("significance.as_csv")
 def as_csv(slug: str) -> ResponseReturnValue:
     """One part as a file: `?by=pairs`."""
     part = part_of_report(SignificancePart, request.args.get("by", SignificancePart.PAIRS))

@@ -73,7 +73,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/runs/check")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
-@long_form
+@long_form("runs.check")
 def check(slug: str) -> ResponseReturnValue:
     """Say of each file what is wrong with it, or what it would become, and store nothing."""
     form, stated = RunsForm(), _stated(slug)
@@ -88,7 +88,7 @@ def check(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/runs")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
-@long_form
+@long_form("runs.upload")
 def upload(slug: str) -> ResponseReturnValue:
     """Store runs, all of the files or none, and answer with a receipt."""
     sent_at = arrived_at()  # what arrives before the deadline may be read after it

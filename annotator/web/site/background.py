@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial, wraps
 from io import SEEK_END, BytesIO
 from itertools import chain
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from flask import current_app, make_response, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
@@ -21,24 +21,38 @@ from annotator.storage.people.accounts import Person
 from annotator.storage.site.jobs import IN_ORDER, PART_BYTES, SHORT, store_job
 from annotator.web.site.addresses import here, local_path
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.language import chosen_language
+from annotator.web.site.language import chosen_language, lazy_gettext
 from annotator.workflows.site import jobs
 
-# So much of each kind, unpacked, takes a few seconds; what is not listed may take longer, whatever its size.
-SHORT_UP_TO: Mapping[str, int] = {
-    "runs.check": 16 * MEBIBYTE,
-    "Runs.check_run": 16 * MEBIBYTE,
-    "runs.upload": 16 * MEBIBYTE,
-    "Runs.upload_run": 16 * MEBIBYTE,
-    "topics.add": 4 * MEBIBYTE,
-    "judgements.add": 4 * MEBIBYTE,
-    "documents.add": 4 * MEBIBYTE,
-    "Documents.import_documents": 4 * MEBIBYTE,
+
+class JobKind(NamedTuple):
+    """What a job does in words, and up to which size of its files, unpacked, it takes a few seconds at most."""
+
+    words: str
+    short_up_to: int = -1  # bytes; without it a job may take longer, whatever its size
+    only_checks: bool = False  # it stores nothing, so that its order does not matter
+
+
+OF_RUNS = 16 * MEBIBYTE
+OF_TEXTS = 4 * MEBIBYTE
+# By the names that are stored with jobs: a view can move and take another endpoint, the name of its kind stays.
+KINDS: Mapping[str, JobKind] = {
+    "runs.upload": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
+    "runs.check": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
+    "Runs.upload_run": JobKind(lazy_gettext("Import of runs"), OF_RUNS),
+    "Runs.check_run": JobKind(lazy_gettext("Check of runs"), OF_RUNS, only_checks=True),
+    "Documents.import_documents": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
+    "documents.add": JobKind(lazy_gettext("Import of documents"), OF_TEXTS),
+    "topics.add": JobKind(lazy_gettext("Import of topics"), OF_TEXTS),
+    "judgements.add": JobKind(lazy_gettext("Import of labels"), OF_TEXTS),
+    "click_logs.add": JobKind(lazy_gettext("Import of a click log")),
+    "report.file": JobKind(lazy_gettext("Report")),
+    "judge_effect.show": JobKind(lazy_gettext("Effect of the judges on the ranking")),
+    "significance.show": JobKind(lazy_gettext("Significance")),
+    "significance.as_csv": JobKind(lazy_gettext("Significance, as CSV")),
+    "leave_out.show": JobKind(lazy_gettext("Runs and teams left out")),
+    "quality.show": JobKind(lazy_gettext("Collection quality")),
 }
-
-# They store nothing, so that their order does not matter.
-CHECKS = frozenset({"runs.check", "Runs.check_run"})
-
 
 # In the environment of a request that a worker answers.
 WORK = "annotator.work"
@@ -51,9 +65,10 @@ TOKEN_FIELD = "csrf_token"  # noqa: S105 - the name of a field
 # In what came of a job: what stands in its page until somebody reads it, whose own token then takes its place.
 MARK = "mark"
 
-View = Callable[..., ResponseReturnValue]
-# The endpoints whose pages a worker makes, by the names of their views.
-LONG_PAGES: set[str] = set()
+View = Callable[
+    ..., ResponseReturnValue
+]  # The attribute of a view that names the kind of the jobs it leaves to the worker.
+JOB_KIND = "job_kind"
 
 
 @dataclass(frozen=True)
@@ -117,17 +132,22 @@ def arrived_at() -> datetime:
     return now() if at_work is None else at_work.asked_at
 
 
-def long_form(view: View) -> View:
-    """A view, within `collection_page`, whose form is left to the worker when its files are large."""
+def long_form(kind: str) -> Callable[[View], View]:
+    """A view, within `collection_page`, whose form is left to the worker, as such a job, when its files are large."""
 
-    @wraps(view)
-    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
-        if work() is not None or not unpack_to_more([file.stream for file in request.files.values()], HEAVIEST_AT_ONCE):
-            return view(slug, **values)
-        id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
-        return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+            files = [file.stream for file in request.files.values()]
+            if work() is not None or not unpack_to_more(files, HEAVIEST_AT_ONCE):
+                return view(slug, **values)
+            id_ = _ask(slug, request.full_path.rstrip("?"), list(request.form.items(multi=True)))
+            return redirect(url_for("jobs.show", slug=slug, id_=id_), 303)
 
-    return guarded
+        setattr(guarded, JOB_KIND, kind)
+        return guarded
+
+    return decorate
 
 
 def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, token_id: int) -> int:
@@ -144,25 +164,30 @@ def ask_call(slug: str, content: bytes, files: Sequence[bytes], *, by: Person, t
     return _keep(slug, marked, by, [BytesIO(content)])
 
 
-def long_page(view: View) -> View:
-    """A page, within `collection_page`, that is left to the worker when the collection is large.
+def long_page(kind: str) -> Callable[[View], View]:
+    """A page, within `collection_page`, left to the worker as a job of this kind when the collection is large.
 
     The reader is then asked whether to have it made, and finds it at the same address with `?job=` behind it.
     """
-    LONG_PAGES.add(f"{view.__module__.rpartition('.')[2]}.{view.__name__}")
 
-    @wraps(view)
-    def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
-        if work() is not None:
-            return view(slug, **values)
-        if id_ := request.args.get("job", type=int):
-            return kept_answer(slug, id_)
-        with database().reading() as session:
-            is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
-            last = jobs.last_answer(session, slug, by_id=the_person().id, target=here()) if is_long else None
-        return render_template("site/jobs/offer.html", target=here(), last=last) if is_long else view(slug, **values)
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def guarded(slug: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - whatever the address holds
+            if work() is not None:
+                return view(slug, **values)
+            if id_ := request.args.get("job", type=int):
+                return kept_answer(slug, id_)
+            with database().reading() as session:
+                is_long = jobs.count_ranked_lists(session, slug) > MOST_LISTS_AT_ONCE
+                last = jobs.last_answer(session, slug, by_id=the_person().id, target=here()) if is_long else None
+            return (
+                render_template("site/jobs/offer.html", target=here(), last=last) if is_long else view(slug, **values)
+            )
 
-    return guarded
+        setattr(guarded, JOB_KIND, kind)
+        return guarded
+
+    return decorate
 
 
 def ask_for_page(slug: str, target: str) -> int:
@@ -239,31 +264,33 @@ def _parts(file: IO[bytes]) -> Iterator[bytes]:
 
 
 def _kind(parameters: dict[str, Any]) -> str:
-    """The endpoint that answers a kept request."""
-    adapter = current_app.url_map.bind("")
-    return str(adapter.match(parameters["target"].partition("?")[0], method=parameters["method"])[0])
+    """The kind of a kept request: that of the view which answers it, of a program's call the operation's name."""
+    endpoint, _ = _matched(parameters["target"], parameters["method"])
+    return str(getattr(current_app.view_functions[endpoint], JOB_KIND, endpoint))
 
 
 def _is_long_page(slug: str, target: str) -> bool:
     if local_path(target) is None:
         return False
     try:
-        endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method="GET")
+        endpoint, values = _matched(target, "GET")
     except (HTTPException, RequestRedirect):
         return False
-    return endpoint in LONG_PAGES and values.get("slug") == slug
+    # Views that take forms are not found by GET.
+    return hasattr(current_app.view_functions[endpoint], JOB_KIND) and values.get("slug") == slug
 
 
-def is_short(kind: str, size: int) -> bool:
-    """Whether a job of this kind is short, whose files have so many bytes in all, unpacked."""
-    return size <= SHORT_UP_TO.get(kind, -1)
+def _matched(target: str, method: str) -> tuple[str, Mapping[str, Any]]:
+    """The endpoint of an address of this site, and what the address holds."""
+    endpoint, values = current_app.url_map.bind("").match(target.partition("?")[0], method=method)
+    return str(endpoint), values
 
 
 def marks(kind: str, files: Sequence[IO[bytes]]) -> dict[str, bool]:
     """What a job's parameters say of its length and its order; a page, which comes without files, has no order."""
-    short = kind in SHORT_UP_TO and is_short(kind, _size(files, SHORT_UP_TO[kind]))
-    ordered = bool(files) and kind not in CHECKS
-    return {mark: True for mark, applies in ((SHORT, short), (IN_ORDER, ordered)) if applies}
+    known = KINDS.get(kind, JobKind(kind))
+    short = known.short_up_to >= 0 and _size(files, known.short_up_to) <= known.short_up_to
+    return {mark: True for mark, applies in ((SHORT, short), (IN_ORDER, files and not known.only_checks)) if applies}
 
 
 def _size(files: Sequence[IO[bytes]], most: int) -> int:

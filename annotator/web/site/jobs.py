@@ -9,32 +9,14 @@ from flask.typing import ResponseReturnValue
 from annotator.storage import JobState
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.background import ask_for_page, kept_answer
+from annotator.web.site.background import KINDS, ask_for_page, kept_answer
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.language import gettext
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
 
 blueprint = Blueprint("jobs", __name__)
 
-# What is done, by the endpoint that does it.
-KINDS = {
-    "runs.upload": lazy_gettext("Import of runs"),
-    "runs.check": lazy_gettext("Check of runs"),
-    "Runs.upload_run": lazy_gettext("Import of runs"),
-    "Runs.check_run": lazy_gettext("Check of runs"),
-    "Documents.import_documents": lazy_gettext("Import of documents"),
-    "documents.add": lazy_gettext("Import of documents"),
-    "topics.add": lazy_gettext("Import of topics"),
-    "judgements.add": lazy_gettext("Import of labels"),
-    "click_logs.add": lazy_gettext("Import of a click log"),
-    "report.file": lazy_gettext("Report"),
-    "judge_effect.show": lazy_gettext("Effect of the judges on the ranking"),
-    "significance.show": lazy_gettext("Significance"),
-    "significance.as_csv": lazy_gettext("Significance, as CSV"),
-    "leave_out.show": lazy_gettext("Runs and teams left out"),
-    "quality.show": lazy_gettext("Collection quality"),
-}
 # After so long the worker was lost between storing and telling.
 LONGEST_TO_TELL = timedelta(minutes=1)
 # A worker looks for work twice a second: who waits for longer, with nobody before them, should ask whether one runs.

@@ -94,7 +94,7 @@ def show(slug: str) -> ResponseReturnValue:
 
 @blueprint.post("/collections/<slug>/topics")
 @collection_page(Role.ORGANISER)
-@long_form
+@long_form("topics.add")
 def add(slug: str) -> ResponseReturnValue:
     """Import topics."""
     form = TopicsForm()

@@ -6,27 +6,22 @@ from io import BytesIO
 import pytest
 
 from annotator.settings import MEBIBYTE
-from annotator.web.site import background
-from annotator.web.site.background import CHECKS, SHORT_UP_TO, is_short, marks
-from annotator.web.site.jobs import KINDS
+from annotator.web.site.background import KINDS, marks
 
+SHORT = [kind for kind, about in KINDS.items() if about.short_up_to >= 0]
 SMALL = b"some bytes"
 
 
-@pytest.mark.parametrize("kind", SHORT_UP_TO)
+@pytest.mark.parametrize("kind", SHORT)
 def test_a_job_is_short_up_to_the_size_of_its_kind(kind: str) -> None:
-    most = SHORT_UP_TO[kind]
-    assert (is_short(kind, 0), is_short(kind, most), is_short(kind, most + 1)) == (True, True, False)
+    most = bytes(KINDS[kind].short_up_to)
+    assert ["short" in marks(kind, [BytesIO(most), BytesIO(more)]) for more in (b"", SMALL)] == [True, False]
 
 
 def test_pages_click_logs_and_kinds_that_nobody_knows_are_never_short() -> None:
-    never = {*background.LONG_PAGES, "click_logs.add", "of a later version"}
-    assert never >= {"report.file", "quality.show"}
-    assert [kind for kind in never if is_short(kind, 0)] == []
-
-
-def test_every_short_kind_is_a_kind_of_jobs() -> None:
-    assert set(KINDS) >= set(SHORT_UP_TO) >= CHECKS
+    never = {*(set(KINDS) - set(SHORT)), "of a later version"}
+    assert never > {"report.file", "quality.show", "click_logs.add"}
+    assert [kind for kind in never if "short" in marks(kind, [BytesIO()])] == []
 
 
 @pytest.mark.parametrize(
@@ -43,7 +38,7 @@ def test_a_job_is_marked_when_it_is_asked_for(kind: str, files: list[bytes], exp
 
 
 def test_what_counts_are_the_bytes_of_all_files_unpacked() -> None:
-    half = bytes(SHORT_UP_TO["topics.add"] // 2)
+    half = bytes(KINDS["topics.add"].short_up_to // 2)
     packed = BytesIO(gzip.compress(half))
     assert len(packed.getvalue()) < MEBIBYTE
     assert "short" in marks("topics.add", [packed, packed])
