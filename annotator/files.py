@@ -22,11 +22,6 @@ class InputFile:
     content: bytes
 
 
-def unpacks_to_more(content: bytes, most: int) -> bool:
-    """Whether a file has more bytes than `most`, unpacked when it is gzip."""
-    return unpack_to_more([io.BytesIO(content)], most)
-
-
 def unpack_to_more(streams: Iterable[IO[bytes]], most: int) -> bool:
     """Whether files have more bytes in all than `most`, unpacked when they are gzip; no more than that is unpacked."""
     left = most

@@ -15,6 +15,7 @@ from annotator.storage.collections.audit import ACTIONS
 
 LONGEST_FILE = 500
 LONGEST_FUNCTION = 40
+LONGEST_NAME = 100  # of an address of a function in a text, such as "annotator.cli.runs.runs:runs"
 
 FOUNDATIONS = {
     "errors",
@@ -228,6 +229,41 @@ def noted_in(module: str) -> Iterator[str]:
 def test_each_module_says_what_is_in_it_in_one_line() -> None:
     first_lines = {module: (ast.get_docstring(tree(module)) or "").partition("\n")[0] for module in MODULES}
     assert {module: line for module, line in first_lines.items() if not line.endswith((".", "!"))} == {}
+
+
+def test_no_public_function_or_class_serves_tests_alone() -> None:
+    # What benchmarks, migrations and templates use counts as used; so do decorated functions: commands and views.
+    used = Counter(name for module in MODULES for name in names_used(tree(module)))
+    for folder in ("benchmarks", "migrations", "templates", "docs"):
+        for path in (PACKAGE.parent / folder).rglob("*.*"):
+            if path.suffix in {".py", ".html", ".md"}:
+                used.update(re.findall(r"\w+", path.read_text(encoding="utf-8")))
+
+    def unused(module: str) -> list[str]:
+        defined = (
+            node
+            for node in tree(module).body
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        )
+        return [
+            node.name
+            for node in defined
+            if not any(isinstance(one, ast.Call | ast.Attribute) for one in node.decorator_list)
+            if used[node.name] == list(names_used(node)).count(node.name)
+        ]
+
+    assert breaking(MODULES, unused) == {}
+
+
+def names_used(node: ast.AST) -> Iterator[str]:
+    """The names and attributes that code reads, and the words of its short texts, which may name what is imported."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str) and len(inner.value) <= LONGEST_NAME:
+            yield from re.findall(r"\w+", inner.value)
 
 
 def test_commands_are_described_as_they_are() -> None:

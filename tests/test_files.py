@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from annotator.files import unpacked_size, unpacks_to_more
+from annotator.files import unpack_to_more, unpacked_size
 
 MEBIBYTE = 1 << 20
 
@@ -15,7 +15,7 @@ MEBIBYTE = 1 << 20
 def test_the_size_that_the_last_member_of_gzip_states_is_not_believed() -> None:
     bomb = gzip.compress(b"\n" * 3 * MEBIBYTE) + gzip.compress(b"x")
     assert int.from_bytes(bomb[-4:], "little") == 1
-    assert unpacks_to_more(bomb, MEBIBYTE)
+    assert unpack_to_more([io.BytesIO(bomb)], MEBIBYTE)
 
 
 def test_no_more_is_unpacked_than_shows_that_a_file_is_large() -> None:

@@ -49,11 +49,6 @@ class Weighting(StrEnum):
         return Weights(distance**power, furthest**power)
 
 
-def weights_of_agreement(agreement: NDArray[np.float64]) -> Weights:
-    """Take weights as the literature prints them: from 0 to 1, 1 on the diagonal."""
-    return Weights(1 - agreement, 1)
-
-
 Chance = Callable[[NDArray[np.int64], Weights], NDArray[np.float64]]
 
 

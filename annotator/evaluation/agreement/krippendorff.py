@@ -19,18 +19,11 @@ class Level(StrEnum):
     RATIO = "ratio"
 
 
-def krippendorff_alpha(counts: NDArray[np.int64], grades: Sequence[int], level: Level) -> Coefficient:
-    """Measure how far the judges of each item agree; `counts`, (items, grades), says how many gave it which grade.
-
-    Items with fewer than two grades do not count. Krippendorff 2011, "Computing Krippendorff's alpha-reliability".
-    `observed` and `expected` are shares of agreement for nominal grades, and None otherwise: distances have no scale.
-    """
-    coincidences = coincidences_by_place(counts, np.zeros(len(counts), np.intp), 1)
-    return alphas_of_coincidences(coincidences, grades, level)[0]
-
-
 def coincidences_by_place(counts: NDArray[np.int64], place: NDArray[np.intp], places: int) -> NDArray[np.float64]:
-    """Sum the coincidences of the items that have the same place, (places, grades, grades)."""
+    """Sum the coincidences of the items that have the same place, (places, grades, grades).
+
+    `counts`, (items, grades), says how many judges gave an item which grade; items with fewer than two do not count.
+    """
     kinds, kind = kinds_of(counts)
     table = np.bincount(place * len(kinds) + kind, minlength=places * len(kinds)).reshape(places, len(kinds))
     sums: NDArray[np.float64] = np.tensordot(table, coincidences_of(kinds), axes=1)
@@ -48,7 +41,11 @@ def coincidences_of(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def alphas_of_coincidences(coincidences: NDArray[np.float64], grades: Sequence[int], level: Level) -> list[Coefficient]:
-    """Compute alpha from each matrix of coincidences, (matrices, grades, grades)."""
+    """Compute alpha from each matrix of coincidences, (matrices, grades, grades).
+
+    Krippendorff 2011, "Computing Krippendorff's alpha-reliability". `observed` and `expected` are shares of agreement
+    for nominal grades, and None otherwise: distances have no scale.
+    """
     values, observed, expected = alpha_values(coincidences, grades, level)
     shares = level is Level.NOMINAL
     return [

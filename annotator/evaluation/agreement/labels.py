@@ -1,9 +1,8 @@
 """Judgements as numbers: who gave which document which grade; and the confusion matrices of pairs of judges."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,8 +69,6 @@ def binary_confusions(confusions: NDArray[np.int64], first_relevant: int) -> NDA
 
 MOST_IN_INT64 = 2**63 - 1
 
-Name = TypeVar("Name", bound=Hashable)
-
 
 @dataclass(frozen=True, eq=False)
 class Labels:
@@ -99,33 +96,6 @@ class Labels:
     def pair_confusions(self) -> NDArray[np.int64]:
         """The confusion matrix of every two judges, (pairs, grades, grades), in the order of `combinations`."""
         return pair_confusions_of(self.item, self.judge, self.grade, len(self.judges), len(self.grades))
-
-
-def code_labels(
-    items: Sequence[int],
-    topics: Sequence[str],
-    judges: Sequence[str],
-    given: Sequence[int],
-    grades: Sequence[int],
-    *,
-    own_time: Sequence[bool] | None = None,
-) -> Labels:
-    """Turn columns, one entry a judgement and the earliest first, into numbers; `grades` is the scale in order.
-
-    Of several judgements of one item by one judge the last counts. Without `own_time` every judgement has a time of its
-    own. Raises `InvalidValueError` for grades outside the scale.
-    """
-    _, item = np.unique(np.array(items, np.int64), return_inverse=True)
-    judge_names = tuple(sorted(set(judges)))
-    judge, topic_names = _places(judges, judge_names), tuple(dict.fromkeys(topics))
-    columns = (item, judge, _places(topics, topic_names), places_in_scale(np.array(given, np.int64), grades))
-    order = np.lexsort((judge, item))  # stable: several judgements of a judge stay in their order
-    sorted_item, sorted_judge = item[order], judge[order]
-    last = np.append((sorted_item[1:] != sorted_item[:-1]) | (sorted_judge[1:] != sorted_judge[:-1]), True)
-    order = order[last[: order.size]]
-    item, judge, topic, grade = (column[order] for column in columns)
-    has_own_time = np.ones(len(items), np.bool_) if own_time is None else np.array(own_time, np.bool_)
-    return Labels(item, judge, topic, grade, order, has_own_time[order], judge_names, topic_names, tuple(grades))
 
 
 def with_own_time(labels: Labels) -> Labels:
@@ -194,8 +164,3 @@ def topic_of_items(labels: Labels) -> NDArray[np.intp]:
 def _place_of_pair(first: NDArray[np.intp], second: NDArray[np.intp], judges: int) -> NDArray[np.intp]:
     """Where `itertools.combinations` has two of so many judges, the first before the second."""
     return first * (2 * judges - first - 1) // 2 + second - first - 1
-
-
-def _places(names: Sequence[Name], known: Sequence[Name]) -> NDArray[np.intp]:
-    place = {name: index for index, name in enumerate(known)}
-    return np.fromiter((place[name] for name in names), np.intp, len(names))

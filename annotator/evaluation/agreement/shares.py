@@ -19,14 +19,6 @@ def same_grade(confusions: NDArray[np.int64]) -> list[Figure]:
     return _figures(same, confusions.sum(axis=(-2, -1)), Undefined.NO_OVERLAP)
 
 
-def agreement_on_grade(confusions: NDArray[np.int64], place: int) -> list[Figure]:
-    """Of the times that either gave this grade, the share in which the other did, too: 2a / (2a + b + c).
-
-    `place` is that of the grade in the scale. Positive agreement is the case of two grades.
-    """
-    return _on_grade(confusions, place, Undefined.GRADE_NOT_GIVEN)
-
-
 def positive_agreement(confusions: NDArray[np.int64], first_relevant: int) -> list[Figure]:
     """Of the times that either said relevant, the share in which the other did, too (Cicchetti and Feinstein 1990)."""
     return _on_grade(binary_confusions(confusions, first_relevant), 1, Undefined.NOTHING_RELEVANT)
@@ -52,6 +44,7 @@ def mean_difference(confusions: NDArray[np.int64], grades: Sequence[int]) -> lis
 
 
 def _on_grade(confusions: NDArray[np.int64], place: int, otherwise: Undefined) -> list[Figure]:
+    """Of the times that either gave this grade, the share in which the other did, too: 2a / (2a + b + c)."""
     both = 2 * confusions[:, place, place]
     either = confusions[:, place, :].sum(axis=-1) + confusions[:, :, place].sum(axis=-1)
     return _of_shared(both, either, confusions, otherwise)

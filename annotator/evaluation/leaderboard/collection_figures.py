@@ -9,7 +9,6 @@ class Missing(SentenceEnum):
     """Why there is no value."""
 
     NO_JUDGEMENT = Sentence("Nothing has been judged yet.")
-    NO_TOPIC = Sentence("There is no topic.")
     NO_RUN = Sentence("There is no run.")
     ONE_RUN = Sentence("There is only one run, so there is nothing to compare it with.")
     ONE_TOPIC = Sentence("There is only one topic, so nothing can be said of how much it depends on the topics.")

@@ -1,6 +1,6 @@
 """Who found what: which run, team or search put each judged document into the pool, and which of them alone."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,13 +41,6 @@ class Contributions:
         has = np.zeros((len(sources), entries), np.bool_)
         has[source, entry] = True
         return cls(tuple(sources), has)
-
-    def with_searches(self, found: Mapping[str, NDArray[np.intp]]) -> "Contributions":
-        """Add entries that people found by searching, by the name of each such source; names are new ones."""
-        rows = np.zeros((len(found), self.has.shape[1]), np.bool_)
-        for row, entries in zip(rows, found.values(), strict=True):
-            row[entries] = True
-        return Contributions((*self.sources, *found), np.concatenate([self.has, rows]))
 
     @cached_property
     def only_source(self) -> NDArray[np.intp]:

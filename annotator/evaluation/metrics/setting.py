@@ -1,7 +1,6 @@
 """The settings of a measure, and the arithmetic that measures share: sums by ranking, shares, means over topics."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
@@ -92,17 +91,6 @@ def run_along(nth: NDArray[np.intp], terms: Values, combine: np.ufunc) -> Values
 LEAST = 0.00001  # what the geometric mean takes for 0
 
 
-def mean_over_topics(values_by_topic: Mapping[str, float]) -> float:
-    """Average one run's values over all topics of the mapping, given by topic number.
-
-    As trec_eval -c: a topic for which the run returned nothing stands in the mapping with its 0. The values are added
-    one after the other in the order of the topic numbers' bytes, then divided once. Raises `InvalidValueError` when
-    there is no topic.
-    """
-    # Text compares by code point, which for UTF-8 is the order of the bytes, which is strcmp's.
-    return float(means(np.array([values_by_topic[number] for number in sorted(values_by_topic)])))
-
-
 def means(values: Values) -> Values:
     """Average along the last axis, one entry a topic, in the order of the topic numbers' bytes.
 
@@ -126,7 +114,8 @@ def geometric_means(values: Values) -> Values:
 def totals(values: Values) -> Values:
     """Add along the last axis, one entry a topic, in the order of the topic numbers' bytes.
 
-    Raises `InvalidValueError` when there is no topic.
+    As trec_eval -c: a topic for which the run returned nothing has its 0 there. Raises `InvalidValueError` when there
+    is no topic.
     """
     if values.shape[-1] == 0:
         raise InvalidValueError("There is no topic to average over.")

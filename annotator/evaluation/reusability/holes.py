@@ -102,13 +102,6 @@ def find_holes(
     )
 
 
-def unjudged_in_top(ranking: Documents, judged: Documents, depth: int) -> tuple[tuple[int, int], ...]:
-    """List the unjudged documents in the top of one ranking: their ranks from 1, and their numbers."""
-    top = ranking[:depth]
-    rows = np.flatnonzero(~np.isin(top, judged))
-    return tuple(zip((rows + 1).tolist(), top[rows].tolist(), strict=True))
-
-
 def _of_topic(tops: Sequence[Documents], judged: Documents, depths: Sequence[int]) -> tuple[Counts, TopicHoles]:
     """Count the unjudged documents of each run, (runs, depths), and gather them."""
     document = np.concatenate([NOTHING_RETURNED, *tops])

@@ -207,17 +207,3 @@ def first_tag_of(text: bytes) -> tuple[int, str]:
     content = next(islice(io.BytesIO(text), line - 1, line), b"").split()
     words = [word.decode() for word in content]
     return line, words[TAG] if len(words) > TAG and not is_heading(words, RUN_COLUMNS) else ""
-
-
-def format_run(parsed: ParsedRun) -> bytes:
-    """Write the run, ranks from 1; scores as the shortest decimals that read back to the same number."""
-    return b"".join(_format_list(topic, ranked, parsed.tag) for topic, ranked in parsed.lists.items())
-
-
-def _format_list(topic: str, ranked: ParsedList, tag: str) -> bytes:
-    docnos: list[bytes] = ranked.docnos.tolist()
-    scores: list[float] = ranked.scores.tolist()
-    return "".join(
-        f"{topic} Q0 {docno.decode()} {rank} {score!r} {tag}\n"
-        for rank, (docno, score) in enumerate(zip(docnos, scores, strict=True), start=1)
-    ).encode()

@@ -47,28 +47,6 @@ def kendall_tau_b(first: Sequence[float], second: Sequence[float]) -> float | No
     return _one(_taus(*_as_rows(first, second)))
 
 
-def ap_correlation(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Compare as tau does, but so that the top weighs most: the mean over runs of how many above them belong there.
-
-    tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008), both ways and averaged, so that neither list is the true one. Of
-    ties it is tau_AP,b (Urbano and Marrero, ICTIR 2017): those tied with a run are not above it, and those tied at
-    the top are no runs to ask about. None when there is no order to compare.
-    """
-    return _one(_ap_correlations(*_as_rows(first, second)))
-
-
-def rank_biased_overlap(
-    first: Sequence[float], second: Sequence[float], persistence: float = PERSISTENCE
-) -> float | None:
-    """Average the share of runs that the tops of both lists have in common, over all depths, the first weighing most.
-
-    RBO, extrapolated (Webber, Moffat and Zobel, TOIS 2010); of ties RBO^b (Corsi and Urbano, SIGIR 2024): a run that
-    is tied is in the top as far as its group is, and a list is always 1 with itself. None when there are fewer than
-    two runs.
-    """
-    return _one(_overlaps(*_as_rows(first, second), persistence))
-
-
 def similarity_of(first: Sequence[float], second: Sequence[float]) -> Similarity:
     """Kendall's tau, AP correlation and RBO of two lists."""
     return similarities(*_as_rows(first, second))[0]
@@ -112,6 +90,12 @@ def _taus(first: Values, second: Values) -> Values:
 
 
 def _ap_correlations(first: Values, second: Values) -> Values:
+    """Compare as tau does, but so that the top weighs most: the mean over runs of how many above them belong there.
+
+    tau_AP (Yilmaz, Aslam and Robertson, SIGIR 2008), both ways and averaged, so that neither list is the true one. Of
+    ties it is tau_AP,b (Urbano and Marrero, ICTIR 2017): those tied with a run are not above it, and those tied at
+    the top are no runs to ask about.
+    """
     above = [_signs(values) < 0 for values in (first, second)]  # of each run: which others are above it
     right = (above[0] & above[1]).sum(axis=2)
     one_way = []
@@ -123,7 +107,12 @@ def _ap_correlations(first: Values, second: Values) -> Values:
     return (one_way[0] + one_way[1]) / 2
 
 
-def _overlaps(first: Values, second: Values, persistence: float = PERSISTENCE) -> Values:
+def _overlaps(first: Values, second: Values) -> Values:
+    """Average the share of runs that the tops of both lists have in common, over all depths, the first weighing most.
+
+    RBO, extrapolated (Webber, Moffat and Zobel, TOIS 2010); of ties RBO^b (Corsi and Urbano, SIGIR 2024): a run that
+    is tied is in the top as far as its group is, and a list is always 1 with itself.
+    """
     runs = first.shape[1]
     if not runs:
         return np.full(len(first), np.nan)
@@ -132,9 +121,9 @@ def _overlaps(first: Values, second: Values, persistence: float = PERSISTENCE) -
     lengths = [(share**2).sum(axis=1) for share in shares]
     agreement = common / np.sqrt(lengths[0] * lengths[1])
     depth = np.arange(1, runs + 1)
-    weights = (1 - persistence) / persistence * persistence**depth
+    weights = (1 - PERSISTENCE) / PERSISTENCE * PERSISTENCE**depth
     # At the last depth both have all runs, and so they have beyond it.
-    overlaps: Values = (agreement * weights).sum(axis=1) + persistence**runs
+    overlaps: Values = (agreement * weights).sum(axis=1) + PERSISTENCE**runs
     overlaps[(np.ptp(first, axis=1) == 0) | (np.ptp(second, axis=1) == 0)] = np.nan
     return overlaps
 

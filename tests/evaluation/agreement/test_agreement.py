@@ -10,7 +10,6 @@ from annotator.evaluation.agreement.chance import (
     gwet_chance,
     scott_chance,
     uniform_chance,
-    weights_of_agreement,
 )
 from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion
 
@@ -49,13 +48,13 @@ WEIGHTED: list[tuple[str, Table, Weights, tuple[float | None, ...]]] = [
     (
         "Cohen 1968, disagreement of 0 to 6",
         COHEN_1968,
-        weights_of_agreement(1 - np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]]) / 6),
+        Weights(np.array([[0, 1, 3], [1, 0, 6], [3, 6, 0]]) / 6, 1),
         (0.85, 0.77, 0.34783, 0.07550, 0.05972, None, None, None),
     ),
     (
         "Fleiss, Cohen and Everitt, their weights",
         FLEISS_COHEN_EVERITT,
-        weights_of_agreement(np.array([[1, 0, 0.4444], [0, 1, 0.6667], [0.4444, 0.6667, 1]])),
+        Weights(1 - np.array([[1, 0, 0.4444], [0, 1, 0.6667], [0.4444, 0.6667, 1]]), 1),
         (0.78667, 0.56722, 0.50707, 0.05699, 0.06534, None, None, None),
     ),
     (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from labelled import code_labels
 
 from annotator.evaluation.agreement.columns import Columns, Upheld, code_columns, same_grade_of_any_two, upheld
-from annotator.evaluation.agreement.labels import code_labels
 from annotator.evaluation.agreement.report import agreement_of_pairs
 from annotator.evaluation.agreement.results import Undefined
 

@@ -10,12 +10,12 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.agreement.chance import (
     Chance,
     Weighting,
+    Weights,
     coefficients,
     cohen_chance,
     gwet_chance,
     scott_chance,
     uniform_chance,
-    weights_of_agreement,
 )
 from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion, kappa_of_grades, kappas_of_confusions
 from annotator.evaluation.agreement.labels import confusion_matrix
@@ -96,7 +96,7 @@ def test_a_scale_of_a_single_grade_leaves_nothing_to_agree_on(chance: Chance) ->
 
 @pytest.mark.parametrize("chance", [cohen_chance, scott_chance, uniform_chance])
 def test_weights_that_take_all_grades_as_the_same_leave_nothing_to_measure(chance: Chance) -> None:
-    (coefficient,) = coefficients(np.array([[[3, 1], [2, 4]]]), weights_of_agreement(np.ones((2, 2))), chance)
+    (coefficient,) = coefficients(np.array([[[3, 1], [2, 4]]]), Weights(np.zeros((2, 2)), 1), chance)
     assert (coefficient.value, coefficient.reason, coefficient.observed) == (None, Undefined.WEIGHTS_ALIKE, 1)
 
 

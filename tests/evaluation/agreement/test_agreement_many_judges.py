@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelled import code_labels, krippendorff_alpha
 from numpy.typing import NDArray
 from thorough import examples
 
@@ -19,8 +20,8 @@ from annotator.evaluation.agreement.chance import (
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
-from annotator.evaluation.agreement.labels import Labels, code_labels, grade_counts
+from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.labels import Labels, grade_counts
 from annotator.evaluation.agreement.many_judges import (
     conger_kappa,
     fleiss_kappa,

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from labelled import code_labels, krippendorff_alpha
 from thorough import examples
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.agreement.chance import Weighting
-from annotator.evaluation.agreement.krippendorff import Level, krippendorff_alpha
-from annotator.evaluation.agreement.labels import Labels, code_labels, confusion_matrix, grade_counts, kinds_of
+from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.labels import Labels, confusion_matrix, grade_counts, kinds_of
 from annotator.evaluation.agreement.many_judges import fleiss_kappa
 from annotator.evaluation.agreement.report import (
     Moment,
@@ -27,7 +28,6 @@ from annotator.evaluation.agreement.report import (
 )
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.agreement.shares import (
-    agreement_on_grade,
     mean_difference,
     negative_agreement,
     overlap,
@@ -162,7 +162,6 @@ def test_shares_without_a_document_to_divide_by_say_so() -> None:
     table = np.array([[[3, 0], [0, 0]]])
     assert positive_agreement(table, 1)[0].reason is Undefined.NOTHING_RELEVANT
     assert overlap(table, 1)[0].reason is Undefined.NOTHING_RELEVANT
-    assert agreement_on_grade(table, 1)[0].reason is Undefined.GRADE_NOT_GIVEN
     assert negative_agreement(table[:, ::-1, ::-1], 1)[0].reason is Undefined.EVERYTHING_RELEVANT
     assert (negative_agreement(table, 1)[0].value, same_grade(table)[0].value) == (1, 1)
 
@@ -172,7 +171,6 @@ def test_the_relevant_sets_depend_on_the_least_relevant_grade() -> None:
     table = np.array([[[5, 1, 0], [0, 4, 1], [0, 2, 3]]])
     assert [overlap(table, least)[0].value for least in (1, 2)] == [10 / 11, 3 / 6]
     assert positive_agreement(table, 2)[0].value == 2 * 3 / (4 + 5)
-    assert agreement_on_grade(table, 1)[0].value == 2 * 4 / (5 + 7)
 
 
 def test_who_is_stricter_is_told_in_grades_not_in_places() -> None:

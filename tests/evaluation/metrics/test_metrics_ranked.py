@@ -8,13 +8,13 @@ from measuring import batch, value, value_of_pattern
 
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import parse_measure
-from annotator.evaluation.metrics.setting import mean_over_topics
+from annotator.evaluation.metrics.setting import means
 
 
 def test_first_relevant_documents_at_ranks_3_2_and_1_have_an_mrr_of_11_eighteenths() -> None:
     values = [value_of_pattern("RR", pattern) for pattern in ("N N R", "N R", "R")]
     assert values == [1 / 3, 1 / 2, 1]
-    assert mean_over_topics(dict(zip("abc", values, strict=True))) == pytest.approx(11 / 18)
+    assert means(np.array(values)) == pytest.approx(11 / 18)
 
 
 def test_five_relevant_of_ten_have_an_ap_of_0_7087() -> None:
@@ -25,7 +25,7 @@ def test_five_relevant_of_ten_have_an_ap_of_0_7087() -> None:
 def test_relevant_at_2_5_and_7_have_an_ap_of_0_4429_and_with_0_62_a_map_of_0_53() -> None:
     ap = value_of_pattern("AP", "N R N N R N R")
     assert f"{ap:.4f}" == "0.4429"  # (1/2 + 2/5 + 3/7) / 3
-    assert f"{mean_over_topics({'1': ap, '2': 0.62}):.2f}" == "0.53"
+    assert f"{means(np.array([ap, 0.62])):.2f}" == "0.53"
 
 
 def test_aps_of_0_71_0_5_and_0_8_have_a_map_of_0_67() -> None:

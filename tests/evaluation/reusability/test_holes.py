@@ -9,7 +9,7 @@ from annotator.errors import InvalidValueError
 from annotator.evaluation.leaderboard.collection_figures import Missing
 from annotator.evaluation.leaderboard.round_scope import residual_qrels, residual_runs
 from annotator.evaluation.metrics.figures import Figure
-from annotator.evaluation.reusability.holes import RunHoles, find_holes, unjudged_in_top
+from annotator.evaluation.reusability.holes import RunHoles, find_holes
 
 
 def documents(*numbers: int) -> np.ndarray:
@@ -50,11 +50,6 @@ def test_without_runs_or_topics_there_are_no_holes() -> None:
         find_holes(["a"], RUNS[:1], JUDGED, depths=[10, 0])
 
 
-def test_the_unjudged_in_the_top_of_one_ranking_have_their_ranks() -> None:
-    assert unjudged_in_top(documents(9, 1, 8, 7), documents(1, 7), 3) == ((1, 9), (3, 8))
-    assert unjudged_in_top(documents(), documents(1), 3) == ()
-
-
 RANKINGS = st.lists(st.integers(0, 20), unique=True, max_size=12).map(lambda numbers: documents(*numbers))
 
 
@@ -76,7 +71,7 @@ def test_candidates_are_exactly_what_is_unjudged_in_some_top(
         t: some for t, some in unjudged.items() if some
     }
     for run, (counted, _) in zip(runs, holes.runs, strict=True):
-        tops = [unjudged_in_top(run[topic], judged[topic], depth) for topic in run if topic in judged]
+        tops = [set(run[topic][:depth].tolist()) - set(judged[topic].tolist()) for topic in run if topic in judged]
         assert counted.unjudged == sum(map(len, tops))
 
 

@@ -42,6 +42,14 @@ def joined(
     return RegradedRuns.join(runs, documents, NUMBERS), grades, entries
 
 
+def with_searches(contributions: Contributions, found: dict[str, np.ndarray]) -> Contributions:
+    """Add the entries that people found by searching, by the name of each such source."""
+    rows = np.zeros((len(found), contributions.has.shape[1]), np.bool_)
+    for row, entries in zip(rows, found.values(), strict=True):
+        row[entries] = True
+    return Contributions((*contributions.sources, *found), np.concatenate([contributions.has, rows]))
+
+
 # Team a has document 2 alone, team b document 3; both have document 1, and nobody has 4.
 RUNS = [{1: [1, 2]}, {1: [1, 3]}]
 GRADES = {1: {1: 1, 2: 2, 3: 0, 4: 1}}
@@ -95,8 +103,9 @@ def test_runs_that_fed_no_pool_are_scored_but_do_not_count() -> None:
 
 def test_people_who_searched_are_a_source_without_runs() -> None:
     runs, grades, entries = joined(RUNS, GRADES)
-    contributions = Contributions.of_tops(runs, [0, 1], ["a", "b"], [2, 2]).with_searches(
-        {"manual": np.array([entries.index((1, 4)), entries.index((1, 1))])}
+    contributions = with_searches(
+        Contributions.of_tops(runs, [0, 1], ["a", "b"], [2, 2]),
+        {"manual": np.array([entries.index((1, 4)), entries.index((1, 1))])},
     )
     [found] = leave_out(["run0", "run1"], [0, 1], runs, grades, contributions, [scoring("R@2")])
     # Of three relevant documents run0 has two; without the manual search there would be two.
@@ -140,7 +149,7 @@ def test_what_says_nothing_says_why(
 def test_sources_without_runs_feed_a_pool_from_which_nothing_follows_for_runs() -> None:
     runs, grades, _ = joined(RUNS, GRADES)
     searches = {"one": np.array([0]), "other": np.array([1])}
-    contributions = Contributions.of_tops(runs, [0, 1], ["a", "b"], [0, 0]).with_searches(searches)
+    contributions = with_searches(Contributions.of_tops(runs, [0, 1], ["a", "b"], [0, 0]), searches)
     [found] = leave_out(["run0", "run1"], [0, 1], runs, grades, contributions, [scoring("P@2")])
     assert found.reason is Missing.NO_FED_RUN
 
