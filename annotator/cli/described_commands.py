@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 DESCRIPTIONS = Path(__file__).with_name("commands.json")
-# Commands for a database of one's own; for a site elsewhere, only the nouns that are other commands there.
+# Commands for a local database; for a site, only the nouns that are other commands there.
 DATABASE, SITE = "database", "site"
 # What click writes between the help of an option and what follows in brackets, such as its default.
 GAP = "  "

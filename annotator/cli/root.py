@@ -1,4 +1,4 @@
-"""The root of the command line: the nouns, the options that hold for all of them, and how a refusal is told."""
+"""The root of the command line: the nouns, the options of all commands, and the printing of errors."""
 
 import os
 import re
@@ -43,75 +43,71 @@ class Noun:
 
 
 NOUNS: Mapping[str, Noun] = {
-    "users": Noun("annotator.cli.people.users", "Accounts: add, list, give a new password, sign out."),
+    "users": Noun("annotator.cli.people.users", "Accounts: add, list, set a new password, sign out."),
     "collections": Noun(
         "annotator.cli.collections.collection", "Collections: add, list, show, change, release scores, close."
     ),
-    "members": Noun("annotator.cli.people.members", "Who takes part in a collection, and as what."),
+    "members": Noun("annotator.cli.people.members", "Members of a collection and their roles."),
     "invitations": Noun(
-        "annotator.cli.people.members", "Links that let somebody in once, to a role or an account.", "invitations_group"
+        "annotator.cli.people.members", "Invitations: links to a role or a new account.", "invitations_group"
     ),
-    "tokens": Noun("annotator.cli.people.users", "Tokens by which programs act for an account.", "tokens_group"),
-    "guidelines": Noun("annotator.cli.collections.guidelines", "What judges are to go by, in Markdown."),
-    "training": Noun("annotator.cli.judging.training", "Documents of known grade that judges pass before real work."),
-    "topics": Noun("annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag what tells little."),
-    "documents": Noun(
-        "annotator.cli.documents.documents", "Documents: import texts, say which are missing, search them."
+    "tokens": Noun("annotator.cli.people.users", "Tokens: let programs use the API for an account.", "tokens_group"),
+    "guidelines": Noun("annotator.cli.collections.guidelines", "Guidelines for judges, in Markdown."),
+    "training": Noun("annotator.cli.judging.training", "Training: documents with known grades, before real work."),
+    "topics": Noun(
+        "annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag the weak ones."
     ),
-    "runs": Noun("annotator.cli.runs.runs", "Runs: check, import, correct, withdraw, list, give back."),
-    "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: show, close, open the next one."),
-    "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show how far it is judged."),
-    "assignments": Noun("annotator.cli.judging.assignments", "Which judge owns which topic: by hand, or balanced."),
+    "documents": Noun("annotator.cli.documents.documents", "Documents: import texts, list missing ones, search."),
+    "runs": Noun("annotator.cli.runs.runs", "Runs: check, import, correct, withdraw, list, export."),
+    "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: list, close, open the next one."),
+    "pool": Noun("annotator.cli.pools.pool", "The pool: build it from the runs, show its progress."),
+    "assignments": Noun("annotator.cli.judging.assignments", "Owners of topics: assigned by hand, or balanced."),
     "test-questions": Noun(
-        "annotator.cli.judging.training", "Documents of known grade, mixed in, and the answers.", "gold_questions_group"
+        "annotator.cli.judging.training", "Test questions: documents with a known grade.", "gold_questions_group"
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
-    "judgements": Noun(
-        "annotator.cli.judging.judgements", "Judgements: import labels, export everything that was said."
-    ),
-    "questions": Noun("annotator.cli.judging.questions", "What judges ask the organisers, and the answers."),
-    "agreement": Noun("annotator.cli.agreement.agreement", "How far the judges agree."),
-    "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents whose judges differ, worst first."),
-    "judges": Noun(
-        "annotator.cli.agreement.judge_quality", "How each judge works: pace, lenience, answers, drift, hours."
-    ),
+    "judgements": Noun("annotator.cli.judging.judgements", "Judgements: import labels, export all judgements."),
+    "questions": Noun("annotator.cli.judging.questions", "Questions of the judges, and the answers."),
+    "agreement": Noun("annotator.cli.agreement.agreement", "Agreement of the judges beyond chance."),
+    "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents on which judges differ, worst first."),
+    "judges": Noun("annotator.cli.agreement.judge_quality", "Judges' work: pace, leniency, answers, drift, hours."),
     "adjudication": Noun(
         "annotator.cli.agreement.disagreements",
-        "Where judges differ, what was decided, and whose grade it was.",
+        "Disputed documents and the decisions about them.",
         "adjudication",
     ),
     "qrels": Noun("annotator.cli.qrels.qrels", "Qrels: export the settled grades."),
-    "leaderboard": Noun("annotator.cli.leaderboard.leaderboard", "Every run scored."),
-    "costs": Noun("annotator.cli.leaderboard.costs", "What each system costs, beside how well it does."),
-    "significance": Noun("annotator.cli.leaderboard.significance", "Which runs differ by more than chance."),
+    "leaderboard": Noun("annotator.cli.leaderboard.leaderboard", "The leaderboard: scores of all runs."),
+    "costs": Noun("annotator.cli.leaderboard.costs", "Costs of each system, beside its scores."),
+    "significance": Noun(
+        "annotator.cli.leaderboard.significance", "Significance: which runs differ by more than chance."
+    ),
     "correlation": Noun(
         "annotator.cli.leaderboard.significance",
-        "The runs ranked by two measures, or two states of the qrels.",
+        "Rankings by two measures or versions of the qrels.",
         "correlation_group",
     ),
     "clicks": Noun("annotator.clicks.cli.clicks", "Click logs: check them, compare variants of a search."),
     "interleave": Noun(
         "annotator.clicks.cli.clicks_interleaving",
-        "Lists to show to users, each made of two runs or more.",
+        "Interleave two or more runs into lists for users.",
         "interleave_runs",
     ),
-    "report": Noun("annotator.cli.leaderboard.report", "One page for an overview paper, with all of it."),
+    "report": Noun("annotator.cli.leaderboard.report", "A report of the collection, for an overview paper."),
     "check": Noun("annotator.cli.runs.runs", "Check run files by a file of topics; no database.", "check_files"),
     "compare": Noun("annotator.cli.runs.run_comparison", "Compare two run files by a qrels file; no database."),
     "evaluate": Noun("annotator.cli.leaderboard.evaluate", "Score run files against a qrels file; no database."),
     "measures": Noun(
         "annotator.cli.leaderboard.evaluate",
-        "What can be measured, and what each measure says.",
+        "The measures and their definitions.",
         "measures_group",
     ),
-    "deletions": Noun(
-        "annotator.cli.collections.deletions", "What was deleted: list it, restore it, remove it for good."
-    ),
-    "audit": Noun("annotator.cli.collections.audit", "Who did what, by page, command or program."),
-    "database": Noun("annotator.cli.site.database", "The tables: upgrade, back up, restore, check, copy elsewhere."),
-    "serve": Noun("annotator.cli.serving.serve", "Serve the pages, and two workers beside them."),
-    "worker": Noun("annotator.cli.serving.worker", "Do what takes long beside the pages: imports, reports."),
-    "demo": Noun("annotator.cli.serving.demo", "Make the demonstration and serve it."),
+    "deletions": Noun("annotator.cli.collections.deletions", "Deletions: list, restore, or purge what was deleted."),
+    "audit": Noun("annotator.cli.collections.audit", "The audit log: who did what, by page, command or program."),
+    "database": Noun("annotator.cli.site.database", "The database: upgrade, back up, restore, check, copy."),
+    "serve": Noun("annotator.cli.serving.serve", "Serve the site, with two workers for long jobs."),
+    "worker": Noun("annotator.cli.serving.worker", "Run background jobs: large imports, reports."),
+    "demo": Noun("annotator.cli.serving.demo", "Create the demonstration and serve it."),
 }
 
 

@@ -47,7 +47,7 @@ class CommandLine:
 
 
 def every_command(*, on_site: bool = False) -> dict[str, click.Command]:
-    """Every command by its words, without groups; of a database of one's own, or of a site elsewhere."""
+    """Every command by its words, without groups; of a local database, or of a site."""
     context = click.Context(main)
     context.params["site"] = "https://example.org" if on_site else None
     return {

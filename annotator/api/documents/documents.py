@@ -97,7 +97,7 @@ def import_documents(call: Call) -> object:
     gives=Gives(MissingDocument, many=True),
 )
 def missing_documents(call: Call) -> object:
-    """List the documents of the pool that have no text yet."""
+    """List the pooled documents that have no text yet."""
     with database().reading() as session:
         return documents.missing_documents(session, call.slug)
 

@@ -164,7 +164,7 @@ def show_cost_report(call: Call) -> Response:
     gives=Gives(Fact, many=True),
 )
 def list_facts(call: Call) -> object:
-    """List what may be stated of a run."""
+    """List the facts that runs may state."""
     with database().reading() as session:
         return list(costs.list_facts(session, call.slug))
 

@@ -108,7 +108,7 @@ def manifest(call: Call) -> Response:
     gives=Gives(VersionView, many=True),
 )
 def list_versions(call: Call) -> object:
-    """List the versions that are kept, newest first."""
+    """List the kept versions, newest first."""
     with database().reading() as session:
         return qrels_versions.list_versions(session, call.slug)
 

@@ -89,7 +89,10 @@ class UploadQuery(FileQuery):
 
     description = Text(load_default=None)
     type = one_of([RunType.AUTOMATIC, RunType.MANUAL], load_default=None)
-    priority = counted(load_default=None, metadata={"description": "1 is to be pooled first of the team's."})
+    priority = counted(
+        load_default=None,
+        metadata={"description": "The pooling priority among the runs of the team: 1 = pooled first."},
+    )
 
 
 class ListQuery(Schema):

@@ -25,7 +25,7 @@ PARTS = {
 
 @click.group
 def command() -> None:
-    """How far the judges agree, beyond chance."""
+    """Agreement of the judges beyond chance."""
 
 
 @command.command("show")
@@ -33,14 +33,14 @@ def command() -> None:
 @click.option(
     "--by",
     type=click.Choice([part.value for part in By]),
-    help="One table of the report; without it, all judges together and by pair.",
+    help="One table of the report. [all judges together, and by pair]",
 )
 @click.option(
     "--weights",
     "weighting",
     default=Weighting.NONE.value,
     type=click.Choice([weighting.value for weighting in Weighting]),
-    help="Whether grades that differ little count as differing less.",
+    help="Whether small differences of grades weigh less than large ones.",
 )
 @topics_option
 @format_option()
@@ -50,12 +50,12 @@ def show(
 ) -> None:
     """Show Krippendorff's alpha of all judges and Cohen's kappa of each pair, on the documents both have graded.
 
-    OBSERVED is the share of documents graded alike, P(A), and EXPECTED what chance alone would bring, P(E). LOW and
-    HIGH are the 95 % interval by topics (jackknife), ANALYTIC_LOW and ANALYTIC_HIGH the one that takes documents as
-    independent, which those of one topic are not: it is often too narrow.
-    Adjudicators and machines are left out, and what was carried over between documents with the same text. A table
-    leaves out the pairs that have graded none in common and counts them; csv and json have every pair.
-    --by time is alpha as judging went on. Labels of files are left out of that: they have no time of their own.
+    OBSERVED is the share of documents with the same grade, P(A), and EXPECTED the share expected by chance, P(E). LOW
+    and HIGH are the 95 % interval by topics (jackknife), ANALYTIC_LOW and ANALYTIC_HIGH the one that assumes
+    independent documents, which is often too narrow because documents of one topic are not independent.
+    Adjudicators, machines and grades carried over between documents with the same text are left out. A table leaves out
+    the pairs without common documents and counts them; csv and json have every pair.
+    --by time is alpha over the course of judging, without labels from files, which have no time.
     """
     with installation.database.reading() as session:
         report = agreement_report(session, slug, Choice(Weighting(weighting), topics))

@@ -24,18 +24,26 @@ BY_JUDGE = ["JUDGE", "DECIDED", "UPHELD", "SHARE"]
 
 @click.group
 def command() -> None:
-    """Documents whose judges differ."""
+    """Documents on which judges differ."""
 
 
 @command.command("list")
 @click.argument("slug")
 @topics_option
 @click.option(
-    "--judge", "judges", multiple=True, metavar="NAME", help="Only where this judge differs; twice: where these two do."
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="NAME",
+    help="Only where this judge differs; if given twice: only where these two do.",
 )
-@click.option("--apart", "least_distance", default=1, metavar="N", help="Only so many grades apart or more.")
-@click.option("--across", "only_across", is_flag=True, help="Only what one judge finds relevant and another does not.")
-@click.option("--undecided", "only_undecided", is_flag=True, help="Only what no adjudicator has decided.")
+@click.option(
+    "--apart", "least_distance", default=1, metavar="N", help="Only a difference of this many grades or more."
+)
+@click.option(
+    "--across", "only_across", is_flag=True, help="Only documents that one judge finds relevant and another does not."
+)
+@click.option("--undecided", "only_undecided", is_flag=True, help="Only documents without an adjudicator's decision.")
 @format_option()
 @on_installation
 def list_(
@@ -49,10 +57,10 @@ def list_(
     only_across: bool,
     only_undecided: bool,
 ) -> None:
-    """List the documents whose judges differ, worst first: across the line of relevance, then by grades apart.
+    """List the documents on which judges differ, worst first: across the relevance threshold, then by grade distance.
 
-    A table has the grades; csv and json have the notes and the evidence too. Machines are left out, and adjudicators
-    decide.
+    A table has the grades; csv and json also have the notes and the evidence. Grades of machines and adjudicators are
+    left out.
     """
     wanted = DisagreementFilter(topics, judges, least_distance, only_across, only_undecided)
     with installation.database.reading() as session:
@@ -80,7 +88,7 @@ def _said(word: JudgementShown) -> str:
 
 @click.group
 def adjudication() -> None:
-    """Where judges differ, what was decided, and whose grade it was."""
+    """Disputed documents and the decisions about them."""
 
 
 @adjudication.command("show")
@@ -91,12 +99,12 @@ def adjudication() -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, by: str, format_: str) -> None:
-    """Documents whose judges differ, by topic: in dispute and undecided, in adjudicators' hands, decided.
+    """List documents on which judges differ, by topic: in dispute and undecided, in adjudication, decided.
 
-    Documents with the same text count once, as whoever decides one decides all; the qrels list and count each.
+    Documents with the same text count once, because one decision decides them all; the qrels list and count each.
 
-    With --by judge: of the documents that a judge graded and an adjudicator decided, in how many the judge's grade was
-    the one. Adjudicators are made with `annotator members add SLUG NAME --role adjudicator`; json always has all.
+    With --by judge: of the documents graded by a judge and decided by an adjudicator, the number with the same grade
+    from both. Adjudicators are added with `annotator members add SLUG NAME --role adjudicator`; json always has all.
     """
     with installation.database.reading() as session:
         report = show_adjudication(session, slug, now=datetime.now(UTC))

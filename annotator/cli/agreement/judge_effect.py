@@ -39,20 +39,20 @@ NAMES = 2  # two judges, or two policies
 
 @click.group("effect")
 def effect() -> None:
-    """Whether it matters that judges differ."""
+    """Effect of disagreement on the ranking."""
 
 
 @effect.command("show")
 @click.argument("slug")
 @by_measures(USUAL_MEASURE, "The measure that ranks the runs")
 @topics_option
-@click.option("--draws", default=USUAL_DRAWS, show_default=True, help="Random mixtures of judges.")
+@click.option("--draws", default=USUAL_DRAWS, show_default=True, help="The number of random mixtures of judges.")
 @click.option(
     "--seed",
     metavar="N",
     default=USUAL_SEED,
     show_default=True,
-    help="What they are drawn by; the same gives the same.",
+    help="The seed of the mixtures.",
 )
 @click.option(
     "--by",
@@ -71,11 +71,11 @@ def show_effect(
     by: str | None,
     format_: str,
 ) -> None:
-    """Rank the runs under each judge alone, each policy, and random mixtures of judges.
+    """Rank the runs by each judge, by each consensus policy, and by random mixtures of judges.
 
-    Two judges are compared on the documents both graded. For a mixture, one judge of each topic is drawn. Kendall's
-    tau, AP correlation and rank-biased overlap say how alike two rankings are: 1 is the same. A table without --by
-    shows everything, csv the runs; json always has all.
+    Two judges are compared on the documents that both graded. A mixture draws one judge for each topic. The similarity
+    of two rankings is given by Kendall's tau, AP correlation and rank-biased overlap, where 1 means identical. A table
+    without --by shows everything, csv the runs; json always has all.
     """
     with installation.database.reading() as session:
         requests = [EffectRequest(measure, topics or None, draws, seed) for measure in measures]

@@ -36,35 +36,41 @@ QUALITY_HEADINGS = [
 
 @click.group
 def command() -> None:
-    """How each judge works. The figures say where to look, and not who is wrong."""
+    """Quality of the judges' work. The figures show where to look, not who is wrong."""
 
 
 @command.group("quality")
 def quality() -> None:
-    """How each judge works: pace, lenience, answers, drift."""
+    """Quality of the judges' work: pace, leniency, answers, drift."""
 
 
 @quality.command("show")
 @click.argument("slug")
-@click.option("--streak", default=USUAL_STREAK, show_default=True, metavar="N", help="Documents that make a streak.")
+@click.option(
+    "--streak",
+    default=USUAL_STREAK,
+    show_default=True,
+    metavar="N",
+    help="The minimum length of a streak, in documents.",
+)
 @click.option(
     "--percent",
     default=USUAL_PERCENT,
     show_default=True,
     metavar="P",
-    help="Very fast is under so many per cent of the judge's median time, or the others' if it is longer.",
+    help="Very fast is under this percentage of the judge's median time, or of the others' if it is longer.",
 )
 @format_option()
 @on_installation
 def show_quality(installation: Installation, slug: str, streak: int, percent: int, format_: str) -> None:
-    """Show each judge's pace, very fast streaks, and how their grades stand beside the others'.
+    """Show the pace, very fast streaks and agreement of each judge.
 
-    RELEVANT is the share found relevant, and MORE THAN OTHERS the difference on the same topics with its 95 % interval;
-    AGREES the share of the others' grades of the same documents that are the same; RIGHT the test questions; AGAIN the
-    documents that got the same grade when they were shown again. csv and json have all intervals, and how agreement and
-    lenience changed from the first half of the work to the second; grades from files, which have no time of their own,
-    are left out of that. Very fast is also, whatever the medians, less than a second for 60 characters, up to two
-    seconds for a document.
+    RELEVANT is the share of documents judged relevant, and MORE THAN OTHERS its difference from the other judges on the
+    same topics with a 95 % interval; AGREES the share of equal grades among the other judges' grades of the same
+    documents; RIGHT the share of right answers to test questions; AGAIN the share of equal grades among documents shown
+    a second time. csv and json have all intervals, and the change of agreement and leniency from the first half of the
+    work to the second, without grades from files, which have no time. Very fast is also, whatever the medians, less
+    than a second per 60 characters, up to two seconds per document.
     """
     with installation.database.reading() as session:
         report = report_quality(session, slug, Fast(streak, percent))
@@ -124,31 +130,31 @@ def _streak(streak: FastStreak) -> dict[str, object]:
 
 @command.group("hours")
 def hours() -> None:
-    """Hours and judgements of each judge, for pay."""
+    """Hours and judgements of each judge, for payment."""
 
 
 @hours.command("show")
 @click.argument("slug")
 @click.option(
-    "--since", "first", type=DAY, metavar="WHEN", help="The first day that counts, such as 2027-03-01, in UTC."
+    "--since", "first", type=DAY, metavar="WHEN", help="The first day to include, such as 2027-03-01, in UTC."
 )
-@click.option("--until", "last", type=DAY, metavar="WHEN", help="The last day that counts.")
+@click.option("--until", "last", type=DAY, metavar="WHEN", help="The last day to include.")
 @click.option(
     "--period",
     default=Period.MONTH.value,
     show_default=True,
     type=click.Choice([one.value for one in Period]),
-    help="What a line counts.",
+    help="The period of a line.",
 )
 @format_option()
 @on_installation
 def show_hours(
     installation: Installation, slug: str, first: date | None, last: date | None, period: str, format_: str
 ) -> None:
-    """Show how much each judge has judged and in how many hours, by day, week (from Monday), month, or in all.
+    """Show the judgements and hours of each judge by day, week (from Monday), month, or in all.
 
-    Hours are those in which a document was looked at and the page used; a judgement that was changed counts again, as
-    it was work. Machines, training, and grades carried over to documents of the same text are left out.
+    Hours are those with a document open and activity on the page; a changed judgement counts again, because it was
+    work. Machines, training, and grades carried over to documents with the same text are left out.
     """
     with installation.database.reading() as session:
         rows = judge_hours(session, slug, HoursWanted(first, last, Period(period)))

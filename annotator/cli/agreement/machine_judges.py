@@ -26,21 +26,23 @@ SETTLED = "(settled)"  # no judge has this name, for names have no brackets arou
 
 @click.group("machines")
 def machines() -> None:
-    """How labels of machines compare with people's grades."""
+    """Agreement between machines and people."""
 
 
 @machines.command("show")
 @click.argument("slug")
 @by_measures(USUAL_MEASURE, "The measure that ranks the runs")
 @topics_option
-@click.option("--shared", "only_shared", is_flag=True, help="Only documents that two people or more have graded.")
+@click.option("--shared", "only_shared", is_flag=True, help="Only documents that at least two people have graded.")
 @click.option(
     "--by",
     type=click.Choice(["machine", "judge", "grade", "outside"]),
     default="machine",
     show_default=True,
-    help="One table of the report: beside the settled grades of people, beside each judge, grade by grade, or what is "
-    "outside the scale.",
+    help=(
+        "One table of the report: compared with the settled grades of people, with each judge, by grade, or labels "
+        "outside the scale."
+    ),
 )
 @format_option()
 @on_installation
@@ -54,11 +56,11 @@ def show_machines(
     *,
     only_shared: bool,
 ) -> None:
-    """Compare each machine with people: kappa, quadratic kappa, who is more generous, and the ranking of the runs.
+    """Compare each machine with people: kappa, quadratic kappa, mean difference, and the ranking of the runs.
 
-    `more` is the mean of the machine's grade less the other's; tau compares the runs ranked by the machine's labels
-    with those ranked by the settled grades of people, on the documents that both have. LOW and HIGH bound kappa with
-    95 % confidence by topics; the analytic bounds take documents as independent.
+    `more` is the mean difference, the machine's grade minus the other one; tau compares the runs ranked by the
+    machine's labels with those ranked by the settled grades of people, on the documents that both have. LOW and HIGH
+    are the 95 % confidence interval of kappa by topics; the analytic bounds assume independent documents.
     """
     with installation.database.reading() as session:
         found = [

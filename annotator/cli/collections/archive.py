@@ -34,15 +34,18 @@ USUAL_LIMIT_MB = 100_000
 @click.option(
     "--pseudonyms",
     is_flag=True,
-    help="Give people names that tell nothing, in judgements, policies and manifests; what they wrote stays as it is.",
+    help=(
+        "Replace names by pseudonyms in judgements, policies and manifests; the text of notes and questions is not "
+        "changed."
+    ),
 )
 @on_installation
 def export(installation: Installation, slug: str, output: str, *, pseudonyms: bool) -> None:
-    """Put everything of a collection into one archive of open formats, which `collections import` reads.
+    """Export a collection as one archive of open formats, which `collections import` reads.
 
-    Topics, documents, runs as they were sent, pool, judgements with their history, notes and questions, kept qrels,
-    guidelines, members, settings, and the log of deeds to be read. Of accounts it has the names, no passwords. Only its
-    owner can read a new file.
+    The archive holds topics, documents, runs as submitted, pool, judgements with their history, notes and questions,
+    kept qrels, guidelines, members, settings, and a readable copy of the audit log. Of accounts it has the names, no
+    passwords. A new file is readable only by its owner.
     """
     now = datetime.now(UTC)
     archiving = Archiving(now, installed_version(), token_hex(3) if pseudonyms else None)
@@ -58,23 +61,23 @@ def export(installation: Installation, slug: str, output: str, *, pseudonyms: bo
 
 @click.command("import")
 @click.argument("file", type=FILE)
-@click.option("--slug", metavar="SLUG", help="Store it under this short name, not its own.")
+@click.option("--slug", metavar="SLUG", help="Import it under this short name instead of its own.")
 @click.option(
     "--limit-mb",
     type=click.IntRange(1),
     default=USUAL_LIMIT_MB,
     show_default=True,
     metavar="MB",
-    help="Refuse an archive that is larger when it is unpacked.",
+    help="Refuse an archive that is larger than this when unpacked.",
 )
 @on_installation
 def import_file(installation: Installation, file: str, slug: str | None, limit_mb: int) -> None:
-    """Store a collection out of an archive: all of it, or nothing when anything of it is not what its manifest says.
+    """Import a collection from an archive: all of it, or nothing if any part differs from the manifest.
 
     The FILE - is standard input.
-    People are who they are by name; accounts that are not here are made without a password. The grades are settled
-    and compared with those of the archive before anything counts. Nobody finds any of it before all of it
-    is stored, judging goes on meanwhile, and Ctrl-C leaves nothing.
+    People are matched by account name; missing accounts are created without a password. The grades are settled and
+    compared with those of the archive before the import is committed. The collection is visible only when it is
+    complete, judging continues meanwhile, and Ctrl-C leaves nothing behind.
     """
 
     def conclude(session: Transaction, done: ImportedCollection) -> None:
@@ -107,14 +110,14 @@ def import_file(installation: Installation, file: str, slug: str | None, limit_m
 @click.command("copy")
 @click.argument("slug")
 @click.argument("new")
-@click.option("--title", metavar="TEXT", help="Its title, else the same.")
-@click.option("--documents", "with_documents", is_flag=True, help="Copy the documents that have a text, too.")
-@click.option("--organiser", metavar="NAME", help="Who organises it.")
+@click.option("--title", metavar="TEXT", help="Its title. [the same as before]")
+@click.option("--documents", "with_documents", is_flag=True, help="Also copy the documents that have a text.")
+@click.option("--organiser", metavar="NAME", help="The account of the organiser.")
 @on_installation
 def copy(
     installation: Installation, slug: str, new: str, title: str | None, organiser: str | None, *, with_documents: bool
 ) -> None:
-    """Begin a collection NEW with the settings, the scale and the guidelines of another, as for next year's task."""
+    """Create a collection NEW with the settings, the scale and the guidelines of another, as for next year's task."""
     now = datetime.now(UTC)
     with installation.database.transaction() as session:
         count = copy_collection(session, slug, new, title=title, with_documents=with_documents, at=now)

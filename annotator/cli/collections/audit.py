@@ -13,15 +13,17 @@ from annotator.workflows.collections.audit import Deed, DeedsWanted, deeds_csv, 
 
 @click.group
 def command() -> None:
-    """Who did what, by page, command or program."""
+    """The audit log: who did what, by page, command or program."""
 
 
 @command.command("list")
 @click.argument("slug", required=False)
-@click.option("--actor", metavar="NAME", help="Only what this account did, or this user of the system by command.")
-@click.option("--action", metavar="ACTION", help="Only this, such as pool.build, or all on one thing, such as pool.")
-@click.option("--since", type=MOMENT, metavar="WHEN", help="Only from this day or moment on, in UTC.")
-@click.option("--until", type=MOMENT, metavar="WHEN", help="Only before this day or moment, in UTC.")
+@click.option("--actor", metavar="NAME", help="Only actions of this account, or of this operating-system user.")
+@click.option(
+    "--action", metavar="ACTION", help="Only this action, such as pool.build, or all on one subject, such as pool."
+)
+@click.option("--since", type=MOMENT, metavar="WHEN", help="From this day or time on, in UTC.")
+@click.option("--until", type=MOMENT, metavar="WHEN", help="Before this day or time, in UTC.")
 @format_option()
 @on_installation
 def list_(
@@ -33,9 +35,9 @@ def list_(
     until: datetime | None,
     format_: str,
 ) -> None:
-    """List who did what, newest first: in one collection, or on the whole site when none is named.
+    """List the audit log, newest first: of one collection, or of the whole site when none is named.
 
-    Lines are only ever added. What judges judge is not among them: `judgements export` has it.
+    Lines are only ever added. Judgements are not in it: use `judgements export`.
     """
     wanted = DeedsWanted(actor, action, since, until)
     with installation.database.reading() as session:

@@ -22,15 +22,13 @@ from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
 scale_help = "The grades, such as “0=Not relevant,1=Relevant,2=Highly relevant”."
-judgements_help = "How many judges each document wants."
-until_help = (
-    "Participants send runs before this moment: “2026-05-01 23:59”, UTC unless a zone follows; “none” ends that."
-)
+judgements_help = "Judgements per document."
+until_help = "The submission deadline of runs: “2026-05-01 23:59”, UTC unless a zone follows; “none” removes it."
 
 
 @click.group
 def command() -> None:
-    """Collections: add, list, show, change, release scores, close; whether one is good."""
+    """Collections: add, list, show, change, release scores, close; measure their quality."""
 
 
 command.add_command(quality)
@@ -50,7 +48,7 @@ for further in (archive.export, archive.import_file, archive.copy):
     help=f"{consensus_help} [{DEFAULT_POLICIES[JudgingMode.SHARED]}; owned: {DEFAULT_POLICIES[JudgingMode.OWNED]}]",
 )
 @describes_queue
-@click.option("--organiser", metavar="NAME", help="The user who is to run it.")
+@click.option("--organiser", metavar="NAME", help="The account of the organiser.")
 @on_installation
 def add(
     installation: Installation,
@@ -64,7 +62,7 @@ def add(
     *,
     queue: QueueChange,
 ) -> None:
-    """Begin an evaluation exercise under a short name."""
+    """Create an evaluation exercise under a short name."""
     now = datetime.now(UTC)
     with installation.database.transaction() as session:
         collection.add_collection(
@@ -156,11 +154,21 @@ def show_one(installation: Installation, slug: str, format_: str) -> None:
 @click.option("--relevant-from", type=int, metavar="GRADE", help="The least relevant grade.")
 @click.option("--judgements", type=int, metavar="N", help=judgements_help)
 @describes_consensus
-@click.option("--judges-search/--no-judges-search", default=None, help="Whether judges search the corpus.")
+@click.option("--judges-search/--no-judges-search", default=None, help="Whether judges can search the corpus.")
 @describes_queue
 @click.option("--submissions-until", "until", metavar="WHEN", help=until_help)
-@click.option("--terms", type=FILE, metavar="FILE", help="What participants accept first, in Markdown; empty: nothing.")
-@click.option("--most-documents", type=int, metavar="N", help="More for a topic bring a run a warning.")
+@click.option(
+    "--terms",
+    type=FILE,
+    metavar="FILE",
+    help="The terms participants accept before they take part, in Markdown; empty: none.",
+)
+@click.option(
+    "--most-documents",
+    type=int,
+    metavar="N",
+    help="The maximum of documents per topic; a run with more gets a warning.",
+)
 @on_installation
 def change(
     installation: Installation,
@@ -177,9 +185,9 @@ def change(
     terms: str | None,
     most_documents: int | None,
 ) -> None:
-    """Change what is given and leave the rest; a grade that was given cannot leave the scale.
+    """Change the given settings and keep the others; a grade that has been used cannot be removed from the scale.
 
-    Whoever accepted other terms has to accept the new ones.
+    After a change of the terms, people have to accept them again.
     """
     grades = None if scale is None else collection.read_scale(scale)
     wanted = replace(
@@ -219,7 +227,7 @@ def _change_settings(session: Transaction, slug: str, wanted: CollectionChange, 
 @click.argument("slug")
 @on_installation
 def close(installation: Installation, slug: str) -> None:
-    """Take no more imports, pools and judgements; pages and exports stay."""
+    """Accept no more imports, pools and judgements; pages and exports stay available."""
     with installation.database.transaction() as session:
         collection.close_collection(session, slug)
         note(session, "collections.close", slug)
@@ -230,7 +238,7 @@ def close(installation: Installation, slug: str) -> None:
 @click.argument("slug")
 @on_installation
 def reopen(installation: Installation, slug: str) -> None:
-    """Take imports, pools and judgements again."""
+    """Accept imports, pools and judgements again."""
     with installation.database.transaction() as session:
         collection.reopen_collection(session, slug)
         note(session, "collections.reopen", slug)

@@ -13,12 +13,14 @@ from annotator.storage import DeletedKind
 from annotator.workflows.collections import restoring
 from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion
 
-confirm_option = click.option("--confirm", "typed", metavar="TEXT", help="What has to be typed to confirm.")
+confirm_option = click.option(
+    "--confirm", "typed", metavar="TEXT", help="The short name of the collection, to confirm."
+)
 
 
 @click.group
 def command() -> None:
-    """Deletions: list what can be restored, restore it, remove it for good."""
+    """Deletions: list, restore, or purge what was deleted."""
 
 
 @command.command("list")
@@ -26,7 +28,7 @@ def command() -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str | None, format_: str) -> None:
-    """List what was deleted in a collection and can be restored; without SLUG, the deleted collections."""
+    """List the deletions in a collection that can be restored; without SLUG, the deleted collections."""
     days = installation.settings.deletion_days
     with installation.database.reading() as session:
         if slug is None:
@@ -53,7 +55,7 @@ def show(installation: Installation, slug: str | None, format_: str) -> None:
 @click.argument("number", type=int)
 @on_installation
 def restore(installation: Installation, slug: str, number: int) -> None:
-    """Put back what `deletions list SLUG` shows under NUMBER, just as it was."""
+    """Restore the deletion NUMBER of `deletions list SLUG`, unchanged."""
     with installation.database.transaction() as session:
         kind = restoring.restore_deletion(session, slug, number, at=datetime.now(UTC))
         note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
@@ -65,9 +67,9 @@ def restore(installation: Installation, slug: str, number: int) -> None:
 @yes_option
 @on_installation
 def purge(installation: Installation, days: int | None, *, yes: bool) -> None:
-    """Remove for good what was deleted long ago, in all collections; the worker does so by itself.
+    """Purge old deletions of all collections; the worker also does this.
 
-    Without --days, what is older than the setting ANNOTATOR_DELETION_DAYS.
+    Without --days, those older than the setting ANNOTATOR_DELETION_DAYS.
     """
     at = datetime.now(UTC)
     age = installation.settings.deletion_days if days is None else days
@@ -86,9 +88,9 @@ def purge(installation: Installation, days: int | None, *, yes: bool) -> None:
 @yes_option
 @on_installation
 def remove_topic(installation: Installation, slug: str, number: str, typed: str | None, *, yes: bool) -> None:
-    """Delete a topic with its pool, its ranked lists and its judgements; `deletions restore` puts it back.
+    """Delete a topic with its pool, its ranked lists and its judgements; `deletions restore` restores it.
 
-    Where something was judged --confirm NUMBER is asked for. To keep it and not count it, use `topics drop`.
+    If it has judgements, --confirm NUMBER is required. To keep a topic without counting it, use `topics drop`.
     """
     _remove(installation, slug, DeletedKind.TOPIC, [number], typed, yes=yes)
 
@@ -96,15 +98,15 @@ def remove_topic(installation: Installation, slug: str, number: str, typed: str 
 @click.command
 @click.argument("slug")
 @click.argument("docnos", nargs=-1, metavar="[DOCNO]...")
-@click.option("--file", type=FILE, metavar="FILE", help="A file of docnos, one a line.")
+@click.option("--file", type=FILE, metavar="FILE", help="A file of docnos, one per line.")
 @yes_option
 @on_installation
 def remove_documents(
     installation: Installation, slug: str, docnos: Sequence[str], file: str | None, *, yes: bool
 ) -> None:
-    """Delete the texts of documents that nobody judged; `deletions restore` puts them back.
+    """Delete the texts of unjudged documents; `deletions restore` restores them.
 
-    Their docnos stay known: runs may have retrieved them.
+    Their docnos stay known, because runs may have retrieved them.
     """
     named = [*docnos, *(read_text(file).split() if file is not None else ())]
     _remove(installation, slug, DeletedKind.DOCUMENTS, list(dict.fromkeys(named)), None, yes=yes)
@@ -116,7 +118,7 @@ def remove_documents(
 @yes_option
 @on_installation
 def remove_pool(installation: Installation, slug: str, version: str, *, yes: bool) -> None:
-    """Delete the newest version of the pool, when nobody judged its documents; `deletions restore` puts it back."""
+    """Delete the newest version of the pool, if none of its documents was judged; `deletions restore` restores it."""
     _remove(installation, slug, DeletedKind.POOL, [version], None, yes=yes)
 
 
@@ -126,17 +128,17 @@ def remove_pool(installation: Installation, slug: str, version: str, *, yes: boo
 @yes_option
 @on_installation
 def remove_labels(installation: Installation, slug: str, number: str, *, yes: bool) -> None:
-    """Delete an import of labels, by its NUMBER in `judgements imports list`; `deletions restore` puts it back.
+    """Delete an import of labels, by its NUMBER in `judgements imports list`; `deletions restore` restores it.
 
-    What its judge judged before and after it stays. The documents that it added to the pool go along, when that
-    version of the pool is the newest and nobody else judged them.
+    Other judgements of its judge stay. The documents that it added to the pool are deleted with it, if that version of
+    the pool is the newest and nobody else judged them.
     """
     _remove(installation, slug, DeletedKind.LABELS, [number], None, yes=yes)
 
 
 @click.group
 def imports() -> None:
-    """The files of labels that were imported."""
+    """Imported files of labels."""
 
 
 @imports.command("list")
@@ -144,7 +146,7 @@ def imports() -> None:
 @format_option()
 @on_installation
 def list_imports(installation: Installation, slug: str, format_: str) -> None:
-    """List the files of labels that were imported."""
+    """List the imported files of labels."""
     with installation.database.reading() as session:
         rows = restoring.list_label_imports(session, slug)
     show_rows(
@@ -159,7 +161,7 @@ def list_imports(installation: Installation, slug: str, format_: str) -> None:
 @confirm_option
 @on_installation
 def remove_collection(installation: Installation, slug: str, typed: str | None) -> None:
-    """Delete a collection with everything in it; `collections restore` puts it back. --confirm SLUG is asked for."""
+    """Delete a collection with everything in it; `collections restore` restores it. It requires --confirm SLUG."""
     _remove(installation, slug, DeletedKind.COLLECTION, [], typed, yes=False)
 
 
@@ -167,7 +169,7 @@ def remove_collection(installation: Installation, slug: str, typed: str | None) 
 @click.argument("slug")
 @on_installation
 def restore_collection(installation: Installation, slug: str) -> None:
-    """Put a deleted collection back."""
+    """Restore a deleted collection."""
     with installation.database.transaction() as session:
         restoring.restore_collection(session, slug, at=datetime.now(UTC))
         note(session, "collections.restore", slug)

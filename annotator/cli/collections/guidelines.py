@@ -12,7 +12,7 @@ from annotator.workflows.collections import collection
 
 @click.group
 def command() -> None:
-    """What judges are to go by, in Markdown; every version is kept."""
+    """Guidelines for judges, in Markdown; every version is kept."""
 
 
 @command.command("set")
@@ -20,7 +20,7 @@ def command() -> None:
 @click.argument("file", type=FILE)
 @on_installation
 def replace(installation: Installation, slug: str, file: str) -> None:
-    """Put a new version in force; the same text again makes none."""
+    """Publish a new version of the guidelines; an identical text creates none."""
     text = read_text(file)
     with installation.database.transaction() as session:
         number = collection.set_guidelines(session, slug, text, made_by_id=None, made_at=datetime.now(UTC))
@@ -32,7 +32,7 @@ def replace(installation: Installation, slug: str, file: str) -> None:
 @click.argument("slug")
 @on_installation
 def show(installation: Installation, slug: str) -> None:
-    """Print the version in force."""
+    """Print the current version of the guidelines."""
     with installation.database.reading() as session:
         present = collection.show_guidelines(session, slug)
     if present.number == 0:
@@ -51,7 +51,7 @@ def acceptances() -> None:
 @format_option()
 @on_installation
 def list_acceptances(installation: Installation, slug: str, format_: str) -> None:
-    """List which version each judge has accepted; who has not accepted the one in force is given no documents."""
+    """List the version that each judge has accepted; those who have not accepted the current one get no documents."""
     with installation.database.reading() as session:
         present = collection.show_guidelines(session, slug)
         rows = collection.list_acceptances(session, slug)

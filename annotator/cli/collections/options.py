@@ -11,10 +11,10 @@ from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, read_mode
 
 consensus_help = (
-    "How several grades become one: owner, owner-else-majority (the majority's grade where the owner gave none), "
-    "majority, majority-first (of a tie the first judge's grade), median, lowest, highest, any-relevant or "
-    "all-relevant; each also as adjudicated-else-…, by which an adjudicator's grade decides; or judge:NAME, one "
-    "judge's grades alone."
+    "How several grades become one: owner, owner-else-majority (the majority's grade if the owner gave none), "
+    "majority, majority-first (ties: the first judge's grade), median, lowest, highest, any-relevant or "
+    "all-relevant; each also as adjudicated-else-…, where an adjudicator's grade decides; or judge:NAME, the grades "
+    "of one judge only."
 )
 
 CONSENSUS_OPTIONS = (
@@ -23,20 +23,22 @@ CONSENSUS_OPTIONS = (
         "--leave-out-disputed/--settle-disputed",
         "disputed",
         default=None,
-        help="Whether documents whose judges differ stay out of the qrels until an adjudicator decides, or are settled "
-        "by the policy.",
+        help=(
+            "Whether documents in dispute are left out of the qrels until an adjudicator decides, or settled by the "
+            "consensus policy."
+        ),
     ),
     click.option(
         "--count-machines/--leave-out-machines",
         "machines",
         default=None,
-        help="Whether the grades of machines are settled into the qrels beside those of people.",
+        help="Whether the qrels include the grades of machines beside those of people.",
     ),
     click.option(
         "--show-grades/--hide-grades",
         "grades",
         default=None,
-        help="Whether an adjudicator sees the grades that differ; never whose they are.",
+        help="Whether an adjudicator sees the differing grades; the judges' names are never shown.",
     ),
 )
 
@@ -46,28 +48,35 @@ QUEUE_OPTIONS = (
         "--mode",
         metavar="MODE",
         help=f"{JudgingMode.SHARED}: any judge draws from any topic; {JudgingMode.OWNED}: each topic has an owner "
-        "who judges all of it (`annotator assignments`). [shared]",
+        "who judges all its documents (`annotator assignments`). [shared]",
     ),
     click.option(
         "--overlap",
         type=int,
         metavar="PERCENT",
-        help="The share of each topic that one judge more judges, too, for agreement; one judgement more "
-        "each. Where the two differ, the consensus policy decides: unless changed, the first judge's grade counts, and "
-        "with topic owners the owner's. [0]",
+        help=(
+            "The share of each topic that one more judge also judges, to measure agreement; one more judgement "
+            "each. Where the two differ, the consensus policy decides: by default the first judge's grade counts, "
+            "or the owner's in an owned collection. [0]"
+        ),
     ),
     click.option(
         "--reshow",
         type=int,
         metavar="PERCENT",
-        help="The share of their own documents that judges see again after a day, for self-agreement; one judgement "
-        "more each, which changes no grade. [0]",
+        help=(
+            "The share of their own documents that judges see again after a day, for self-agreement; one more "
+            "judgement each, which changes no grade. [0]"
+        ),
     ),
     click.option(
         "--common",
         type=int,
         metavar="N",
-        help="How many documents of each topic every judge of it judges; N more for each judge and topic. [0]",
+        help=(
+            "How many documents of each topic are judged by every judge of it; adds N documents per judge and "
+            "topic. [0]"
+        ),
     ),
 )
 

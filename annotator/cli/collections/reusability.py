@@ -24,15 +24,13 @@ from annotator.workflows.pools.pool_selection import Memory, choices_left
 
 @click.group("quality")
 def quality() -> None:
-    """Whether the judgements are enough."""
+    """Collection quality: whether the judgements are enough."""
 
 
 @quality.command("show")
 @click.argument("slug")
 @by_measures(USUAL_MEASURE, "The measure that ranks the runs")
-@click.option(
-    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
-)
+@click.option("--seed", metavar="N", default=USUAL_SEED, show_default=True, help="The seed of the random samples.")
 @click.option("--by", type=click.Choice([part.value for part in ReusabilityPart]), help="One table of the report.")
 @round_option
 @residual_option
@@ -49,11 +47,11 @@ def show_quality(
     *,
     residual: bool | None,
 ) -> None:
-    """Tell whether the collection is good.
+    """Measure the quality of a collection.
 
-    TOPICS: how much of what was judged is relevant. DEPTHS: relevant documents found against the depth of the pool,
-    with Zobel's curve; DEEPER: how many more a deeper pool would bring. FEWER: how the runs would rank by nested random
-    samples of the judgements. A table without --by shows everything, csv the topics; json always has all.
+    TOPICS: the share of judged documents that is relevant. DEPTHS: relevant documents found by pool depth, with Zobel's
+    curve; DEEPER: how many more a deeper pool is expected to find. FEWER: how the runs rank by nested random samples of
+    the judgements. A table without --by shows everything, csv the topics; json always has all.
     """
     part = ReusabilityPart(by) if by else None
     ablates = format_ == "json" or part is ReusabilityPart.FEWER or (part is None and format_ == "table")

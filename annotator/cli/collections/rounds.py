@@ -15,7 +15,7 @@ from annotator.workflows.qrels.qrels import export_qrels
 
 @click.group
 def command() -> None:
-    """Rounds of runs: list them, close the one that is open, open the next one."""
+    """Rounds of runs: list them, close the open one, open the next one."""
 
 
 @command.command("list")
@@ -23,7 +23,7 @@ def command() -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """List the rounds, each with the version of the qrels that was kept when it was closed."""
+    """List the rounds, each with the qrels version that was kept when it was closed."""
     with installation.database.reading() as session:
         rows = rounds.list_rounds(session, slug)
     if not rows:
@@ -44,11 +44,11 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 @yes_at_terminal
 @on_installation
 def close(installation: Installation, slug: str, *, yes: bool) -> None:
-    """Close the round that is open, and keep the settled grades of this moment as its record.
+    """Close the open round, and keep the current settled grades as its qrels version.
 
-    In a collection without rounds that is the first one, with all the runs there are. No runs are taken until the
-    next round is opened, but judging goes on. At a terminal it first shows how many runs and grades that is, and asks
-    whether to go on.
+    In a collection without rounds this makes all runs so far the first round. No runs are accepted until the next round
+    is opened; judging continues. At a terminal it first shows the numbers of runs and grades, and asks whether to go
+    on.
     """
     if is_asked(yes=yes):
         confirm(_effect(installation, slug), yes=False)
@@ -66,10 +66,10 @@ def close(installation: Installation, slug: str, *, yes: bool) -> None:
 
 @command.command("open")
 @click.argument("slug")
-@click.option("--name", default="", metavar="TEXT", help="What the round is called.")
+@click.option("--name", default="", metavar="TEXT", help="The name of the round.")
 @on_installation
 def open_next(installation: Installation, slug: str, name: str) -> None:
-    """Open the next round: the runs that come from now on belong to it."""
+    """Open the next round; runs submitted from now on belong to it."""
     with installation.database.transaction() as session:
         number = rounds.open_round(session, slug, name=name, at=datetime.now(UTC))
         note(session, "rounds.open", slug, subject=number)

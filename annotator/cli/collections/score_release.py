@@ -14,10 +14,10 @@ from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
 from annotator.workflows.runs import submissions
 
-moment_help = "From when on, as “2026-05-01 23:59” with a zone behind it if it is not UTC; or now."
+moment_help = "Release at this time, as “2026-05-01 23:59”, in UTC unless a zone follows; or now."
 qrels_help = (
-    "Compute the scores from this kept version of the qrels; or new: keep the grades of this moment, which is usual at "
-    "first."
+    "Compute the scores from this kept version of the qrels; or new: keep the current grades as a version. "
+    "[first release: new]"
 )
 SEEN = {
     ScoresShown.OWN: "the scores of their runs",
@@ -28,11 +28,13 @@ SEEN = {
 
 @click.command
 @click.argument("slug")
-@click.option("--early", is_flag=True, help="Release them although runs are still taken.")
-@click.option("--show", "shown", type=click.Choice([one.value for one in ScoresShown]), help="How much they see.")
+@click.option("--early", is_flag=True, help="Release the scores although the submission of runs is still open.")
+@click.option(
+    "--show", "shown", type=click.Choice([one.value for one in ScoresShown]), help="How much participants see."
+)
 @click.option("--from", "moment", metavar="WHEN", help=moment_help)
 @click.option("--qrels", metavar="GRADES", help=qrels_help)
-@click.option("--live", is_flag=True, help="Compute the scores from the grades of the moment participants look.")
+@click.option("--live", is_flag=True, help="Compute the scores from the live grades each time participants look.")
 @on_installation
 def release(
     installation: Installation,
@@ -44,13 +46,13 @@ def release(
     qrels: str | None,
     live: bool,
 ) -> None:
-    """Let participants see scores of runs that were uploaded before a moment, from that moment on.
+    """Let participants see the scores of runs uploaded before a deadline, from a release time on.
 
-    By --show they see the scores of their own runs (own), these beside the median and the best of all without names
-    (beside, as usual), the whole leaderboard with names, too (whole), or nothing. The scores are computed from a kept
-    version of the qrels: what is judged, decided or set later changes none of them. What is not given stays as it was
-    decided before; at first the moment is the present one, and the grades of the present moment are kept, also for a
-    release to come.
+    --show sets what they see: the scores of their own runs (own), these with the median and the best of all without
+    names (beside, the default), the whole leaderboard with names (whole), or nothing. The scores are computed from a
+    kept version of the qrels, so that later judgements, decisions and settings do not change them. Options that are not
+    given keep their earlier value; the first release is at the current time, from a new version of the qrels, also when
+    the release is set for later.
     """
     if live and qrels is not None:
         raise click.UsageError("--qrels names a version, --live none: give one of them.")
@@ -94,7 +96,7 @@ def _keep(session: Transaction, slug: str, made: QrelsExport, at: datetime) -> s
 @click.argument("slug")
 @on_installation
 def withhold(installation: Installation, slug: str) -> None:
-    """Show participants no scores any more."""
+    """Stop showing scores to participants."""
     with installation.database.transaction() as session:
         submissions.take_scores_back(session, slug)
         note(session, "scores.take-back", slug)

@@ -19,7 +19,7 @@ some_documents = click.argument("docnos", nargs=-1, metavar="[DOCNO...]")
 
 @click.group
 def command() -> None:
-    """Documents: import texts, say which are missing or have changed, search them."""
+    """Documents: import texts, list missing and changed ones, search."""
 
 
 @command.command("import")
@@ -35,7 +35,7 @@ def import_files(
 ) -> None:
     """Import documents: JSONL, TREC SGML or DOCNO<TAB>TITLE<TAB>BODY, plain or gzip.
 
-    A document that is there already takes the new text.
+    An existing document takes the new text.
     """
     mapping = documents.parse_fields(fields)
     with watched(read_files(files)) as given:
@@ -57,7 +57,7 @@ def import_files(
 
 @command.group("missing")
 def missing() -> None:
-    """Documents of the pool that have no text yet."""
+    """Pooled documents without a text."""
 
 
 @missing.command("list")
@@ -65,7 +65,7 @@ def missing() -> None:
 @format_option()
 @on_installation
 def list_missing(installation: Installation, slug: str, format_: str) -> None:
-    """List the documents of the pool that have no text yet."""
+    """List the pooled documents that have no text yet."""
     with installation.database.reading() as session:
         rows = documents.missing_documents(session, slug)
     show_rows(format_, ["DOCNO"], [[row.docno] for row in rows])
@@ -74,7 +74,7 @@ def list_missing(installation: Installation, slug: str, format_: str) -> None:
 
 @command.group("changed")
 def changed() -> None:
-    """Documents whose text has changed since they were judged, and what becomes of their grades."""
+    """Documents whose text has changed since they were judged: list them, keep their grades or judge them again."""
 
 
 @changed.command("list")
@@ -82,7 +82,7 @@ def changed() -> None:
 @format_option()
 @on_installation
 def list_changed(installation: Installation, slug: str, format_: str) -> None:
-    """List the documents whose text has changed since they were judged, a line for each judgement."""
+    """List the documents whose text has changed since they were judged, one judgement per line."""
     with installation.database.reading() as session:
         found = documents.changed_documents(session, slug)
     show_rows(
@@ -102,7 +102,7 @@ def list_changed(installation: Installation, slug: str, format_: str) -> None:
 @some_documents
 @on_installation
 def requeue(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
-    """Have changed documents judged again, all or those named; the old grades count no more and stay in the history."""
+    """Judge changed documents again, all or those named; their old grades no longer count but stay in the history."""
     with installation.database.transaction() as session:
         count = documents.requeue_changed(session, slug, docnos or None, at=datetime.now(UTC))
         note(session, "documents.requeue", slug, details={"documents": count})
@@ -114,7 +114,7 @@ def requeue(installation: Installation, slug: str, docnos: Sequence[str]) -> Non
 @some_documents
 @on_installation
 def confirm(installation: Installation, slug: str, docnos: Sequence[str]) -> None:
-    """Let the old grades hold for the new texts of changed documents, of all or those named."""
+    """Keep the grades of changed documents for their new text, of all or those named."""
     with installation.database.transaction() as session:
         count = documents.let_changed_stand(session, slug, docnos or None)
         note(session, "documents.let-stand", slug, details={"documents": count})
@@ -124,12 +124,12 @@ def confirm(installation: Installation, slug: str, docnos: Sequence[str]) -> Non
 @command.command("search")
 @click.argument("slug")
 @click.argument("query")
+@click.option("--for-topic", "topic", metavar="NUMBER", help="The topic; documents that are in its pool are marked.")
 @click.option(
-    "--for-topic", "topic", metavar="NUMBER", help="The topic the documents are for; tells which are pooled already."
+    "--most", default=20, show_default=True, type=click.IntRange(1, 1_000), help="The maximum number of results."
 )
-@click.option("--most", default=20, show_default=True, type=click.IntRange(1, 1_000), help="Find no more than these.")
-@click.option("--add-to-pool", "add", is_flag=True, help="Add what is found to the pool of the topic.")
-@click.option("--searcher", "name", metavar="NAME", help="Who searched; kept with each document that is added.")
+@click.option("--add-to-pool", "add", is_flag=True, help="Add the results to the pool of the topic.")
+@click.option("--searcher", "name", metavar="NAME", help="The name of the searcher; kept with each added document.")
 @format_option()
 @on_installation
 def find(
@@ -143,9 +143,9 @@ def find(
     add: bool,
     name: str | None,
 ) -> None:
-    """Search the texts: words side by side are all wanted; AND OR NOT "phrase" beginning* ( ) can be used.
+    """Search the texts: all words are required; AND OR NOT "phrase" prefix* ( ) are supported.
 
-    Korean, Chinese and Japanese are found inside longer words, too.
+    Korean, Chinese and Japanese words are also found inside longer words.
     """
     if topic is None and (add or name is not None):
         raise click.UsageError("--add-to-pool and --searcher need the --for-topic that the documents are for.")
@@ -164,7 +164,7 @@ def find(
 @click.argument("slug")
 @on_installation
 def index(installation: Installation, slug: str) -> None:
-    """Make the search index of a collection anew; imports keep it in step by themselves."""
+    """Rebuild the search index of a collection; imports keep it up to date by themselves."""
     with installation.database.transaction() as session:
         count = documents.index_collection(session, slug)
     click.echo(f"Documents indexed: {count}.", err=True)

@@ -14,24 +14,24 @@ from annotator.workflows.judging.topic_owners import AssigningPlan
 
 @click.group
 def command() -> None:
-    """Which judge owns which topic: by hand, or balanced by what remains.
+    """Owners of topics: assigned by hand, or balanced by the remaining documents.
 
-    Owners count while the collection is owned (`annotator collections set SLUG --mode owned`). What was judged stays;
-    what others hold of a topic and may not judge any more goes back to the queue.
+    Owners count while the collection is owned (`annotator collections set SLUG --mode owned`). Judgements stay;
+    documents held by judges who may no longer judge the topic go back to the queue.
     """
 
 
 @command.command("set")
 @click.argument("slug")
 @click.option("--topic", "numbers", multiple=True, required=True, metavar="NUMBER", help="A topic; repeatable.")
-@click.option("--judge", metavar="NAME", help="To whom.")
-@click.option("--none", "nobody", is_flag=True, help="Take the topics from their owners.")
+@click.option("--judge", metavar="NAME", help="The new owner.")
+@click.option("--none", "nobody", is_flag=True, help="Remove the owners of the topics.")
 @dry_run_option
 @on_installation
 def set_(
     installation: Installation, slug: str, numbers: Sequence[str], judge: str | None, *, nobody: bool, dry_run: bool
 ) -> None:
-    """Give topics to one judge, or take them from their owners."""
+    """Assign topics to one judge, or remove their owners."""
     if nobody == (judge is not None):
         raise click.UsageError("Give --judge or --none.")
     with installation.database.reading() as session:
@@ -41,12 +41,14 @@ def set_(
 
 @command.command("balance")
 @click.argument("slug")
-@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Only among these judges; repeatable.")
-@click.option("--all", "anew", is_flag=True, help="Deal out every topic of which something remains.")
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help="Only to these judges; repeatable.")
+@click.option(
+    "--all", "anew", is_flag=True, help="Assign every topic with remaining documents, also those with an owner."
+)
 @dry_run_option
 @on_installation
 def balance(installation: Installation, slug: str, judges: Sequence[str], *, anew: bool, dry_run: bool) -> None:
-    """Deal out topics without an owner, so that all judges have about as much left."""
+    """Assign topics without an owner, so that all judges have about the same number of documents left."""
     with installation.database.reading() as session:
         plan = topic_owners.plan_balance(session, slug, judges, anew=anew)
     _carry_out(installation, slug, plan, dry_run=dry_run)
@@ -69,7 +71,7 @@ def _carry_out(installation: Installation, slug: str, plan: AssigningPlan, *, dr
 @format_option()
 @on_installation
 def list_(installation: Installation, slug: str, format_: str) -> None:
-    """List the topics with their owners, and the judges with what remains for each."""
+    """List the topics with their owners, and the judges with their remaining documents."""
     with installation.database.reading() as session:
         present = topic_owners.show_assigning(session, slug)
     show_tables(

@@ -16,15 +16,19 @@ FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.jud
 
 @click.group
 def command() -> None:
-    """Judgements: import labels, export everything that was said."""
+    """Judgements: import labels, export all judgements."""
 
 
 @command.command("import")
 @click.argument("slug")
 @click.argument("file", type=FILE)
-@click.option("--judge", required=True, metavar="NAME", help="Whose grades they are; the account is made when new.")
-@click.option("--add-to-pool", is_flag=True, help="Documents outside the pool join it and are not refused.")
-@click.option("--machine", "by_machine", is_flag=True, help="The judge is a machine, of --model, --prompt and --date.")
+@click.option("--judge", required=True, metavar="NAME", help="The judge; the account is created if it is new.")
+@click.option(
+    "--add-to-pool", is_flag=True, help="Add documents outside the pool to it; without this option they are refused."
+)
+@click.option(
+    "--machine", "by_machine", is_flag=True, help="The judge is a machine, described by --model, --prompt and --date."
+)
 @machine_options
 @dry_run_option
 @on_installation
@@ -41,10 +45,9 @@ def import_file(
     by_machine: bool,
     dry_run: bool,
 ) -> None:
-    """Import a qrels file as one judge's grades; -1 means unjudged.
+    """Import a qrels file as the grades of one judge; -1 means unjudged.
 
-    Labels of a machine are kept apart from people's; what is no grade of the scale, whatever word it is, is listed and
-    counts as none.
+    Labels of a machine are kept apart from people's; values that are not on the scale are listed and not counted.
     """
     machine = machine_facts(model, prompt_file, labelled_on) if by_machine else None
     if not by_machine and (model or prompt_file or labelled_on):
@@ -79,10 +82,10 @@ def import_file(
     type=click.Choice(list(FORMATS)),
     help="Comma-separated, or a JSON object on each line.",
 )
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
 def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
-    """Export every judgement, with those that were replaced."""
+    """Export all judgements, also those that were replaced."""
     with installation.database.reading() as session:
         rows = judgement_export.export_judgements(session, slug)
     note_export(installation, "judgements.export", slug)

@@ -11,12 +11,12 @@ from annotator.workflows.judging import questions
 
 @click.group
 def command() -> None:
-    """Questions of the judges: list and answer them."""
+    """Questions of the judges to the organisers: list and answer them."""
 
 
 @command.command("list")
 @click.argument("slug")
-@click.option("--open", "only_open", is_flag=True, help="Only those that wait for an answer.")
+@click.option("--open", "only_open", is_flag=True, help="Only questions without an answer.")
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str, *, only_open: bool) -> None:
@@ -40,7 +40,7 @@ def show(installation: Installation, slug: str, format_: str, *, only_open: bool
 @click.argument("text")
 @on_installation
 def answer(installation: Installation, slug: str, number: int, text: str) -> None:
-    """Answer the question of that NUMBER, or change its answer; its judge is shown it."""
+    """Answer the question NUMBER, or change its answer; the judge sees it."""
     with installation.database.transaction() as session:
         questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC))
         note(session, "questions.answer", slug, subject=number)

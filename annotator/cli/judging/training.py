@@ -22,7 +22,7 @@ NO_MARK = "none"
 
 @click.group
 def command() -> None:
-    """Training: documents with a known grade before real work, and how judges did."""
+    """Training: documents with known grades that judges answer before real work, and their results."""
 
 
 @command.command("import")
@@ -46,7 +46,7 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
 @format_option()
 @on_installation
 def list_documents(installation: Installation, slug: str, format_: str) -> None:
-    """List the documents of the training, with how many of the answers to each were right."""
+    """List the training documents with the number of right answers to each."""
     with installation.database.reading() as session:
         shown = training.show_training(session, slug)
     show_rows(
@@ -58,10 +58,12 @@ def list_documents(installation: Installation, slug: str, format_: str) -> None:
 
 @command.command("set")
 @click.argument("slug")
-@click.option("--pass-mark", "mark", required=True, metavar="PERCENT|none", help="What judges must get right.")
+@click.option(
+    "--pass-mark", "mark", required=True, metavar="PERCENT|none", help="The percentage of right answers that is needed."
+)
 @on_installation
 def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
-    """Set which percentage judges must get right before real work, or none, so that nobody has to take it."""
+    """Set the percentage of right answers that judges need before real work, or none to make the training optional."""
     if mark != NO_MARK and not (mark.isascii() and mark.isdigit() and len(mark) <= len("100")):
         raise click.BadParameter("Give a whole number from 0 to 100, or “none”.", param_hint="--pass-mark")
     with installation.database.transaction() as session:
@@ -72,10 +74,10 @@ def set_pass_mark(installation: Installation, slug: str, mark: str) -> None:
 
 @command.command("remove")
 @click.argument("slug")
-@click.option("--with-answers", is_flag=True, help="Also delete what judges answered, and their results.")
+@click.option("--with-answers", is_flag=True, help="Also delete the judges' answers and their results.")
 @on_installation
 def remove(installation: Installation, slug: str, *, with_answers: bool) -> None:
-    """Take all documents out of the training."""
+    """Remove all training documents."""
     with installation.database.transaction() as session:
         count = training.clear_training(session, slug, with_answers=with_answers)
         note(session, "training.clear", slug, details={"documents": count, "answers": with_answers})
@@ -84,7 +86,7 @@ def remove(installation: Installation, slug: str, *, with_answers: bool) -> None
 
 @command.group("results")
 def results() -> None:
-    """How the judges did."""
+    """Results of the judges in the training."""
 
 
 @results.command("list")
@@ -92,7 +94,7 @@ def results() -> None:
 @format_option()
 @on_installation
 def list_results(installation: Installation, slug: str, format_: str) -> None:
-    """List every attempt of every judge, and whether it passes."""
+    """List every attempt of every judge, and whether it passed."""
     with installation.database.reading() as session:
         mark = training.show_training(session, slug).pass_mark
         attempted = training.training_results(session, slug)
@@ -122,7 +124,7 @@ def _outcome(attempt: Attempt, mark: int | None) -> str:
 
 @click.group
 def gold_questions_group() -> None:
-    """Test questions: documents whose grade is known, mixed in; judges cannot tell and never see that grade."""
+    """Test questions: documents with a known grade among the others; judges cannot recognise them or see that grade."""
 
 
 @gold_questions_group.command("import")
@@ -130,7 +132,7 @@ def gold_questions_group() -> None:
 @click.argument("file", type=FILE)
 @on_installation
 def import_gold_questions(installation: Installation, slug: str, file: str) -> None:
-    """Import lines of TOPIC<TAB>DOCNO<TAB>GRADE; documents outside the pool join it."""
+    """Import lines of TOPIC<TAB>DOCNO<TAB>GRADE; documents outside the pool are added to it."""
     given = read_file(file)
     limit = installation.settings.unpacked_limit
     with installation.database.reading() as session:
@@ -148,7 +150,7 @@ def import_gold_questions(installation: Installation, slug: str, file: str) -> N
 @click.argument("grade", type=int)
 @on_installation
 def add_gold_question(installation: Installation, slug: str, number: str, docno: str, grade: int) -> None:
-    """Make a document of a topic a test question whose right grade is GRADE; it joins the pool when it is outside."""
+    """Make a document of a topic a test question with the right grade GRADE; the pool takes it when it is outside."""
     with installation.database.transaction() as session:
         checked = gold_questions.one_question(session, slug, number, docno, grade)
         done = gold_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
@@ -162,7 +164,7 @@ def add_gold_question(installation: Installation, slug: str, number: str, docno:
 @document
 @on_installation
 def remove_gold_question(installation: Installation, slug: str, number: str, docno: str) -> None:
-    """Let a document be like others again; it stays in the pool, with its judgements."""
+    """Make a test question an ordinary document again; it stays in the pool, with its judgements."""
     with installation.database.transaction() as session:
         gold_questions.remove_questions(session, slug, [(number, docno)])
         note(session, "test-questions.remove", slug, subject=number)
@@ -174,7 +176,7 @@ def remove_gold_question(installation: Installation, slug: str, number: str, doc
 @format_option()
 @on_installation
 def list_gold_questions(installation: Installation, slug: str, format_: str) -> None:
-    """List the test questions with how the grades fell, and below them how each judge answered."""
+    """List the test questions with the grades that judges gave, and the results of each judge."""
     with installation.database.reading() as session:
         answers = gold_questions.show_answers(session, slug)
     show_tables(

@@ -30,9 +30,11 @@ from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 FACT_FIELDS = ("key", "kind", "unit", "better", "per", "own", "name")
 
 cost_option = click.option(
-    "--cost", metavar="FACT", help="The cost of the Pareto front, such as latency_at@1000000. [a latency]"
+    "--cost", metavar="FACT", help="The cost for the Pareto front, such as latency_at@1000000. [a latency]"
 )
-within_option = click.option("--within", default="", metavar="BOUND", help="Only runs within it, such as “50 ms”.")
+within_option = click.option(
+    "--within", default="", metavar="BOUND", help="Only runs within this limit, such as “50 ms”."
+)
 
 
 class StoredCosts:
@@ -124,21 +126,21 @@ on_costs = on_database_or_site(StoredCosts, SiteCosts)
 
 @click.group
 def command() -> None:
-    """What each system costs: speed, size, hardware, query language."""
+    """Costs of each system: speed, size, hardware, query language."""
 
 
 @command.command("show")
 @click.argument("slug")
-@by_measures(DEFAULT_MEASURES[0], "Shown beside the costs")
+@by_measures(DEFAULT_MEASURES[0], "Show this measure beside the costs")
 @cost_option
 @within_option
 @format_option()
 @on_costs
 def show(stated: Costs, slug: str, measures: tuple[str, ...], cost: str | None, within: str, format_: str) -> None:
-    """Show what every run states, best first by the measure; on a site, to participants once scores are released.
+    """Show the statements of every run, best first by the measure; on a site, to participants once scores are released.
 
-    FRONT marks the runs that no other one beats: at least as good by the measure and at least as cheap, and better in
-    one of them.
+    FRONT marks the runs on the Pareto front: no other run is at least as good by the measure and at least as cheap, and
+    better in one of the two.
     """
     show_cost_reports(format_, stated.reports(slug, measures, cost, within))
 
@@ -149,10 +151,10 @@ def show(stated: Costs, slug: str, measures: tuple[str, ...], cost: str | None, 
 @click.argument("statements", nargs=-1, required=True, metavar="FACT=VALUE…")
 @on_costs
 def set_costs(stated: Costs, slug: str, tag: str, statements: Sequence[str]) -> None:
-    """State what a system costs, such as latency_p95=48, “index_size=1.2 GB”, “latency_at@1000000=35 ms”.
+    """State the costs of a system, such as latency_p95=48, “index_size=1.2 GB”, “latency_at@1000000=35 ms”.
 
-    Statements of other facts are kept; FACT= without a value withdraws the statement. `costs columns list`
-    lists the facts.
+    Statements of other facts are kept; FACT= without a value withdraws the statement. `costs columns list` lists the
+    facts.
     """
     stated.change(slug, tag, read_statements(statements))
     click.echo(f"Stored what {tag} costs.", err=True)
@@ -160,7 +162,7 @@ def set_costs(stated: Costs, slug: str, tag: str, statements: Sequence[str]) -> 
 
 @command.group("columns")
 def columns() -> None:
-    """The facts that a run may state: the ones every collection has, and those added to this one."""
+    """The facts that runs may state: those of every collection, and those added to this one."""
 
 
 @columns.command("list")
@@ -168,7 +170,7 @@ def columns() -> None:
 @format_option()
 @on_costs
 def list_columns(stated: Costs, slug: str, format_: str) -> None:
-    """List what may be stated of a run."""
+    """List the facts that runs may state."""
     show_rows(format_, *stated.facts(slug))
 
 
@@ -176,9 +178,11 @@ def list_columns(stated: Costs, slug: str, format_: str) -> None:
 @click.argument("slug")
 @click.argument("key")
 @click.option("--name", default="", metavar="TEXT", help="The heading on pages; by default the key.")
-@click.option("--unit", default="", metavar="UNIT", help="What its numbers count, such as ms.")
-@click.option("--better", type=click.Choice(["less", "more"]), help="Which end is better, if either.")
-@click.option("--words", is_flag=True, help="The fact is stated in words, not as a number.")
+@click.option("--unit", default="", metavar="UNIT", help="The unit of its numbers, such as ms.")
+@click.option(
+    "--better", type=click.Choice(["less", "more"]), help="Whether lower or higher values are better, if either."
+)
+@click.option("--words", is_flag=True, help="The fact is text, not a number.")
 @on_costs
 def add_column(stated: Costs, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
     """Add a fact that runs may state, under the KEY."""

@@ -46,23 +46,25 @@ STANDARD_INPUT = "-"
     metavar="MEASURE",
     help="Such as nDCG@10, AP(rel=2), trec_eval's ndcg_cut.10 or all_trec; repeatable. `annotator measures list`.",
 )
-@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
+@click.option("--by-topic", "per_topic", is_flag=True, help="Also show the value of each topic.")
 @click.option(
     "--relevant-from",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     metavar="GRADE",
-    help="Relevant are documents of this grade and better ones (trec_eval -l).",
+    help="The minimum relevant grade (trec_eval -l).",
 )
 @click.option("--judged-only", is_flag=True, help="Leave unjudged documents out of the rankings (trec_eval -J).")
 @compat_option
 @click.option(
     "--lenient",
     is_flag=True,
-    help="Take what trec_eval would take, and say so; one process reads file after file, each whole.",
+    help="Accept what trec_eval would accept, with a warning; one process reads the files, one after another.",
 )
-@click.option("--workers", type=click.IntRange(1), help="Processes that read files; as many as processors unless set.")
+@click.option(
+    "--workers", type=click.IntRange(1), help="The number of processes that read files. [the number of processors]"
+)
 @format_option("tsv", "trec_eval")
 def command(
     qrels: str,
@@ -79,8 +81,9 @@ def command(
 ) -> None:
     """Score runs against qrels, over all topics of the qrels as trec_eval -c does.
 
-    Files may be compressed with gzip; - is standard input. Qrels have four columns, or five when they are a sample:
-    topic, iteration, document, stratum, grade. A table has four decimals, and trec_eval is what trec_eval -c -q prints.
+    Files may be compressed with gzip; - is standard input. Qrels have four columns, or five for a sample: topic,
+    iteration, document, stratum, grade. A table has four decimals; the format trec_eval is the output of trec_eval -c
+    -q.
     """
     if [qrels, *runs].count(STANDARD_INPUT) > 1:
         raise click.UsageError("Standard input (-) can be given once.")
@@ -200,7 +203,7 @@ def _say(sentences: Iterable[str]) -> None:
 
 @click.group
 def measures_group() -> None:
-    """What can be measured, and what each measure says."""
+    """The measures and their definitions."""
 
 
 @measures_group.command("list")
@@ -214,7 +217,7 @@ def list_known_measures(format_: str) -> None:
 @click.argument("measure")
 @format_option()
 def show_measure(measure: str, format_: str) -> None:
-    """Explain a measure: definition, range, what happens at the edges, what it takes in brackets, reference."""
+    """Explain a measure: definition, range, edge cases, parameters in brackets, reference."""
     help_ = explain_measure(measure)
     if format_ != TABLE:
         show_values(

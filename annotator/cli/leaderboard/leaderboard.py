@@ -29,22 +29,24 @@ VERSION = re.compile(r"[0-9]{1,9}")
 
 @click.group
 def command() -> None:
-    """Every run scored."""
+    """The leaderboard: scores of all runs."""
 
 
 @command.command("show")
 @click.argument("slug")
 @measures_option
 @sort_option
-@click.option("--baseline", metavar="TAG", help="Test every run against this one, and mark those that differ.")
-@click.option("--letters", is_flag=True, help="Mark runs that Tukey's test does not tell apart by common letters.")
+@click.option("--baseline", metavar="TAG", help="Test every run against this one, and mark significant differences.")
+@click.option(
+    "--letters", is_flag=True, help="Mark runs that do not differ significantly by Tukey's test with common letters."
+)
 @click.option(
     "--qrels",
     "qrels_source",
     default=LIVE,
     show_default=True,
     metavar="GRADES",
-    help="The grades to score by: the number of a kept version, live, the grades of this moment, or a file.",
+    help="The qrels to score by: the number of a kept version, live, the current grades, or a file.",
 )
 @click.option(
     "--interval",
@@ -55,9 +57,9 @@ def command() -> None:
 )
 @compat_option
 @format_option("latex", "markdown")
-@click.option("--by-topic", "per_topic", is_flag=True, help="Show the value of each topic too.")
+@click.option("--by-topic", "per_topic", is_flag=True, help="Also show the value of each topic.")
 @click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's.")
-@click.option("--judge", metavar="NAME", help="Score by the grades of one judge.")
+@click.option("--judge", metavar="NAME", help="Score by the grades of this judge.")
 @round_option
 @residual_option
 @on_installation
@@ -79,10 +81,10 @@ def show(
     letters: bool,
     per_topic: bool,
 ) -> None:
-    """Score every run by what is judged at this moment, best first by the first measure unless --sort names another.
+    """Score every run by the current judgements, best first by the first measure unless --sort names another.
 
-    Each mean has its 95 % interval and, once for each depth, how much of the top is judged. A table shows four
-    decimals; csv and json are exact. A file whose name is a number is given as ./NUMBER.
+    Each mean has its 95 % interval and, once for each depth, the share of the top that is judged. A table shows four
+    decimals; csv and json are exact. For a file whose name is a number give ./NUMBER.
     """
     if qrels_source != LIVE and (policy is not None or judge is not None):
         raise click.UsageError("--qrels stands alone: a file or a version has neither judges nor a consensus policy.")

@@ -17,12 +17,12 @@ from annotator.workflows.leaderboard.overview_report import OverviewRequest, ove
 
 @click.group
 def command() -> None:
-    """One page for an overview paper, with everything."""
+    """A report of the collection on one page, for an overview paper."""
 
 
 @command.command("export")
 @click.argument("slug")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @qrels_option
 @click.option(
     "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="Such as nDCG@10, AP; the first is tested."
@@ -31,7 +31,7 @@ def command() -> None:
 def export(installation: Installation, slug: str, output: str | None, qrels: str, measures: Sequence[str]) -> None:
     """Write a report of a collection: one self-contained page of HTML.
 
-    Task, counts, pool, judges (by numbers, not by names) and agreement, leaderboard, which runs differ, quality of the
+    Task, counts, pool, judges (by numbers, not by names) and agreement, leaderboard, significance, quality of the
     collection, methods, and the manifest with the checksum of the qrels. The numbers are those of the commands.
     """
     request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels)

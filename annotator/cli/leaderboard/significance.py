@@ -40,7 +40,7 @@ from annotator.workflows.leaderboard.significance_report import (
 
 @click.group
 def command() -> None:
-    """Which runs differ by more than chance."""
+    """Significance: which runs differ by more than chance."""
 
 
 @command.command("show")
@@ -49,11 +49,12 @@ def command() -> None:
 @click.option("--baseline", metavar="TAG", help="Also compare every other run with this one, with Holm's correction.")
 @qrels_option
 @click.option(
-    "--permutations", default=PERMUTATIONS, show_default=True, help="Of the randomised Tukey HSD; 0 leaves it out."
+    "--permutations",
+    default=PERMUTATIONS,
+    show_default=True,
+    help="Permutations of the randomised Tukey HSD; 0 leaves it out.",
 )
-@click.option(
-    "--seed", metavar="N", default=USUAL_SEED, show_default=True, help="Of what is random; the same gives the same."
-)
+@click.option("--seed", metavar="N", default=USUAL_SEED, show_default=True, help="The seed of the random samples.")
 @click.option("--by", type=click.Choice([part.value for part in SignificancePart]), help="One table of the report.")
 @round_option
 @residual_option
@@ -75,9 +76,9 @@ def show(
 ) -> None:
     """Test which runs differ by more than chance.
 
-    All pairs by Tukey's honestly significant difference, from its model and by permuting, and by paired t tests with
-    Holm's correction; runs that share a letter do not differ by the model. Also how the variance of the scores is
-    shared out, and how many topics would tell two runs apart. A table without --by shows all but the pairs, csv the
+    All pairs by Tukey's honestly significant difference, from its model and by permutation, and by paired t tests with
+    Holm's correction; runs that share a letter do not differ by the model. Also the components of variance of the
+    scores, and the number of topics needed to separate two runs. A table without --by shows all but the pairs, csv the
     pairs; json always has all.
     """
     is_left = is_residual(round_number, residual=residual)
@@ -146,27 +147,29 @@ def _notes(report: SignificanceReport) -> Iterator[str]:
 
 @click.group
 def correlation_group() -> None:
-    """The runs ranked by two measures, or by two states of the qrels."""
+    """Correlation of two rankings of the runs, by two measures or by two versions of the qrels."""
 
 
 @correlation_group.command("show")
 @click.argument("slug")
-@click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="The measure; two to compare two.")
+@click.option(
+    "-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="The measure; give two to compare them."
+)
 @click.option(
     "--qrels",
     multiple=True,
     metavar="GRADES",
-    help="The grades to score by, the number of a kept version or live; two to compare two. [live]",
+    help="The qrels to score by, the number of a kept version or live; give two to compare them. [live]",
 )
 @format_option()
 @on_installation
 def show_correlation(
     installation: Installation, slug: str, measures: tuple[str, ...], qrels: tuple[str, ...], format_: str
 ) -> None:
-    """Rank the runs twice and say how alike the rankings are, by Kendall's tau-b, tau AP and rank-biased overlap.
+    """Rank the runs twice and compare the rankings by Kendall's tau-b, tau AP and rank-biased overlap.
 
-    Two measures, as in `-m AP -m P@10`, or two states of the qrels, as in `--qrels 1 --qrels live`, or both; each
-    state scores the runs over its own topics.
+    Two measures, as in `-m AP -m P@10`, or two versions of the qrels, as in `--qrels 1 --qrels live`, or both; each
+    version scores the runs over its own topics.
     """
     if len(measures) > len(USUAL_MEASURES) or len(qrels) > len(USUAL_MEASURES):
         raise click.UsageError("Two rankings are compared: there are two measures and two states of the qrels at most.")

@@ -14,24 +14,22 @@ from annotator.workflows.people import invitations, members
 from annotator.workflows.people.invitations import MOST_DAYS, USUAL_DAYS, InvitationRequest
 from annotator.workflows.people.members import Removal
 
-as_role = click.option(
-    "--role", required=True, type=click.Choice([role.value for role in Role]), help="As what they take part."
-)
+as_role = click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="The role.")
 
 
 @click.group
 def command() -> None:
-    """Who takes part in a collection, and as what; a person may have several roles."""
+    """Members of a collection and their roles; a person may have several roles."""
 
 
 @command.command("add")
 @click.argument("slug")
 @click.argument("name")
 @as_role
-@click.option("--team", metavar="TEAM", help="The team of a participant; made when it is new.")
+@click.option("--team", metavar="TEAM", help="The team of a participant; created if it is new.")
 @on_installation
 def add(installation: Installation, slug: str, name: str, role: str, team: str | None) -> None:
-    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing who."""
+    """Give a person a role in a collection; an adjudicator decides where judges differ, without seeing their names."""
     with installation.database.transaction() as session:
         members.add_member(session, slug, name, Role(role), team=team, added_at=datetime.now(UTC))
         note(session, "members.add", slug, subject=name, details={"role": role, "team": team})
@@ -45,9 +43,9 @@ def add(installation: Installation, slug: str, name: str, role: str, team: str |
 @yes_at_terminal
 @on_installation
 def remove(installation: Installation, slug: str, name: str, role: str, *, yes: bool) -> None:
-    """Take a role away; documents drawn by a judge or an adjudicator go back to the queue, judgements stay.
+    """Remove a role; documents drawn by a judge or an adjudicator go back to the queue, judgements stay.
 
-    At a terminal it first shows how many documents and judgements that is, and asks whether to go on.
+    At a terminal it first shows how many documents and judgements are affected, and asks whether to go on.
     """
     if is_asked(yes=yes):
         with installation.database.transaction(keep=False) as session:
@@ -77,18 +75,18 @@ def _effect(role: Role, removal: Removal) -> str:
     show_default=True,
     type=click.IntRange(1, MOST_DAYS),
     metavar="N",
-    help="The links expire after so many days.",
+    help="The links expire after this many days.",
 )
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write here, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @at_address
 @on_installation
 def import_people(
     installation: Installation, slug: str, file: str, days: int, output: str | None, address: str
 ) -> None:
-    """Give many people their roles, from a CSV file whose first line is name,role,team; - is standard input.
+    """Give roles to many people, from a CSV file with the header name,role,team; - is standard input.
 
-    Accounts are made where there are none. The same comes out as CSV with a link for each new account, by which its
-    owner chooses a password; it is given once, and only you can read the file.
+    Missing accounts are created. The output is the same CSV with a link for each new account, with which its owner sets
+    a password; the links are printed only once, and a new file is readable only by you.
     """
     people = members.read_people(read_file(file), unpacked_limit=installation.settings.unpacked_limit)
     with installation.database.transaction() as session:
@@ -104,7 +102,7 @@ def import_people(
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """List the members of a collection, a line a role."""
+    """List the members of a collection, one role per line."""
     with installation.database.reading() as session:
         rows = members.list_members(session, slug)
     show_rows(
@@ -116,28 +114,30 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 
 @click.group
 def invitations_group() -> None:
-    """Links that let somebody in once: to a new account with a role, or to a role for the account they have."""
+    """Invitations: links that work once, for a new account with a role, or for a role of an existing account."""
 
 
 @invitations_group.command("add")
 @click.argument("slug")
-@click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="As what they take part.")
-@click.option("--team", metavar="TEAM", help="The team of a participant; made when it is new.")
-@click.option("--note", "for_whom", default="", metavar="TEXT", help="For whom it is, for the list.")
+@click.option("--role", required=True, type=click.Choice([role.value for role in Role]), help="The role.")
+@click.option("--team", metavar="TEAM", help="The team of a participant; created if it is new.")
+@click.option(
+    "--note", "for_whom", default="", metavar="TEXT", help="A name for the list of invitations, such as the recipient."
+)
 @click.option(
     "--days",
     default=USUAL_DAYS,
     show_default=True,
     type=click.IntRange(1, MOST_DAYS),
     metavar="N",
-    help="The link expires after so many days.",
+    help="The link expires after this many days.",
 )
 @at_address
 @on_installation
 def add_invitation(
     installation: Installation, slug: str, role: str, team: str | None, for_whom: str, days: int, address: str
 ) -> None:
-    """Make a link to a role and print it, this once: only its checksum is stored."""
+    """Create an invitation to a role and print its link; printed only once, because only its checksum is stored."""
     wanted = InvitationRequest(Role(role), team, for_whom, days)
     with installation.database.transaction() as session:
         secret = invitations.invite(session, slug, wanted, made_by_id=None, at=datetime.now(UTC))
@@ -151,7 +151,7 @@ def add_invitation(
 @format_option()
 @on_installation
 def list_invitations(installation: Installation, slug: str, format_: str) -> None:
-    """List the links of a collection, the latest first; those to a new password name the account."""
+    """List the invitations of a collection, newest first; password links name the account."""
     with installation.database.reading() as session:
         rows = invitations.list_invitations(session, slug, now=datetime.now(UTC))
     show_rows(
@@ -178,7 +178,7 @@ def list_invitations(installation: Installation, slug: str, format_: str) -> Non
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @on_installation
 def remove_invitation(installation: Installation, slug: str, number: int) -> None:
-    """End a link, by its number in the list; one that was used stays as it is."""
+    """Revoke an invitation, by its number in the list; a used one is not changed."""
     with installation.database.transaction() as session:
         invitations.withdraw_invitation(session, slug, number, at=datetime.now(UTC))
         note(session, "invitations.withdraw", slug, subject=number)

@@ -32,7 +32,7 @@ at_address = click.option(
     default="http://127.0.0.1:8000",
     show_default=True,
     callback=_checked,
-    help="Where the pages are served: what the links begin with.",
+    help="The address of the site, with which the links begin.",
 )
 
 
@@ -45,7 +45,7 @@ def machine_options(command: Command) -> Command:
     """Give a command `--model`, `--prompt` and `--date`."""
     for option in (
         click.option(
-            "--date", "labelled_on", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="When it gave its labels."
+            "--date", "labelled_on", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="When it made its labels."
         ),
         click.option("--prompt", "prompt_file", type=FILE, metavar="FILE", help="The prompt; - is standard input."),
         click.option("--model", default="", metavar="MODEL", help="The model, with its version."),

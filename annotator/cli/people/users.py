@@ -29,9 +29,9 @@ password_file = click.option(
 
 @click.group
 def command() -> None:
-    """Accounts: add, list, give a new password, sign out, mark as a machine.
+    """Accounts: add, list, set a new password, sign out, mark as a machine.
 
-    A password is asked for twice on a terminal; elsewhere it is one line of standard input.
+    On a terminal the password is asked for twice; elsewhere it is one line of standard input.
     """
 
 
@@ -70,7 +70,7 @@ def show(installation: Installation, format_: str) -> None:
 @at_address
 @on_installation
 def reset_password(installation: Installation, name: str, address: str) -> None:
-    """Print a link by which the owner of an account chooses a new password; it works once, for two days."""
+    """Print a link with which the owner of an account sets a new password; it works once and expires after two days."""
     with installation.database.transaction() as session:
         secret = invitations.invite_to_password(session, None, name, made_by_id=None, at=datetime.now(UTC))
         note(session, "users.password-link", subject=name)
@@ -81,7 +81,7 @@ def reset_password(installation: Installation, name: str, address: str) -> None:
 @click.argument("name")
 @on_installation
 def sign_out(installation: Installation, name: str) -> None:
-    """End every session of an account, its tokens and links to a new password; its password stays."""
+    """End all sessions of an account, revoke its tokens and its password links; its password stays."""
     with installation.database.transaction() as session:
         person = accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
         judging.return_assignments(session, person.id)
@@ -94,10 +94,10 @@ def sign_out(installation: Installation, name: str) -> None:
 @click.confirmation_option(prompt="What is known of this person cannot be brought back. Forget them?")
 @on_installation
 def remove(installation: Installation, name: str) -> None:
-    """Delete what is known of a person; their judgements stay, under a name that tells nothing.
+    """Delete the personal data of an account; its judgements stay, under a pseudonym.
 
     The account loses its password, its roles, its tokens and its name, also in the audit log and in the manifests of
-    kept qrels. What they wrote into notes and questions stays: read it, `judgements export` has the notes.
+    kept qrels. The text of its notes and questions stays: check it with `judgements export`.
     """
     with installation.database.transaction() as session:
         other = erasure.forget_user(session, name)
@@ -109,9 +109,7 @@ def remove(installation: Installation, name: str) -> None:
 @click.argument("name")
 @click.option("--password", "asks", is_flag=True, help="Ask for a new password, or read it from standard input.")
 @password_file
-@click.option(
-    "--machine/--person", "is_machine", default=None, help="Whether its labels are a machine's or a person's."
-)
+@click.option("--machine/--person", "is_machine", default=None, help="Whether the account is a machine or a person.")
 @machine_options
 @on_installation
 def set_(
@@ -125,10 +123,10 @@ def set_(
     asks: bool,
     is_machine: bool | None,
 ) -> None:
-    """Give an account a new password, or change whether it is a machine.
+    """Set a new password for an account, or change whether it is a machine.
 
-    With a new password it is signed out everywhere, and its tokens are revoked. Labels of a machine are never mixed
-    with people's, unless a collection counts them; the documents it has labelled want a person again.
+    A new password ends all its sessions and revokes its tokens. Labels of a machine are never mixed with people's,
+    unless a collection includes them; documents labelled only by a machine are judged by people as well.
     """
     facts = machine_facts(model, prompt_file, labelled_on)
     if is_machine is not True and (model or prompt_file or labelled_on):
@@ -174,22 +172,24 @@ def _new_password(file: str | None) -> str:
 
 @click.group
 def tokens_group() -> None:
-    """Tokens: by which programs act for an account, over the API, without its password."""
+    """Tokens: let programs use the API for an account, without its password."""
 
 
 @tokens_group.command("add")
 @click.argument("user")
-@click.option("--name", required=True, metavar="TEXT", help="What it is for, for the list.")
-@click.option("--scopes", required=True, metavar="WORDS", help="Some of read, runs, judge, organise: “read,runs”.")
-@click.option("--collection", "slug", metavar="SLUG", help="Open this collection alone.")
+@click.option("--name", required=True, metavar="TEXT", help="A name for the list of tokens, such as the purpose.")
 @click.option(
-    "--days", type=click.IntRange(1, MOST_TOKEN_DAYS), metavar="N", help="Expire after so many days; otherwise never."
+    "--scopes", required=True, metavar="WORDS", help="One or more of read, runs, judge, organise: “read,runs”."
+)
+@click.option("--collection", "slug", metavar="SLUG", help="Restrict the token to this collection.")
+@click.option(
+    "--days", type=click.IntRange(1, MOST_TOKEN_DAYS), metavar="N", help="Expire after this many days. [never]"
 )
 @on_installation
 def add_token(
     installation: Installation, user: str, name: str, scopes: str, slug: str | None, days: int | None
 ) -> None:
-    """Make a token for an account and print it, this once: only its checksum is stored."""
+    """Create a token for an account and print it; it is printed only once, because only its checksum is stored."""
     wanted = TokenRequest(name, read_scopes(scopes), slug, days)
     with installation.database.transaction() as session:
         secret = tokens.make_token(session, user, wanted, at=datetime.now(UTC))
@@ -203,7 +203,7 @@ def add_token(
 @format_option()
 @on_installation
 def list_tokens(installation: Installation, user: str | None, format_: str) -> None:
-    """List the tokens of an account, or of all; the latest first."""
+    """List the tokens of an account, or of all accounts, newest first."""
     with installation.database.reading() as session:
         rows = tokens.list_tokens(session, user, now=datetime.now(UTC))
     show_rows(
@@ -229,7 +229,7 @@ def list_tokens(installation: Installation, user: str | None, format_: str) -> N
 @click.argument("number", type=click.IntRange(1, 999_999_999))
 @on_installation
 def remove_token(installation: Installation, number: int) -> None:
-    """End a token, by its number in the list."""
+    """Revoke a token, by its number in the list."""
     with installation.database.transaction() as session:
         name = tokens.revoke_token(session, number, at=datetime.now(UTC))
         note(session, "tokens.revoke", subject=name)

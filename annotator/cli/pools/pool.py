@@ -21,7 +21,7 @@ from annotator.workflows.pools.pools import list_strategies
 
 @click.group
 def command() -> None:
-    """The pool: build it from the runs, show how far it is judged. A pool only grows."""
+    """The pool: build it from the runs, show how much is judged. A pool only grows."""
 
 
 for each in (replay, simulate, near_duplicates_group, holes, leave_out):
@@ -30,13 +30,13 @@ for each in (replay, simulate, near_duplicates_group, holes, leave_out):
 
 @command.group("strategies")
 def strategies() -> None:
-    """The strategies by which a pool can be built."""
+    """The pooling strategies."""
 
 
 @strategies.command("list")
 @format_option()
 def show_strategies(format_: str) -> None:
-    """List the strategies by which a pool can be built, and what each can be told."""
+    """List the pooling strategies and their parameters."""
     show_rows(
         format_,
         ["STRATEGY", "WHAT IT DOES", "IT TAKES"],
@@ -50,23 +50,25 @@ def show_strategies(format_: str) -> None:
 @command.command("build")
 @click.argument("slug")
 @describes_pool
-@click.option("--seed", type=int, metavar="N", help="Of samples, and of the order in which judges see the documents.")
+@click.option(
+    "--seed", type=int, metavar="N", help="The seed of samples and of the order in which judges see the documents."
+)
 @click.option(
     "--showing",
     type=click.Choice([one.value for one in Showing]),
     default=Showing.RANDOM.value,
     show_default=True,
-    help="The order in which judges see what is added; `selection` tells them something of the runs.",
+    help="The order in which judges see the added documents; `selection` reveals something about the runs.",
 )
 @yes_at_terminal
 @on_installation
 def build(
     installation: Installation, slug: str, described: Described, seed: int | None, showing: str, *, yes: bool
 ) -> None:
-    """Add to the pool what a strategy chooses from the runs in force, for every accepted topic.
+    """Add the documents that a strategy chooses from the active runs to the pool, for every accepted topic.
 
-    The first K documents of each ranked list with `--depth K`, by trec_eval's order within a run. At a terminal it
-    first shows how many documents and hours of judging that is, and asks whether to go on.
+    With `--depth K` these are the first K documents of each ranked list, by trec_eval's order within a run. At a
+    terminal it first shows the numbers of documents and hours of judging, and asks whether to go on.
     """
     request = described.request(installation, slug)
     confirm_growth(installation, slug, request, seed=seed, yes=yes)
@@ -88,20 +90,20 @@ def build(
 @command.command("plan")
 @click.argument("slug")
 @describes_plan
-@click.option("--seed", type=int, metavar="N", help="Of a sample; that of the pool unless given.")
-@click.option("--hours", type=float, metavar="H", help="The hours that there are for judging, of all judges together.")
+@click.option("--seed", type=int, metavar="N", help="The seed of a sample. [that of the pool]")
+@click.option("--hours", type=float, metavar="H", help="The hours available for judging, of all judges together.")
 @format_option()
 @on_installation
 def plan(
     installation: Installation, slug: str, described: Described, seed: int | None, hours: float | None, format_: str
 ) -> None:
-    """Show what a pool would cost and bring, and store nothing.
+    """Show what a pool would cost and find, and store nothing.
 
-    How the pool grows with its depth, or its budget; then, for the one described, each topic, and what each run and
-    each team adds that nobody else has. DOCUMENTS are all that would then be pooled, ADDED those that are not yet.
-    Hours are those of all judges for what is missing then, at the median seconds of the judgements so far. Where
-    nothing else is said, the depth is 10, and a strategy that needs a budget has 100 documents of each topic. csv has
-    the growth alone; json has everything.
+    It shows the growth of the pool by depth or by budget; then, for the pool that the options describe, each topic, and
+    the documents that only one run or team contributes. DOCUMENTS counts all pooled documents, ADDED the new ones.
+    Hours are those of all judges for the missing judgements, at the median seconds of the judgements so far. By default
+    the depth is 10, and a strategy that needs a budget gets 100 documents per topic. csv has the growth only; json has
+    everything.
     """
     request = described.request(installation, slug)
     with installation.database.reading() as session:
@@ -117,7 +119,7 @@ def plan(
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """Show the versions of the pool, how far each topic is judged, and what each run has in it."""
+    """Show the versions of the pool, the progress of each topic, and what each run contributed."""
     with installation.database.reading() as session:
         versions = pools.pool_versions(session, slug)
         progress = pools.pool_progress(session, slug)
@@ -162,9 +164,9 @@ def show(installation: Installation, slug: str, format_: str) -> None:
     "--version",
     type=int,
     metavar="N",
-    help="As it was in version N; while an adaptive strategy chooses in it or an earlier one, it grows.",
+    help="The pool as of version N; while an adaptive strategy chooses in it or an earlier one, it grows.",
 )
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
 def export(installation: Installation, slug: str, version: int | None, output: str | None) -> None:
     """Export the pool as lines of topic and docno, sorted by both."""

@@ -16,21 +16,39 @@ from annotator.workflows.runs import runs
 
 # What strategies can be told, by the parameter that it is; which of them takes what, the workflow knows.
 TOLD: Mapping[str, Callable[[Any], Any]] = {
-    "depth": click.option("--depth", type=int, metavar="K", help="Look at the first K documents of each ranked list."),
+    "depth": click.option("--depth", type=int, metavar="K", help="Use the first K documents of each ranked list."),
     "budget": click.option(
         "--budget",
         type=int,
         metavar="N",
-        help="Judge N documents, evenly over the topics; adaptive strategies choose them beyond those they begin with.",
+        help=(
+            "Judge N documents, divided evenly over the topics; adaptive strategies choose them in addition to "
+            "their initial documents."
+        ),
     ),
-    "per_topic": click.option("--per-topic", type=int, metavar="N", help="Judge N documents of each topic; likewise."),
+    "per_topic": click.option(
+        "--per-topic",
+        type=int,
+        metavar="N",
+        help="Judge N documents of each topic; adaptive strategies choose them in addition to their initial documents.",
+    ),
     "start_depth": click.option(
-        "--start-depth", type=int, metavar="K", help="Begin with the first K of every run; 0 for none. [usually 10]"
+        "--start-depth",
+        type=int,
+        metavar="K",
+        help="Start with the first K documents of every run; 0 for none. [usually 10]",
     ),
     "strata": click.option(
-        "--strata", metavar="BANDS", help="Bands of ranks with the share to judge: 1-10:1, 11-50:0.2."
+        "--strata", metavar="BANDS", help="Bands of ranks with their sampling rates: 1-10:1, 11-50:0.2."
     ),
-    "update": click.option("--update", metavar="WHICH", help="Which runs learn from a judgement: all or pulled."),
+    "update": click.option(
+        "--update",
+        metavar="WHICH",
+        help=(
+            "Update rule: a judgement updates all runs with the document (all) or only the run it was drawn from "
+            "(pulled)."
+        ),
+    ),
     "ties": click.option(
         "--ties",
         metavar="RULE",
@@ -38,7 +56,9 @@ TOLD: Mapping[str, Callable[[Any], Any]] = {
     ),
 }
 STRATEGY = click.option(
-    "--strategy", metavar="NAME", help="`annotator pool strategies list` lists them. [with --depth alone: depth]"
+    "--strategy",
+    metavar="NAME",
+    help="The pooling strategy; `annotator pool strategies list` lists them. [with --depth alone: depth]",
 )
 RUNS = (
     click.option(
@@ -46,18 +66,18 @@ RUNS = (
         "patterns",
         multiple=True,
         metavar="PATTERN",
-        help="Pool only runs with this tag; * ? [...] stand for any signs, as in a shell. Repeatable.",
+        help="Pool only runs with this tag; * ? [...] are wildcards, as in a shell. Repeatable.",
     ),
     click.option(
         "--up-to-priority",
         "priority",
         type=int,
         metavar="P",
-        help="Pool only runs to which their team gave priority 1 to P.",
+        help="Pool only runs with a team priority from 1 to P.",
     ),
-    click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for a run. Repeatable."),
+    click.option("--depth-of", "depths", multiple=True, metavar="TAG=K", help="Another depth for one run. Repeatable."),
     click.option(
-        "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round, not of the newest one."
+        "--round", "round_number", type=int, metavar="N", help="Pool the runs of this round. [the newest round]"
     ),
 )
 

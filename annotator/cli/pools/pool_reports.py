@@ -28,16 +28,17 @@ from annotator.workflows.pools.pool_holes import HolesReport, holes_report
 
 @click.group("holes")
 def holes() -> None:
-    """What is unjudged in the tops of the runs."""
+    """Holes: unjudged documents at the top of the runs."""
 
 
 @holes.command("show")
 @click.argument("slug")
+@click.option("--depth", "depths", multiple=True, type=int, metavar="K", help="The cutoff; repeatable. [10, 20, 100]")
 @click.option(
-    "--depth", "depths", multiple=True, type=int, metavar="K", help="The top to look at; repeatable. Else 10, 20, 100."
-)
-@click.option(
-    "--add-to-pool", "add", is_flag=True, help="Make the holes down to one --depth the next version of the pool."
+    "--add-to-pool",
+    "add",
+    is_flag=True,
+    help="Add the unjudged documents down to one --depth to the pool, as its next version.",
 )
 @yes_at_terminal
 @format_option()
@@ -45,9 +46,9 @@ def holes() -> None:
 def show_holes(
     installation: Installation, slug: str, depths: tuple[int, ...], *, add: bool, yes: bool, format_: str
 ) -> None:
-    """Show what is unjudged in the top of each run, and with --add-to-pool have it judged.
+    """Show the unjudged documents at the top of each run; with --add-to-pool add them to the pool.
 
-    At a terminal --add-to-pool first shows how many hours of judging that is, and asks whether to go on.
+    At a terminal --add-to-pool first shows the hours of judging, and asks whether to go on.
     """
     if add and len(depths) != 1:
         raise click.UsageError("--add-to-pool needs one --depth: how far down the holes are to be filled.")
@@ -90,7 +91,7 @@ def _add_filling(installation: Installation, slug: str, depth: int) -> None:
 
 @click.group("leave-out")
 def leave_out() -> None:
-    """Who found what, and how runs would fare had their team not fed the pool."""
+    """Contribution by team, and how runs score without the documents that only their team contributed."""
 
 
 @leave_out.command("show")
@@ -103,9 +104,9 @@ def leave_out() -> None:
     default=By.TEAM.value,
     show_default=True,
     type=click.Choice([by.value for by in By]),
-    help="Left out at a time.",
+    help="What is left out at a time.",
 )
-@click.option("--depth", type=int, metavar="K", help="As if all runs had been pooled to depth K, not as they were.")
+@click.option("--depth", type=int, metavar="K", help="Assume that all runs were pooled to depth K.")
 @click.option("--by", type=click.Choice([part.value for part in Part]), help="One table of the report.")
 @format_option()
 @on_installation
@@ -118,11 +119,11 @@ def show_leave_out(
     by: str | None,
     format_: str,
 ) -> None:
-    """Take what only one team found out of the qrels, team by team, and score all runs again.
+    """Remove the documents that only one team contributed from the qrels, team by team, and score all runs again.
 
-    SOURCES are who contributed what to the pool; RUNS each run's score and place with and without what only its team
-    contributed; WITHOUT how alike the runs rank then. A table without --by shows everything, csv the runs; json always
-    has all. Scores are summed up over the runs that contributed.
+    SOURCES: contributions to the pool; RUNS: score and rank of each run with and without the documents that only its
+    team contributed; WITHOUT: correlation of the rankings. A table without --by shows everything, csv the runs; json
+    always has all. Scores are averaged over the runs that contributed.
     """
     request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth)
     with installation.database.reading() as session:
@@ -167,26 +168,26 @@ def _leave_out_notes(report: LeaveOutReport) -> Iterator[str]:
 
 @click.group("near-duplicates")
 def near_duplicates_group() -> None:
-    """Documents that nearly repeat each other, and identical ones."""
+    """Near-duplicates and identical documents."""
 
 
 @near_duplicates_group.command("list")
 @click.argument("slug")
-@click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Of this topic; repeatable. [all]")
+@click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Only this topic; repeatable. [all]")
 @click.option(
     "--at-least",
     type=float,
     default=USUALLY_AT_LEAST,
     show_default=True,
     metavar="SHARE",
-    help="How similar they are at least, from 0.5 to 1.",
+    help="The minimum similarity, from 0.5 to 1.",
 )
 @format_option()
 @on_installation
 def list_near_duplicates(
     installation: Installation, slug: str, numbers: tuple[str, ...], at_least: float, format_: str
 ) -> None:
-    """Show pairs of documents of a topic that nearly repeat each other, and identical ones, which are judged once."""
+    """Show pairs of near-duplicates of a topic, and identical documents, which are judged once."""
     with installation.database.reading() as session:
         asked = list(numbers) or near_duplicates.topics_to_compare(session, slug)
         found = [near_duplicates.show_likeness(session, slug, number, at_least) for number in asked]

@@ -22,13 +22,13 @@ DIFFERENT = 1
 
 @click.command("replay")
 @click.argument("slug")
-@click.option("--version", type=int, metavar="N", help="Of the pool; the newest adaptive one unless given.")
+@click.option("--version", type=int, metavar="N", help="The version of the pool. [the newest adaptive one]")
 @format_option()
 @on_installation
 def replay(installation: Installation, slug: str, version: int | None, format_: str) -> None:
-    """Check that the choices of an adaptive pool follow from the labels they knew, and print those that do not.
+    """Check that the choices of an adaptive pool follow from the labels known at the time, and print those that do not.
 
-    The exit code is 1 when there are any.
+    The exit code is 1 if there are any.
     """
     with installation.database.reading() as session:
         replayed = replay_choices(session, slug, version=version)
@@ -60,18 +60,18 @@ def replay(installation: Installation, slug: str, version: int | None, format_: 
     multiple=True,
     type=int,
     metavar="K",
-    help="Have adaptive strategies begin with the first K of every run; repeatable.  [default: 10 and 0]",
+    help="Adaptive strategies start with the first K documents of every run; repeatable.  [default: 10 and 0]",
 )
-@click.option("--strata", metavar="BANDS", help="Of the strategy stratified, such as 1-10:1, 11-50:0.2.")
+@click.option("--strata", metavar="BANDS", help="Strata of the strategy stratified, such as 1-10:1, 11-50:0.2.")
 @click.option(
     "--seed",
     type=int,
     default=1,
     show_default=True,
     metavar="N",
-    help="Of samples and of random tie-breaking.",
+    help="The seed of samples and of random tie-breaking.",
 )
-@click.option("--chart", type=FILE, metavar="FILE", help="Draw a chart into this SVG file.")
+@click.option("--chart", type=FILE, metavar="FILE", help="Write a chart to this SVG file.")
 @format_option()
 @on_installation
 def simulate(
@@ -85,11 +85,11 @@ def simulate(
     chart: str | None,
     format_: str,
 ) -> None:
-    """Try strategies on TREC qrels that exist, such as last year's, to choose one for this year's pool.
+    """Simulate strategies on existing TREC qrels, such as last year's, to choose one for this year's pool.
 
     For 5, 10, 20, 30 and 50 % of the judgements, divided evenly over the topics: the share of the relevant documents
-    that is found, and Kendall's tau between the order of the runs by AP then and by all judgements. Unjudged documents
-    are passed over. Nothing is stored.
+    that is found, and Kendall's tau between the rankings of the runs by AP with these and with all judgements. Unjudged
+    documents are skipped. Nothing is stored.
     """
     given = read_file(qrels)
     with installation.database.reading() as session:

@@ -28,21 +28,24 @@ from annotator.workflows.qrels.qrels_diff import USUAL_MEASURE, QrelsDiff, chang
 
 OPTIONS = (
     click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),
-    click.option("--judge", metavar="NAME", help="The grades of one judge."),
+    click.option("--judge", metavar="NAME", help="The grades of this judge only."),
     unjudged_option,
     click.option(
         "--at",
         type=MOMENT,
         metavar="TIME",
-        help="What was judged by then: “2026-05-01 23:59”, UTC unless a zone follows. Settings, accepted topics and "
-        "texts are those of now; judgements that ceased to count because a text came or changed are missing.",
+        help=(
+            "Judgements until then: “2026-05-01 23:59”, UTC unless a zone follows. Settings, accepted topics and "
+            "texts are the current ones; judgements that ceased to count because a text was added or changed are "
+            "missing."
+        ),
     ),
 )
 
 
 version_help = (
-    "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the pool whose sample it is, "
-    "the newest unless given."
+    "A kept version of the qrels, byte for byte; with --prels or --infap, the version of the sampled pool. "
+    "[there: the newest]"
 )
 
 
@@ -84,7 +87,7 @@ def asks_for_grades(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.group
 def command() -> None:
-    """Qrels: export the settled grades, keep versions of them, compare these."""
+    """Qrels: export the settled grades, keep versions and compare them."""
 
 
 @command.command("export")
@@ -95,7 +98,7 @@ def command() -> None:
 @click.option("--manifest", type=FILE, metavar="FILE", help="Write the manifest to this file; - is standard error.")
 @asks_for_grades
 @click.option("--prels", "kind", flag_value="prels", help="Export a stratified sample in five columns, for xinfAP.")
-@click.option("--infap", "kind", flag_value="infap", help="Export a sample of one rate in four columns, for infAP.")
+@click.option("--infap", "kind", flag_value="infap", help="Export a sample with one rate in four columns, for infAP.")
 @click.option("--version", type=int, metavar="N", help=version_help)
 @on_installation
 def export(
@@ -108,12 +111,12 @@ def export(
     *,
     grades: GradesAsked,
 ) -> None:
-    """Export TREC qrels of what is judged, and the manifest that says what they are.
+    """Export TREC qrels of the judged documents, and the manifest that describes them.
 
-    Qrels and manifest are written whole and together, or not at all. Documents that could not be judged have no line,
-    nor have unjudged ones unless asked for, nor those in dispute where the collection leaves them out. Of a sample
-    every document of its strata has a line, with -1 when it was not drawn or has no grade yet; with --prels that is
-    topic, iteration, document, stratum, grade.
+    Qrels and manifest are written together and completely, or not at all. Documents that could not be judged have no
+    line; neither have unjudged ones unless asked for, nor those in dispute if the collection leaves them out. For a
+    sample every document of its strata has a line, with -1 if it was not drawn or has no grade yet; with --prels that
+    is topic, iteration, document, stratum, grade.
     """
     if output is not None and manifest is not None and _is_same_file(output, manifest):
         raise click.UsageError("The qrels and their manifest cannot be the same file.")
@@ -140,9 +143,9 @@ def export(
 @asks_for_grades
 @on_installation
 def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
-    """Keep the settled grades of this moment as a version, to be had again whatever is judged later.
+    """Keep the current settled grades as a version, which later judgements do not change.
 
-    One that is identical to the last version is refused.
+    A version identical to the last one is refused.
     """
     now = datetime.now(UTC)
     with installation.database.reading() as session:
@@ -160,7 +163,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """List the versions that are kept, newest first."""
+    """List the kept versions, newest first."""
     with installation.database.reading() as session:
         versions = qrels_versions.list_versions(session, slug)
     show_rows(
@@ -174,7 +177,7 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 @click.argument("slug")
 @click.argument("before", metavar="V1")
 @click.argument("after", metavar="V2")
-@by_measures(USUAL_MEASURE, "By which to rank")
+@by_measures(USUAL_MEASURE, "The measure to rank by")
 @format_option()
 @on_installation
 def compare(
@@ -182,7 +185,7 @@ def compare(
 ) -> None:
     """Compare two versions of the qrels, each a number or “live”: the grades, and the score and rank of every run.
 
-    csv is a line for each grade that differs, whatever the measure; json is everything.
+    csv has a line for each changed grade, whatever the measure; json has everything.
     """
     with installation.database.reading() as session:
         found = [diff_qrels(session, slug, before, after, measure) for measure in measures]

@@ -27,7 +27,7 @@ def command() -> None:
 def import_files(site: Site, slug: str, files: Sequence[str], fields: Sequence[str], *, dry_run: bool) -> None:
     """Import documents, one file after the other: JSONL, TREC SGML or DOCNO<TAB>TITLE<TAB>BODY, plain or gzip.
 
-    The site's worker reads what is large; the command waits for it. Sending a file again changes nothing.
+    The site's worker reads large files; the command waits for it. Sending a file again changes nothing.
     """
     done = dict.fromkeys(COUNTS, 0)
     for file in read_files(files):

@@ -1,4 +1,4 @@
-"""Where a site is, and the commands that work on one; imported with the root, so it imports nothing heavy."""
+"""The address of a site and the commands that work on one; imported with the root, so it imports nothing heavy."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,42 +7,42 @@ from importlib import import_module
 import click
 
 GIVEN = "annotator.cli.site"
-# The module, the name of each noun's command, and what the list of commands says of it.
+# The module, the name of the command in it, and the summary in the list of commands.
 NOUNS: Mapping[str, tuple[str, str, str]] = {
-    "collections": ("annotator.cli.remote.results", "collections", "The collections of which you are a member."),
-    "guidelines": ("annotator.cli.remote.judge", "guidelines", "What judges go by: show it, accept it."),
+    "collections": ("annotator.cli.remote.results", "collections", "Your collections, with your roles."),
+    "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
     "documents": ("annotator.cli.remote.documents", "command", "Documents: import texts."),
     "runs": ("annotator.cli.remote.runs", "command", "Runs: check, import, list, export, withdraw."),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
     "qrels": ("annotator.cli.remote.results", "qrels", "Qrels: export the settled grades."),
-    "leaderboard": ("annotator.cli.remote.results", "leaderboard", "Every run scored, or your team's."),
-    "costs": ("annotator.cli.leaderboard.costs", "command", "What each system costs, beside how well it does."),
+    "leaderboard": ("annotator.cli.remote.results", "leaderboard", "Scores of all runs, or of your team's runs."),
+    "costs": ("annotator.cli.leaderboard.costs", "command", "Costs of each system, beside its scores."),
     "clicks": (
         "annotator.clicks.cli.clicks",
         "command",
         "Click logs: check them, compare variants of a search, add them to a collection.",
     ),
 }
-# There is nothing like it for a database of one's own.
+# It works only on a site, not on a local database.
 ONLY_ON_SITE = frozenset({"judge"})
-# These work on files alone, whatever else there is.
+# These work on files and need neither site nor database.
 ANYWHERE = frozenset({"check", "compare", "evaluate", "interleave", "measures"})
 
 
 @dataclass(frozen=True)
 class SiteGiven:
-    """Where the site is, and with which token to call."""
+    """The address of the site and the token for its API."""
 
     address: str
     token: str | None
 
 
 def command_on_site(name: str) -> click.Command:
-    """The command of a noun that works on a site; `UsageError` for what works on a database of one's own."""
+    """The command of a noun on a site; `UsageError` for one that needs a local database."""
     if name not in NOUNS:
         raise click.UsageError(
             f"With --site, or ANNOTATOR_SITE, there is {', '.join(sorted({*NOUNS, *ANYWHERE}))}. “{name}” works on a "
-            "database of one's own."
+            "local database."
         )
     module, attribute, _ = NOUNS[name]
     command: click.Command = getattr(import_module(module), attribute)

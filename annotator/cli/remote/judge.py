@@ -16,7 +16,7 @@ AT_ONCE = 100
 
 @click.group
 def command() -> None:
-    """Judge on a site, as a program: list the topics that wait, draw documents, grade them.
+    """Judge on a site by a program: list topics with documents to judge, draw documents, grade them.
 
     `annotator guidelines` on a site shows the guidelines and accepts them.
     """
@@ -43,8 +43,8 @@ def list_topics(site: Site, slug: str, format_: str) -> None:
 def draw(site: Site, slug: str, topic: str) -> None:
     """Draw documents of a topic, at most eight, and print each as a JSON object on a line, with its topic.
 
-    Nothing is printed when nothing waits. Each is yours for 30 minutes from your last call; asking again before
-    judging gives the same.
+    The output is empty if no documents are waiting. Documents are reserved for 30 minutes from your last call; asking
+    again before judging returns the same ones.
     """
     drawn = site.post(f"/collections/{slug}/judging/documents", {"topic": topic})
     for document in drawn["documents"]:
@@ -55,10 +55,10 @@ def draw(site: Site, slug: str, topic: str) -> None:
 @click.argument("slug")
 @click.argument("assignment", type=click.IntRange(0))
 @click.argument("grade", type=int)
-@click.option("--note", default="", metavar="TEXT", help="Why, in your words.")
+@click.option("--note", default="", metavar="TEXT", help="The reason of the grade.")
 @on_site
 def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str) -> None:
-    """Grade a document that you drew, by its assignment."""
+    """Grade a document that you drew, by its assignment number."""
     _store(site, slug, [{"assignment": assignment, "grade": grade, "note": note}])
 
 
@@ -67,23 +67,23 @@ def grade_one(site: Site, slug: str, assignment: int, grade: int, note: str) -> 
 @click.argument("file", type=FILE)
 @on_site
 def import_grades(site: Site, slug: str, file: str) -> None:
-    """Grade documents from JSON lines, such as {"assignment": 7, "grade": 1}; sent again, they are stored once.
+    """Grade documents from JSON lines, such as {"assignment": 7, "grade": 1}; a line that is sent twice is stored once.
 
-    A line may also have "cannot_judge" for a grade, "note", "seconds" and "evidence", and an "id" of its own.
+    A line may also have "note", "seconds" and "evidence", "cannot_judge" instead of a grade, and an "id" of your own.
     """
     _store(site, slug, _lines(file, read_text(file)))
 
 
 @click.group
 def guidelines() -> None:
-    """What judges of a collection on a site go by."""
+    """Guidelines for judges of a collection on a site."""
 
 
 @guidelines.command("show")
 @click.argument("slug")
 @on_site
 def show_guidelines(site: Site, slug: str) -> None:
-    """Print the guidelines and their version; nothing is drawn before the newest is accepted."""
+    """Print the guidelines and their version; you can draw documents once you have accepted the newest."""
     found = site.get(f"/collections/{slug}/guidelines")
     click.echo(found["text"].encode())
     click.echo(f"Version {found['number']} of the guidelines.", err=True)
@@ -94,7 +94,7 @@ def show_guidelines(site: Site, slug: str) -> None:
 @click.argument("version", type=click.IntRange(1))
 @on_site
 def accept_guidelines(site: Site, slug: str, version: int) -> None:
-    """Accept a version of the guidelines, which you have read."""
+    """Accept a version of the guidelines that you have read."""
     site.post(f"/collections/{slug}/guidelines/acceptance", {"number": version})
     click.echo(f"Accepted version {version} of the guidelines.", err=True)
 

@@ -20,14 +20,14 @@ from annotator.cli.site.tables import format_option, show_json, show_rows, show_
 
 @click.group
 def leaderboard() -> None:
-    """Scores on a site: every run, or your team's."""
+    """Scores on a site: of all runs, or of your team's runs."""
 
 
 @leaderboard.command("show")
 @click.argument("slug")
 @measures_option
 @sort_option
-@click.option("--own", is_flag=True, help="Only your team's runs, by the measures that are usual.")
+@click.option("--own", is_flag=True, help="Only your team's runs, by the default measures.")
 @round_option
 @residual_option
 @format_option()
@@ -43,7 +43,7 @@ def show(
     residual: bool | None,
     own: bool,
 ) -> None:
-    """Show every run scored, best first; to participants once it is released."""
+    """Show the scores of all runs, best first; to participants once they are released."""
     if own and (measures or sort):
         raise click.UsageError("--own goes without --measure and --sort.")
     path = "scores" if own else "leaderboard"
@@ -60,12 +60,12 @@ def qrels() -> None:
 
 @qrels.command("export")
 @click.argument("slug")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="A kept version, byte for byte.")
 @unjudged_option
 @on_site
 def export(site: Site, slug: str, output: str | None, version: int | None, unjudged: str) -> None:
-    """Export TREC qrels of what is judged."""
+    """Export TREC qrels of the judged documents."""
     write_or_print(
         output, site.content(f"/collections/{slug}/qrels", version=version, unjudged=unjudged == AS_MINUS_ONE)
     )
@@ -80,7 +80,7 @@ def collections() -> None:
 @format_option()
 @on_site
 def show_all(site: Site, format_: str) -> None:
-    """List the collections that you are a member of, with your roles."""
+    """List your collections, with your roles."""
     rows = site.every("/collections")
     show_rows(
         format_,

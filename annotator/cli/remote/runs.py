@@ -14,8 +14,8 @@ from annotator.errors import FileRefusedError, Problems
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-tag_option = click.option("--tag-from-file", is_flag=True, help="Take the tag from the file's name.")
-replace_option = click.option("--replace", is_flag=True, help="Correct runs of the same tags; older files are kept.")
+tag_option = click.option("--tag-from-file", is_flag=True, help="Use the file name as the tag.")
+replace_option = click.option("--replace", is_flag=True, help="Replace runs with the same tags; older files are kept.")
 
 
 @click.group
@@ -31,7 +31,7 @@ def command() -> None:
 @format_option()
 @on_site
 def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str) -> None:
-    """List everything that is wrong or strange about files of runs; the site stores nothing."""
+    """List all errors and warnings about run files; the site stores nothing."""
     checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
     if format_ == JSON:
         warnings = [[name, warning] for name, one in checked for warning in one["warnings"]]
@@ -53,10 +53,19 @@ def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, r
 @run_files
 @tag_option
 @replace_option
-@click.option("--team", metavar="TEAM", help="Whose runs they are; for organisers, a participant's are their team's.")
-@click.option("--description", metavar="TEXT", help="What the system does.")
-@click.option("--type", "run_type", type=click.Choice(["automatic", "manual"]), help="Whether a person had a hand.")
-@click.option("--priority", type=click.IntRange(1), metavar="N", help="1 is to be pooled first of the team's.")
+@click.option(
+    "--team", metavar="TEAM", help="The team of the runs, for organisers; a participant's runs belong to their team."
+)
+@click.option("--description", metavar="TEXT", help="A description of the system.")
+@click.option(
+    "--type", "run_type", type=click.Choice(["automatic", "manual"]), help="Whether the runs are automatic or manual."
+)
+@click.option(
+    "--priority",
+    type=click.IntRange(1),
+    metavar="N",
+    help="The pooling priority among the runs of the team: 1 = pooled first.",
+)
 @on_site
 def import_files(
     site: Site,
@@ -70,7 +79,7 @@ def import_files(
     run_type: str | None,
     priority: int | None,
 ) -> None:
-    """Check all files, and when nothing is wrong with any of them send them, one after the other."""
+    """Check all files, and if none has an error submit them, one after the other."""
     checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
     _show_warnings(checked)
     problems.refuse_if_any()
@@ -96,11 +105,11 @@ def import_files(
 
 @command.command("list")
 @click.argument("slug")
-@click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@click.option("--all", "every", is_flag=True, help="Include withdrawn and replaced runs.")
 @format_option()
 @on_site
 def show_all(site: Site, slug: str, format_: str, *, every: bool) -> None:
-    """List the runs in force that you may see."""
+    """List the active runs that you may see."""
     rows = site.every(f"/collections/{slug}/runs", every=every)
     names = ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority", "warnings", "uploaded_at")
     headings = [name.upper().replace("UPLOADED_AT", "SENT") for name in names]
@@ -117,7 +126,10 @@ def show_all(site: Site, slug: str, format_: str, *, every: bool) -> None:
 @yes_at_terminal
 @on_site
 def withdraw(site: Site, slug: str, tag: str, *, yes: bool) -> None:
-    """Neither pool nor score a run any more; what it gave to the pool stays there. At a terminal it asks first."""
+    """Exclude a run from pooling and scoring; the documents it contributed stay in the pool.
+
+    At a terminal it asks first.
+    """
     if is_asked(yes=yes):
         run = site.get(f"/collections/{slug}/runs/{in_path(tag)}")
         confirm(
@@ -132,11 +144,11 @@ def withdraw(site: Site, slug: str, tag: str, *, yes: bool) -> None:
 @command.command("export")
 @click.argument("slug")
 @click.argument("tag")
-@click.option("--version", type=click.IntRange(1), metavar="N", help="Not the newest file: the Nth.")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="The Nth file that was submitted. [the newest]")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_site
 def export(site: Site, slug: str, tag: str, version: int | None, output: str | None) -> None:
-    """Give a run's file back, byte for byte as it was sent."""
+    """Write a run file, byte for byte as it was submitted."""
     write_or_print(output, site.content(f"/collections/{slug}/run-files/{in_path(tag)}", version=version))
 
 

@@ -47,7 +47,7 @@ OPTIONS = (
     click.option(
         "--by",
         type=click.Choice(["test", "topic", "document"]),
-        help="One table of the report: tests of the difference, topics by their difference, or documents that moved.",
+        help="One table of the report: significance tests, differences by topic, or documents by change of rank.",
     ),
     click.option(
         "--topic", "topics", multiple=True, metavar="NUMBER", help="With --by document: only of this topic; repeatable."
@@ -58,7 +58,7 @@ OPTIONS = (
         show_default=True,
         type=click.IntRange(1, MOST_TOP),
         metavar="RANK",
-        help="With --by document: documents so high in either run.",
+        help="With --by document: documents down to this rank in either run.",
     ),
     click.option(
         "--seed",
@@ -66,7 +66,7 @@ OPTIONS = (
         show_default=True,
         type=click.IntRange(0),
         metavar="N",
-        help="What the randomisation test draws by; the same gives the same.",
+        help="The seed of the randomisation test.",
     ),
     format_option(),
 )
@@ -125,12 +125,12 @@ def _describes_look(command: Callable[..., None]) -> Callable[..., None]:
 )
 @compat_option
 def command(qrels: str, first: str, second: str, relevant_from: int, compat: str, *, look: Look) -> None:
-    """Compare two runs that are files, by a file of qrels; no database is needed.
+    """Compare two run files, by a file of qrels; no database is needed.
 
-    Every difference is the second run's value less the first's, over all topics with a grade. Of each measure there is
-    a paired t test with the 95 % interval and the effect size d_z, a randomisation test, Wilcoxon's test as R computes
-    it, and the sign test. Without --by a table shows tests and topics, csv the tests; json has both, and documents
-    with --by document. `annotator runs compare` compares two runs of a collection.
+    Differences are the second run minus the first, over all topics with a grade. For each measure there is a paired t
+    test with the 95 % interval and the effect size d_z, a randomisation test, Wilcoxon's test as R computes it, and the
+    sign test. Without --by a table shows tests and topics, csv the tests; json has both, and documents with --by
+    document. `annotator runs compare` compares two runs of a collection.
     """
     given_qrels, given_first, given_second = read_files((qrels, first, second))
     wanted = FilesWanted(look.measures, relevant_from, look.seed, look.top, look.topics, compat)
@@ -161,8 +161,7 @@ def compare(
 ) -> None:
     """Compare two runs of a collection.
 
-    Every difference is the second run's value less the first's; the tests are those of `annotator compare`, which
-    compares files.
+    Differences are the second run minus the first; the tests are those of `annotator compare`, which compares files.
     """
     with installation.database.reading() as session:
         found = inspect_pair(

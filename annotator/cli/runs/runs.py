@@ -26,25 +26,25 @@ from annotator.workflows.runs.runs import CheckedRun, check_run_files
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 
-tag_option = click.option(
-    "--tag-from-file", is_flag=True, help="Take the tag from the file's name, without .txt and .gz."
-)
+tag_option = click.option("--tag-from-file", is_flag=True, help="Use the file name without .txt and .gz as the tag.")
 
 
 run_files = click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-version_option = click.option("--version", type=click.IntRange(1), metavar="N", help="Not the newest file: the Nth.")
-description_option = click.option("--description", metavar="TEXT", help="What the system does.")
+version_option = click.option(
+    "--version", type=click.IntRange(1), metavar="N", help="The Nth file that was submitted. [the newest]"
+)
+description_option = click.option("--description", metavar="TEXT", help="A description of the system.")
 type_option = click.option(
     "--type",
     "run_type",
     type=click.Choice([RunType.AUTOMATIC, RunType.MANUAL], case_sensitive=False),
-    help="Whether a person had a hand in the answers.",
+    help="Whether the runs are automatic or manual.",
 )
 priority_option = click.option(
-    "--priority", type=int, metavar="N", help="1 is to be pooled first among the team's runs. [1 unless given]"
+    "--priority", type=int, metavar="N", help="The pooling priority among the runs of the team: 1 = pooled first. [1]"
 )
 round_option = click.option(
-    "--round", "round_number", type=int, metavar="N", help="Which round's they are. [the one that is open]"
+    "--round", "round_number", type=int, metavar="N", help="The round of the runs. [the open one]"
 )
 
 
@@ -63,9 +63,9 @@ command.add_command(compare)
 @format_option()
 @on_installation
 def check(installation: Installation, slug: str, files: Sequence[str], format_: str, *, tag_from_file: bool) -> None:
-    """List everything that is wrong or strange about files of runs, and store nothing.
+    """List all errors and warnings about run files, and store nothing.
 
-    `annotator check` does it without a collection, with a file of topics.
+    `annotator check` does this without a collection, with a file of topics.
     """
     sender = Sender(None, organises=True, replaces=True)
     with watched(read_files(files)) as given, installation.database.reading() as session:
@@ -84,12 +84,12 @@ def check(installation: Installation, slug: str, files: Sequence[str], format_: 
 @click.argument("slug")
 @run_files
 @tag_option
-@click.option("--team", metavar="TEAM", help="Whose runs they are; made when it is new.")
+@click.option("--team", metavar="TEAM", help="The team of the runs; created if it is new.")
 @description_option
 @type_option
 @priority_option
 @round_option
-@click.option("--replace", is_flag=True, help="Correct runs of the same tags; the older files are kept.")
+@click.option("--replace", is_flag=True, help="Replace runs with the same tags; the older files are kept.")
 @dry_run_option
 @on_installation
 def import_files(
@@ -106,7 +106,7 @@ def import_files(
     replace: bool,
     dry_run: bool,
 ) -> None:
-    """Import runs: all of the files, or none when there is anything wrong with one of them."""
+    """Import runs: all of the files, or none if any of them has an error."""
     sender = Sender(team, organises=True, replaces=replace)
     with watched(read_files(files)) as given, installation.database.reading() as session:
         checked = runs.check_runs(
@@ -137,11 +137,11 @@ def import_files(
 @command.command("list")
 @click.argument("slug")
 @click.option("--team", metavar="TEAM", help="Only the runs of this team.")
-@click.option("--all", "every", is_flag=True, help="Also the runs that were withdrawn or replaced.")
+@click.option("--all", "every", is_flag=True, help="Include withdrawn and replaced runs.")
 @format_option()
 @on_installation
 def show_all(installation: Installation, slug: str, team: str | None, format_: str, *, every: bool) -> None:
-    """List the runs in force."""
+    """List the active runs."""
     with installation.database.reading() as session:
         rows = runs.list_runs(session, slug, team=team, every=every)
         same = runs.rankings_sent_twice(session, slug)
@@ -205,7 +205,7 @@ def show(installation: Installation, slug: str, tag: str, version: int | None, f
 @command.command("set")
 @click.argument("slug")
 @click.argument("tag")
-@click.option("--team", metavar="TEAM", help="Whose run it is; made when it is new.")
+@click.option("--team", metavar="TEAM", help="The team of the run; created if it is new.")
 @description_option
 @type_option
 @priority_option
@@ -221,7 +221,7 @@ def change(
     priority: int | None,
     round_number: int | None,
 ) -> None:
-    """Change what is given of what is said of a run, and leave the rest."""
+    """Change the given details of a run, and keep the others."""
     details = RunDetails(team, description, run_type, priority, round_number)
     if details == RunDetails():
         raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round.")
@@ -237,9 +237,9 @@ def change(
 @yes_at_terminal
 @on_installation
 def withdraw(installation: Installation, slug: str, tag: str, *, yes: bool) -> None:
-    """Neither pool nor score a run any more; what it gave to the pool stays there.
+    """Exclude a run from pooling and scoring; the documents it contributed stay in the pool.
 
-    At a terminal it first shows how many documents the run gave to the pool, and asks whether to go on.
+    At a terminal it first shows how many documents the run contributed to the pool, and asks whether to go on.
     """
     if is_asked(yes=yes):
         confirm(_effect(installation, slug, tag), yes=False)
@@ -264,7 +264,7 @@ def _effect(installation: Installation, slug: str, tag: str) -> str:
 @click.argument("tag")
 @on_installation
 def restore(installation: Installation, slug: str, tag: str) -> None:
-    """Let a withdrawn run count again."""
+    """Make a withdrawn run active again."""
     with installation.database.transaction() as session:
         runs.restore_run(session, slug, tag)
         note(session, "runs.restore", slug, subject=tag)
@@ -275,10 +275,10 @@ def restore(installation: Installation, slug: str, tag: str) -> None:
 @click.argument("slug")
 @click.argument("tag")
 @version_option
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
 def export(installation: Installation, slug: str, tag: str, version: int | None, output: str | None) -> None:
-    """Give a run's file back, byte for byte as it was sent."""
+    """Write a run file, byte for byte as it was submitted."""
     with installation.database.reading() as session:
         file = runs.original_file(session, slug, tag, version=version)
     note_export(installation, "runs.export", slug, subject=tag)
@@ -294,7 +294,7 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
     default=USUAL_MOST_DOCUMENTS,
     show_default=True,
     metavar="N",
-    help="Warn of more documents for a topic.",
+    help="The maximum of documents per topic; a run with more gets a warning.",
 )
 @tag_option
 @format_option()
@@ -302,7 +302,7 @@ def export(installation: Installation, slug: str, tag: str, version: int | None,
 def check_files(
     settings: Settings, topics: str, files: Sequence[str], most_documents: int, format_: str, *, tag_from_file: bool
 ) -> None:
-    """List everything that is wrong or strange about files of runs, by a file of topics; no database is needed."""
+    """List all errors and warnings about run files, by a file of topics; no database is needed."""
     if STANDARD_INPUT in files and topics == STANDARD_INPUT:
         raise click.UsageError("Standard input (-) can be given once.")
     topic_file = read_file(topics)

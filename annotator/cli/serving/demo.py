@@ -12,18 +12,23 @@ from annotator.demonstration.build import PASSWORD, ROLES, Demonstration, prepar
 
 @click.command
 @click.option(
-    "--port", default=8000, show_default=True, type=click.IntRange(1, 65535), metavar="PORT", help="Serve on this port."
+    "--port",
+    default=8000,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    metavar="PORT",
+    help="The port to listen on.",
 )
 @click.option(
     "--directory",
     default="demo",
     show_default=True,
     type=click.Path(path_type=Path, file_okay=False),
-    help="Where its database is; what was judged stays there.",
+    help="The folder of its database, which keeps your judgements.",
 )
-@click.option("--no-serve", is_flag=True, help="Make the database and stop.")
+@click.option("--no-serve", is_flag=True, help="Create the database and exit.")
 def command(port: int, directory: Path, *, no_serve: bool) -> None:
-    """Search Python's documentation with six systems, and judge what they found."""
+    """Demonstration: search Python's documentation with six systems, and judge the results."""
     click.echo("Preparing the demonstration; the first time takes some seconds.", err=True)
     demonstration = prepare_demonstration(directory, now=datetime.now(UTC))
     _say_what_was_made(demonstration, directory)

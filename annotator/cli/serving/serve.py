@@ -11,19 +11,19 @@ from annotator.settings import GREATEST_PORT, LOG_FORMATS
 
 @click.command
 @click.option("--host", help="The address to listen on. [127.0.0.1]")
-@click.option("--port", type=click.IntRange(1, GREATEST_PORT), metavar="PORT", help="Serve on this port. [8000]")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes that answer. [2]")
-@click.option("--no-worker", is_flag=True, help="Begin no “annotator worker” beside them: they run elsewhere.")
+@click.option("--port", type=click.IntRange(1, GREATEST_PORT), metavar="PORT", help="The port to listen on. [8000]")
+@click.option("--workers", type=click.IntRange(min=1), help="The number of processes that answer requests. [2]")
+@click.option("--no-worker", is_flag=True, help="Start no “annotator worker” processes: they run elsewhere.")
 @click.option(
     "--proxy",
     "proxies",
     type=click.IntRange(min=0),
     metavar="N",
-    help="Believe the X-Forwarded headers of N proxies; cookies then travel by HTTPS only.",
+    help="Trust the X-Forwarded headers of N proxies; cookies are then sent by HTTPS only.",
 )
-@click.option("--log-format", type=click.Choice(LOG_FORMATS), help="Write a line for every request. [none]")
+@click.option("--log-format", type=click.Choice(LOG_FORMATS), help="Write an access log. [none]")
 @click.option(
-    "--metrics-port", type=click.IntRange(0, GREATEST_PORT), help="Serve figures for Prometheus there. [0: nowhere]"
+    "--metrics-port", type=click.IntRange(0, GREATEST_PORT), help="Serve metrics for Prometheus on this port. [0: none]"
 )
 @on_installation
 def command(
@@ -37,11 +37,11 @@ def command(
     metrics_port: int | None,
     no_worker: bool,
 ) -> None:
-    """Serve the pages until Ctrl-C, with two workers beside them for what takes long.
+    """Serve the site until Ctrl-C, with two workers for long jobs.
 
-    ANNOTATOR_SECRET_KEY must be set: it signs the sessions. So must ANNOTATOR_SITE_HOSTS, the names of the site, where
-    other machines reach the pages: with a --host that is not this machine's own, or behind a --proxy. What is not given
-    here is as the settings say, which come from the environment or from the file that ANNOTATOR_SETTINGS names.
+    ANNOTATOR_SECRET_KEY must be set: it signs the sessions. So must ANNOTATOR_SITE_HOSTS, the names of the site, if
+    other machines reach it: with a --host that is not local, or behind a --proxy. Options that are not given are taken
+    from the settings, from the environment or from the file that ANNOTATOR_SETTINGS names.
     """
     # The processes that answer must not inherit an open connection.
     installation.database.close()

@@ -9,15 +9,17 @@ from annotator.cli.site.installation import Installation, on_installation
 
 
 @click.command
-@click.option("--once", is_flag=True, help="Do what waits, and end.")
-@click.option("--short", is_flag=True, help="Take only short jobs, such as small files; run another one for the rest.")
-@click.option("--parent", type=int, hidden=True, help="End with this process.")
+@click.option("--once", is_flag=True, help="Do the waiting jobs, then exit.")
+@click.option(
+    "--short", is_flag=True, help="Take only short jobs, such as small files; run another worker for the rest."
+)
+@click.option("--parent", type=int, hidden=True, help="Exit when this process exits.")
 @on_installation
 def command(installation: Installation, parent: int | None, *, once: bool, short: bool) -> None:
-    """Do what takes long, such as large imports and reports, until Ctrl-C.
+    """Run background jobs, such as large imports and reports, until Ctrl-C.
 
-    `annotator serve` begins two by itself, the second with --short, so that short jobs do not wait for a long one.
-    Several may work at once, also on other machines that reach the database.
+    `annotator serve` starts two, the second with --short, so that short jobs do not wait for a long one. Several may
+    work at the same time, also on other machines that reach the database.
     """
     installation.database.close()
     # NumPy's threads would take what the pages need; it looks when it is imported.

@@ -6,9 +6,9 @@ import click
 
 from annotator.errors import ConflictError
 
-yes_option = click.option("--yes", is_flag=True, help="Do it without asking; scripts need it.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation; scripts need it.")
 
-yes_at_terminal = click.option("--yes", is_flag=True, help="Do it without asking; scripts are never asked.")
+yes_at_terminal = click.option("--yes", is_flag=True, help="Do not ask for confirmation; scripts are never asked.")
 
 
 def at_terminal() -> bool:

@@ -27,16 +27,16 @@ MOST_NAMED = 10
 
 @click.group
 def command() -> None:
-    """The tables, and all that is in them: upgrade, back up, restore, check, copy.
+    """The database: upgrade, back up, restore, check, copy.
 
-    A site is begun by `upgrade` as well as by `users add`; an older database gets its tables by `upgrade` alone.
+    `upgrade` and `users add` create a new database; only `upgrade` changes an older one.
     """
 
 
 @command.command("upgrade")
 @click.pass_obj
 def upgrade(settings: Settings) -> None:
-    """Bring the tables to this version of the program. Make a copy of the database first."""
+    """Upgrade the tables to this version of the program. Make a copy of the database first."""
     with _opened(settings) as database:
         before = version_of(database)
         upgrade_schema(database)
@@ -50,10 +50,10 @@ def upgrade(settings: Settings) -> None:
 @click.option("--check", "in_full", is_flag=True, help="Check everything in the copy, as `database check` does.")
 @click.pass_obj
 def backup(settings: Settings, file: str, *, in_full: bool) -> None:
-    """Copy the database into a new FILE, while judging goes on; of PostgreSQL pg_dump does.
+    """Copy the database to a new FILE, while judging continues; for PostgreSQL use pg_dump.
 
-    The copy is opened and its file is checked before it counts as made; if anything is wrong with it, or Ctrl-C ends
-    this, there is no FILE. `restore` checks everything in it before it counts.
+    The file is checked before it is kept; after an error or Ctrl-C there is no FILE. `restore` checks everything in it
+    first.
     """
     with ended_like_ctrl_c(), _opened(settings) as database, progress_shown("Copying") as progress:
         if database.is_sqlite:
@@ -65,10 +65,10 @@ def backup(settings: Settings, file: str, *, in_full: bool) -> None:
 
 @command.command("restore")
 @click.argument("file", type=FILE)
-@click.option("--replace", is_flag=True, help="Take the place of a database that is there; it is kept beside it.")
+@click.option("--replace", is_flag=True, help="Replace an existing database; the old one is kept beside it.")
 @click.pass_obj
 def restore(settings: Settings, file: str, *, replace: bool) -> None:
-    """Put the backup FILE in the database's place, once it was checked. Stop the server first."""
+    """Replace the database by the backup FILE, after checking it. Stop the server first."""
     with _opened(settings) as database:
         kept = restore_backup(database, Path(file), replace=replace, now=datetime.now(UTC))
         # One of an earlier version has perhaps no log yet: its upgrade comes next, and leaves a line.
@@ -84,15 +84,15 @@ def restore(settings: Settings, file: str, *, replace: bool) -> None:
     "--acknowledged",
     type=FILE,
     metavar="FILE",
-    help="The ids of judgements that somebody was told are stored, one a line; - is standard input.",
+    help="Ids of judgements that were acknowledged as stored, one per line; - is standard input.",
 )
-@click.option("--strict", is_flag=True, help="Refuse also what may have an innocent reason.")
+@click.option("--strict", is_flag=True, help="Also fail on findings that may have a harmless reason.")
 @format_option()
 @click.pass_obj
 def check(settings: Settings, acknowledged: str | None, format_: str, *, strict: bool) -> None:
-    """Look whether everything is in order: the file, the links between rows, every count, the runs as they were sent.
+    """Check the integrity of the database: the file, references between rows, all counts, the run files.
 
-    Judging may go on meanwhile. The status is 1 when anything is wrong.
+    Judging may go on meanwhile. The exit code is 1 if anything is wrong.
     """
     told = [] if acknowledged is None else read_text(acknowledged).split()
     with ended_like_ctrl_c(), _opened(settings) as database:
@@ -116,8 +116,8 @@ def check(settings: Settings, acknowledged: str | None, format_: str, *, strict:
 def copy(from_url: str, to_url: str) -> None:
     """Copy a whole site into an empty database of either kind, such as sqlite:///a.sqlite postgresql+psycopg://host/a.
 
-    What arrived is read again and compared by counts and checksums before it is kept. Stop the server first: what is
-    stored in the old database meanwhile is not in the new one.
+    The copy is read again and compared by counts and checksums before it is kept. Stop the server first: changes in the
+    old database meanwhile are not copied.
     """
     source, target = Database(from_url), Database(to_url)
     try:

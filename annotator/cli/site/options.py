@@ -36,17 +36,17 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Check and count e
 LIVE = "live"
 OMIT = "omit"
 AS_MINUS_ONE = "-1"
-MEASURE_HELP = "Such as nDCG@10, AP, P@5 or RR; repeatable. `annotator measures list` has all."
+MEASURE_HELP = "Such as nDCG@10, AP, P@5 or RR; repeatable. `annotator measures list` lists all."
 measures_option = click.option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help=MEASURE_HELP)
 sort_option = click.option(
-    "--sort", metavar="MEASURE", help="Sort by this one of the measures, by run or by team. [the first measure]"
+    "--sort", metavar="MEASURE", help="Sort by one of the measures, by run or by team. [the first measure]"
 )
 qrels_option = click.option(
     "--qrels",
     default=LIVE,
     show_default=True,
     metavar="GRADES",
-    help="The grades to score by: the number of a kept version, or live, the grades of this moment.",
+    help="The qrels to score by: the number of a kept version, or live, the current grades.",
 )
 compat_option = click.option(
     "--compat",
@@ -60,7 +60,10 @@ residual_option = click.option(
     "--residual/--whole",
     "residual",
     default=None,
-    help="With --round: take what was judged before it out of runs and qrels, or not. [--residual]",
+    help=(
+        "With --round: remove documents judged before the round from runs and qrels (residual collection), or not. "
+        "[--residual]"
+    ),
 )
 topics_option = click.option(
     "--topic", "topics", multiple=True, metavar="NUMBER", help="Only this topic; repeatable. [all]"
@@ -70,7 +73,9 @@ unjudged_option = click.option(
     type=click.Choice([OMIT, AS_MINUS_ONE]),
     default=OMIT,
     show_default=True,
-    help="Whether what is pooled and nobody has judged gets a line, with -1. What could not be judged gets none.",
+    help=(
+        "Whether pooled documents without a judgement get a line with -1. Documents that could not be judged get none."
+    ),
 )
 
 

@@ -26,19 +26,23 @@ several = click.argument("numbers", nargs=-1, required=True, metavar="NUMBER..."
 
 @click.group
 def command() -> None:
-    """Topics: import and list them, draft, accept, drop and take up again, say which measure little."""
+    """Topics: import and list them, draft, accept, drop and restore them, find those that measure little."""
 
 
 @command.command("import")
 @click.argument("slug")
 @click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
-@click.option("--draft", is_flag=True, help="New topics are drafts: neither shown nor pooled before they are accepted.")
+@click.option(
+    "--draft",
+    is_flag=True,
+    help="Import new topics as drafts, which are neither shown nor pooled before they are accepted.",
+)
 @dry_run_option
 @on_installation
 def import_files(installation: Installation, slug: str, files: Sequence[str], *, draft: bool, dry_run: bool) -> None:
     """Import topics: TREC SGML, TREC XML, NUMBER<TAB>TITLE or JSONL, plain or gzip.
 
-    A topic whose number is there already takes the new words, unless it was judged by its present ones.
+    A topic with an existing number takes the new text, unless documents were judged by the present one.
     """
     with watched(read_files(files)) as given:
         parsed = topics.read_topics(given, unpacked_limit=installation.settings.unpacked_limit)
@@ -53,7 +57,7 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], *,
 
 @command.command("export")
 @click.argument("slug")
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file, not to standard output.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_installation
 def export(installation: Installation, slug: str, output: str | None) -> None:
     """Export the accepted topics as JSONL, for participants; `topics import` reads it."""
@@ -67,7 +71,7 @@ def export(installation: Installation, slug: str, output: str | None) -> None:
 @format_option()
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
-    """List the topics with the sizes of their pools, their states and why some were dropped."""
+    """List the topics with the sizes of their pools, their states and the reasons of dropped ones."""
     with installation.database.reading() as session:
         rows = topics.list_topics(session, slug)
     show_rows(
@@ -80,10 +84,10 @@ def show(installation: Installation, slug: str, format_: str) -> None:
 @command.command("add")
 @click.argument("slug")
 @click.argument("number")
-@click.option("--title", required=True, metavar="TEXT", help="What a searcher would type.")
-@click.option("--description", default="", metavar="TEXT", help="What is searched for, in a sentence.")
+@click.option("--title", required=True, metavar="TEXT", help="The query, as a searcher would type it.")
+@click.option("--description", default="", metavar="TEXT", help="The information need, in a sentence.")
 @click.option("--narrative", default="", metavar="TEXT", help="What is relevant and what is not.")
-@click.option("--language", metavar="LANGUAGE", help="Such as ko; of the topic's own words.")
+@click.option("--language", metavar="LANGUAGE", help="The language of the topic, such as ko.")
 @on_installation
 def add(
     installation: Installation,
@@ -94,7 +98,7 @@ def add(
     narrative: str,
     language: str | None,
 ) -> None:
-    """Draft a topic. Nobody but organisers sees it before `topics accept`."""
+    """Add a topic as a draft. Only organisers see it before `topics accept`."""
     with installation.database.transaction() as session:
         topic_editing.add_draft(session, slug, number, TopicWords(title, description, narrative, language))
         note(session, "topics.add", slug, subject=number)
@@ -104,10 +108,10 @@ def add(
 @command.command("set")
 @click.argument("slug")
 @click.argument("number")
-@click.option("--title", metavar="TEXT", help="What a searcher would type.")
-@click.option("--description", metavar="TEXT", help="What is searched for, in a sentence.")
+@click.option("--title", metavar="TEXT", help="The query, as a searcher would type it.")
+@click.option("--description", metavar="TEXT", help="The information need, in a sentence.")
 @click.option("--narrative", metavar="TEXT", help="What is relevant and what is not.")
-@click.option("--language", metavar="LANGUAGE", help="Of the topic's own words; empty for none.")
+@click.option("--language", metavar="LANGUAGE", help="The language of the topic; empty for none.")
 @on_installation
 def edit(
     installation: Installation,
@@ -118,7 +122,7 @@ def edit(
     narrative: str | None,
     language: str | None,
 ) -> None:
-    """Change what is given of a topic's words, as long as nothing of it was judged."""
+    """Change the given fields of a topic, as long as none of its documents was judged."""
     given = {"title": title, "description": description, "narrative": narrative, "language": language}
     changes = {name: text for name, text in given.items() if text is not None}
     with installation.database.transaction() as session:
@@ -133,7 +137,7 @@ def edit(
 @several
 @on_installation
 def accept(installation: Installation, slug: str, numbers: Sequence[str]) -> None:
-    """Accept drafts: they are shown to participants and pooled with the next building of the pool."""
+    """Accept drafts: participants see them, and the next pool includes them."""
     with installation.database.transaction() as session:
         accepted = topic_editing.accept_topics(session, slug, numbers)
         note(session, "topics.accept", slug, subject=", ".join(accepted))
@@ -143,10 +147,15 @@ def accept(installation: Installation, slug: str, numbers: Sequence[str]) -> Non
 @command.command("drop")
 @click.argument("slug")
 @several
-@click.option("--reason", required=True, metavar="TEXT", help="Stays beside the topics, and in the manifest of qrels.")
+@click.option(
+    "--reason",
+    required=True,
+    metavar="TEXT",
+    help="The reason, shown in the list of topics and in the manifest of qrels.",
+)
 @on_installation
 def drop(installation: Installation, slug: str, numbers: Sequence[str], reason: str) -> None:
-    """Drop topics: they stay with their judgements, but count in no qrels and no leaderboard."""
+    """Drop topics: they keep their judgements, but are left out of all qrels and leaderboards."""
     with installation.database.transaction() as session:
         dropped = topic_editing.drop_topics(session, slug, numbers, reason=reason)
         note(session, "topics.drop", slug, subject=", ".join(dropped), details={"reason": reason})
@@ -158,7 +167,7 @@ def drop(installation: Installation, slug: str, numbers: Sequence[str], reason: 
 @several
 @on_installation
 def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> None:
-    """Take dropped topics up again, with all their judgements."""
+    """Restore dropped topics, with all their judgements."""
     with installation.database.transaction() as session:
         restored = topic_editing.restore_topics(session, slug, numbers)
         note(session, "topics.restore", slug, subject=", ".join(restored))
@@ -167,12 +176,12 @@ def restore(installation: Installation, slug: str, numbers: Sequence[str]) -> No
 
 @command.group("flags")
 def flags() -> None:
-    """Topics that tell little."""
+    """Topics that measure little."""
 
 
 @flags.command("list")
 @click.argument("slug")
-@by_measures(DEFAULT_MEASURES[0], "To show the effect by")
+@by_measures(DEFAULT_MEASURES[0], "The measure that shows the effect")
 @click.option("--topic", "numbers", multiple=True, metavar="NUMBER", help="Try dropping this one; repeatable.")
 @format_option()
 @on_installation
@@ -181,8 +190,8 @@ def list_flags(
 ) -> None:
     """Show topics with fewer than three relevant documents or with 40 % or more of the judged ones relevant.
 
-    Below them stands what the leaderboard would be without them, or without those named by --topic: each run's value
-    and place, and Kendall's tau of the two rankings. A topic of which documents still wait is left out of that. csv
+    Below them it shows the leaderboard without these topics, or without those named by --topic: the value and rank of
+    each run, and Kendall's tau of the two rankings. Topics with unjudged documents are left out of this comparison. csv
     is the topics, whatever the measure.
     """
     with installation.database.reading() as session:

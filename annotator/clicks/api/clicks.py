@@ -53,7 +53,7 @@ class LogQuery(Schema):
     column = fields.List(
         Text,
         load_default=list,
-        metadata={"description": "What the log calls a column: OURS=THEIRS, such as user=visitor; repeatable."},
+        metadata={"description": "The log's name of a column: OURS=THEIRS, such as user=visitor; repeatable."},
     )
     event = fields.List(
         Text,
@@ -65,20 +65,20 @@ class LogQuery(Schema):
         metadata={"description": "Each line is a result that was shown, and this column is 1 where it was clicked."},
     )
     variant_from_name = fields.Boolean(
-        load_default=False, metadata={"description": "The variant is the file's name, without .gz, .csv and the like."}
+        load_default=False, metadata={"description": "Use the file name without .gz, .csv and the like as the variant."}
     )
     drop_bad_lines = fields.Boolean(
-        load_default=False, metadata={"description": "Leave out and count lines that cannot be read."}
+        load_default=False, metadata={"description": "Skip and count lines that cannot be read."}
     )
     bootstrap = fields.Boolean(load_default=False, metadata={"description": "Resample the users."})
-    return_days = counted(load_default=RETURN_DAYS, metadata={"description": "Users return within so many days."})
+    return_days = counted(load_default=RETURN_DAYS, metadata={"description": "Users return within this many days."})
     split = fields.Float(
         load_default=0.5,
         validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False),
         metadata={"description": "The share of the users that the first variant was to have."},
     )
     without_bots = fields.Boolean(
-        load_default=False, metadata={"description": "Leave out users who see pages faster than people read."}
+        load_default=False, metadata={"description": "Leave out users who view pages faster than people read."}
     )
 
 

@@ -20,24 +20,24 @@ OPTIONS = (
         "columns",
         multiple=True,
         metavar="OURS=THEIRS",
-        help=f"What the log calls a column, such as user=visitor; repeatable. Ours: {', '.join(FIELDS)}.",
+        help=f"The log's name of a column, such as user=visitor; repeatable. The columns: {', '.join(FIELDS)}.",
     ),
     click.option(
         "--event",
         "events",
         multiple=True,
         metavar="OURS=THEIRS",
-        help="What the log calls an event, such as impression=view; repeatable.",
+        help="The log's name of an event, such as impression=view; repeatable.",
     ),
     click.option(
         "--click-column",
         metavar="NAME",
-        help="Each line is a result that was shown, and this column is 1 where it was clicked, else 0.",
+        help="Each line is a shown result, and this column is 1 if it was clicked, else 0.",
     ),
     click.option(
-        "--variant-from-name", is_flag=True, help="The variant is the file's name, without .gz, .csv and the like."
+        "--variant-from-name", is_flag=True, help="Use the file name without .gz, .csv and the like as the variant."
     ),
-    click.option("--drop-bad-lines", is_flag=True, help="Leave out and count lines that cannot be read."),
+    click.option("--drop-bad-lines", is_flag=True, help="Skip and count lines that cannot be read."),
 )
 
 

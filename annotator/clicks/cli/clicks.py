@@ -46,12 +46,12 @@ LOG_OPTIONS = (
         "--interleaving",
         "is_interleaved",
         is_flag=True,
-        help="Each list was made of several variants; else an A/B test.",
+        help="Each list was interleaved from several variants. [an A/B test]",
     ),
     click.option(
-        "--lists", type=FILE, metavar="FILE", help="The lists that were shown, as annotator interleave makes them."
+        "--lists", type=FILE, metavar="FILE", help="The interleaved lists, as annotator interleave writes them."
     ),
-    click.option("--variants", nargs=2, metavar="A B", help="Which two to compare, B against A."),
+    click.option("--variants", nargs=2, metavar="A B", help="The two variants to compare, B against A."),
     click.option("--bootstrap", is_flag=True, help="Resample users with replacement (bootstrap)."),
     click.option(
         "--return-days",
@@ -59,10 +59,10 @@ LOG_OPTIONS = (
         default=RETURN_DAYS,
         show_default=True,
         metavar="N",
-        help="Users who come back within so many days have returned.",
+        help="Users who come back within this many days have returned.",
     ),
-    click.option("--split", default=0.5, show_default=True, metavar="SHARE", help="The share of users planned for A."),
-    click.option("--without-bots", is_flag=True, help="Leave out users who see pages faster than people read."),
+    click.option("--split", default=0.5, show_default=True, metavar="SHARE", help="The planned share of users for A."),
+    click.option("--without-bots", is_flag=True, help="Leave out users who view pages faster than people read."),
 )
 
 
@@ -134,7 +134,7 @@ def add(
 ) -> None:
     """Analyse a click log and store the results in a collection; the log itself is not stored.
 
-    No user names are stored, and only queries that are topics. A variant with the name of a run stands for that run.
+    No user names are stored, and only queries that are topics. A variant with the name of a run is linked to that run.
     On a site the worker reads large files; the command waits for it.
     """
     wanted = ComparisonWanted(
@@ -209,7 +209,7 @@ def together() -> None:
 
 @together.command("show")
 @click.argument("slug")
-@by_measures(USUAL_MEASURE, "Computed from the judgements")
+@by_measures(USUAL_MEASURE, "Compute this measure from the judgements")
 @log_option
 @by_option
 @pool_option
@@ -225,10 +225,10 @@ def show_together(
     *,
     add_to_pool: bool,
 ) -> None:
-    """Compare what users clicked with what judges decided, for all runs that variants of logs stand for.
+    """Compare clicks with judgements, for all runs that are linked to variants of logs.
 
-    Differences are the second run's value less the first's. The queries are those on which the two differ most. A table
-    without --by shows variants, pairs and queries, csv the pairs; json always has everything.
+    Differences are the second run minus the first. The queries are those on which the two differ most. A table without
+    --by shows variants, pairs and queries, csv the pairs; json always has everything.
     """
     reports = logs.together(slug, measures, log)
     clicked = show_reports(format_, reports, by)

@@ -35,16 +35,16 @@ SHOWN_UNASKED = (ComparisonTable.CHECKS, ComparisonTable.VARIANTS, ComparisonTab
 @click.command("compare")
 @reads_click_log
 @click.option(
-    "--variants", nargs=2, metavar="A B", help="Which two to compare, B against A; needed where the log has more."
+    "--variants", nargs=2, metavar="A B", help="The two variants to compare, B against A; needed if the log has more."
 )
-@click.option("--bootstrap", is_flag=True, help="Draw users anew a thousand times, in place of the delta method.")
+@click.option("--bootstrap", is_flag=True, help="Bootstrap over users (1,000 resamples) instead of the delta method.")
 @click.option(
     "--seed",
     metavar="N",
     default=USUAL_SEED,
     show_default=True,
     type=click.IntRange(0),
-    help="What the bootstrap draws by.",
+    help="The seed of the bootstrap.",
 )
 @click.option(
     "--return-days",
@@ -53,16 +53,16 @@ SHOWN_UNASKED = (ComparisonTable.CHECKS, ComparisonTable.VARIANTS, ComparisonTab
     show_default=True,
     type=int,
     metavar="N",
-    help="Users return within so many days.",
+    help="Users return within this many days.",
 )
 @click.option(
-    "--split", default=0.5, show_default=True, type=float, metavar="SHARE", help="Of the users that A was to have."
+    "--split", default=0.5, show_default=True, type=float, metavar="SHARE", help="The planned share of users for A."
 )
 @click.option(
     "--difference",
     type=float,
     metavar="D",
-    help="In CTR@1, that is worth finding; a twentieth of the mean of both unless set.",
+    help="The smallest difference of CTR@1 worth detecting. [a twentieth of the mean of both]",
 )
 @click.option(
     "--pages-an-hour",
@@ -70,9 +70,9 @@ SHOWN_UNASKED = (ComparisonTable.CHECKS, ComparisonTable.VARIANTS, ComparisonTab
     show_default=True,
     type=int,
     metavar="N",
-    help="Who is shown more is taken for a program.",
+    help="Users with more pages than this are treated as bots.",
 )
-@click.option("--without-bots", is_flag=True, help="Leave out who is taken for a program.")
+@click.option("--without-bots", is_flag=True, help="Leave out users treated as bots.")
 @click.option("--by", type=click.Choice([part.value for part in ComparisonTable]), help="One table of the report.")
 @format_option()
 def compare(
@@ -88,11 +88,11 @@ def compare(
     by: str | None,
     format_: str,
 ) -> None:
-    """Compare two variants of a search by what their users clicked; nothing is stored.
+    """Compare two variants of a search by the clicks of their users; nothing is stored.
 
-    Every difference is B's value less A's, with its 95 % interval and p by the delta method over users; by the z test
-    of two proportions where each user has one page, or the log names no users; p_holm is corrected for the number of
-    measures. A table without --by shows checks, variants and measures, csv the measures; json always has all.
+    Differences are B - A, with the 95 % interval and p by the delta method over users; by the z test of two proportions
+    if each user has one page, or the log names no users; p_holm is corrected for the number of measures. A table
+    without --by shows checks, variants and measures, csv the measures; json always has all.
     """
     expected = Expected(split, pages_an_hour, leaves_bots_out=without_bots)
     wanted = ComparisonWanted(variants or None, bootstrap, seed, days, expected, difference)
@@ -123,7 +123,7 @@ def positions() -> None:
 def show_positions(log: GivenLog, format_: str) -> None:
     """Count clicks by position on the first page, for every variant of a log.
 
-    These are clicks and not relevance: people look at the top first, whatever stands there.
+    Clicks are not relevance: people look at the top first, whatever is shown there.
     """
     with log.watched() as advance:
         headings, rows = positions_of_log_files(log.files, log.mapping, advance=advance)
@@ -170,9 +170,9 @@ def _notes(comparison: ClickComparison) -> Iterator[str]:
 @reads_click_log
 @format_option()
 def check(log: GivenLog, format_: str) -> None:
-    """Say everything that is wrong with a log, or else what it holds; nothing is stored.
+    """Report all errors in a log, or else what it holds; nothing is stored.
 
-    A log names in each line some of: time, user, session, query, variant, page, position, docno, event, value. Several
+    Each line of a log has some of: time, user, session, query, variant, page, position, docno, event, value. Several
     files make one log; - is standard input.
     """
     with log.watched() as advance:

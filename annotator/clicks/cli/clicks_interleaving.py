@@ -40,17 +40,17 @@ def interleaving() -> None:
 @interleaving.command("show")
 @reads_click_log
 @click.option(
-    "--lists", type=FILE, metavar="FILE", help="The file that annotator interleave made, if variants are its lists."
+    "--lists", type=FILE, metavar="FILE", help="The file that annotator interleave wrote, if variants are its lists."
 )
 @click.option("--variants", nargs=2, metavar="A B", help="Without --lists: compare these two alone, A against B.")
-@click.option("--bootstrap", is_flag=True, help="Also the interval and p of Δ over users redrawn ten thousand times.")
+@click.option("--bootstrap", is_flag=True, help="Also the bootstrap interval and p of Δ over users (10,000 resamples).")
 @click.option(
     "--seed",
     metavar="N",
     default=USUAL_SEED,
     show_default=True,
     type=click.IntRange(0),
-    help="What the bootstrap draws by.",
+    help="The seed of the bootstrap.",
 )
 @click.option(
     "--by", type=click.Choice(TABLES), default=USUAL_TABLE, show_default=True, help="One table of the report."
@@ -67,15 +67,15 @@ def show_interleaving(
 ) -> None:
     """Score the clicks on interleaved lists; nothing is stored.
 
-    The variant of a click is the tag of the run whose pick the document was. With --lists it is the number of the list
+    The variant of a click is the tag of the run that picked the document. With --lists it is the number of the list
     that was shown, and the query is the topic; balanced lists need this.
 
-    What one session, or without sessions one user, saw for one query is one list. The run with more of the clicks on it
-    wins. A result that is clicked again counts once, and a list without a click that counts is left out. Δ is
-    (wins of the first + ties / 2) / lists - 1/2, above 0 where the first is preferred; the user delta is the mean of
-    the users' own Δ, with its 95 % interval. Lists of one user are not independent: where users have several, p is by
-    the t test over users. Where each has one, it is the exact binomial of the wins, without ties. Where the log names
-    no users, sessions take their place, and no result is called significant. p_holm is corrected for all pairs.
+    One list is what one session, or without sessions one user, saw for one query. The run with more of the clicks on it
+    wins. A second click on a result is not counted, and a list without counted clicks is left out. Δ is (wins of the
+    first + ties / 2) / lists - 1/2, above 0 if the first is preferred; the user delta is the mean of the users' own Δ,
+    with its 95 % interval. Lists of one user are not independent: if users have several, p is by the t test over users.
+    If each has one, it is the exact binomial of the wins, without ties. If the log names no users, sessions take their
+    place, and no result is called significant. p_holm is corrected for all pairs.
     """
     wanted = ScoresWanted(None if lists is None else read_file(lists), variants or (), seed if bootstrap else None)
     with log.watched() as advance:
@@ -143,7 +143,7 @@ def _notes(scored: ScoredLog) -> Iterator[str]:
     type=click.Choice(METHODS),
     default=USUAL_METHOD,
     show_default=True,
-    help="How lists are made; balanced takes two runs and is biased, see below.",
+    help="The interleaving method; balanced takes two runs and is biased, see below.",
 )
 @click.option(
     "--depth",
@@ -151,7 +151,7 @@ def _notes(scored: ScoredLog) -> Iterator[str]:
     default=10,
     show_default=True,
     metavar="K",
-    help="How long a list is.",
+    help="The length of a list.",
 )
 @click.option(
     "--count",
@@ -167,18 +167,18 @@ def _notes(scored: ScoredLog) -> Iterator[str]:
     metavar="N",
     type=click.IntRange(0),
     required=True,
-    help="What the coin is tossed by; the same gives the same.",
+    help="The seed of the random picks.",
 )
-@click.option("-o", "--output", type=FILE, metavar="FILE", help="Where to write the lists; standard output unless set.")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="The file to write the lists to. [standard output]")
 def interleave_runs(runs: Sequence[str], method: str, depth: int, lists: int, seed: int, output: str | None) -> None:
-    """Interleave runs: make lists of the documents of two runs, or of more, for every topic that all of them have.
+    """Interleave runs: make lists of the documents of two or more runs, for every topic that all of them have.
 
     The file is tab-separated with the columns topic, list, position, docno, team, and one named by each run's tag with
-    the rank it gave the document; - is none. The team is the tag of the run whose pick the document was. A document of
+    the rank it gave the document; - is none. The team is the tag of the run that picked the document. A document with
     the team - counts for no run: one of the runs had no more to pick. Balanced lists have no column team.
 
-    Balanced interleaving has a known bias: where one run has the documents of the other moved up by one (a b c d and
-    b c d a), users who click at random prefer it (Chapelle et al. 2012). Team draft does not have this bias.
+    Balanced interleaving has a known bias: if one run has the documents of the other moved up by one (a b c d and b c d
+    a), users who click at random prefer it (Chapelle et al. 2012). Team draft does not have this bias.
 
     In the log of clicks, write the topic as query. Write either the team as the variant of each result, or the number
     of the list shown, and give this file to annotator clicks interleaving show --lists.

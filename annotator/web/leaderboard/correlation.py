@@ -1,4 +1,4 @@
-"""The runs ranked by two measures, or by two states of the qrels."""
+"""Correlation of two rankings of the runs, by two measures or by two versions of the qrels."""
 
 from dataclasses import replace
 

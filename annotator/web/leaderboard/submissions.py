@@ -225,7 +225,7 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
 @blueprint.post("/collections/<slug>/submissions/take-back")
 @collection_page(Role.ORGANISER)
 def take_back(slug: str) -> ResponseReturnValue:
-    """Show participants no scores any more."""
+    """Stop showing scores to participants."""
     with database().transaction() as session:
         submissions.take_scores_back(session, slug)
         note(session, "scores.take-back", slug)

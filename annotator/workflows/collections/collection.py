@@ -174,7 +174,7 @@ def close_collection(session: Session, slug: str) -> None:
 
 
 def reopen_collection(session: Session, slug: str) -> None:
-    """Take imports, pools and judgements again."""
+    """Accept imports, pools and judgements again."""
     lock_collection(session, slug, against_judging=True).state = CollectionState.OPEN
 
 

@@ -182,7 +182,7 @@ def keeps_version(qrels: str | None, shown: ScoresShown | None, released_at: dat
 
 
 def take_scores_back(session: Session, slug: str) -> None:
-    """Show participants no scores any more."""
+    """Stop showing scores to participants."""
     _take_back(lock_collection(session, slug))
 
 

@@ -275,7 +275,7 @@ def test_bad_qrels_are_told(annotator: CommandLine) -> None:
 
 
 def test_lenient_says_that_one_process_reads(annotator: CommandLine) -> None:
-    assert "one process reads file after file" in " ".join(annotator.done("evaluate", "--help").split())
+    assert "one process reads the files" in " ".join(annotator.done("evaluate", "--help").split())
 
 
 def test_lenient_takes_what_trec_eval_takes_and_says_so(annotator: CommandLine) -> None:

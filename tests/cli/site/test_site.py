@@ -244,7 +244,7 @@ def test_what_needs_a_database_of_ones_own_is_wrong_usage(words: Sequence[str], 
     del outside
     result = run_on("https://example.org", "t", *words)
     assert result.exit_code == 2
-    assert f"“{words[0]}” works on a database of one's own" in " ".join(result.stderr.split())
+    assert f"“{words[0]}” works on a local database" in " ".join(result.stderr.split())
 
 
 def test_a_site_and_a_database_do_not_go_together() -> None:
