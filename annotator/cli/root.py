@@ -54,9 +54,7 @@ NOUNS: Mapping[str, Noun] = {
     "tokens": Noun("annotator.cli.people.users", "Tokens: let programs use the API for an account.", "tokens_group"),
     "guidelines": Noun("annotator.cli.collections.guidelines", "Guidelines for judges, in Markdown."),
     "training": Noun("annotator.cli.judging.training", "Training: documents with known grades, before real work."),
-    "topics": Noun(
-        "annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag the weak ones."
-    ),
+    "topics": Noun("annotator.cli.topics.topics", "Topics: import, draft, accept, drop; flag the weak ones."),
     "documents": Noun("annotator.cli.documents.documents", "Documents: import texts, list missing ones, search."),
     "runs": Noun("annotator.cli.runs.runs", "Runs: check, import, correct, withdraw, list, export."),
     "rounds": Noun("annotator.cli.collections.rounds", "Rounds of runs: list, close, open the next one."),
