@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
 from annotator.storage import Assignment, Database
-from annotator.storage.judging.judging import Decision, give_back
+from annotator.storage.judging.judging import Decision, give_back, return_assignments
 from annotator.storage.tables.judging import LEASE
-from annotator.workflows.judging.judging import more_documents, return_assignments
+from annotator.workflows.judging.judging import more_documents
 from annotator.workflows.judging.recording import Act, record_acts
 
 JUDGES = 32

@@ -129,6 +129,7 @@ def accept_guidelines(call: Call) -> object:
     """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""
     with database().transaction() as session:
         collection.accept_guidelines(session, call.slug, caller().id, call.body["number"])
+    with database().reading() as session:
         return collection.show_guidelines(session, call.slug)
 
 

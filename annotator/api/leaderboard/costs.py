@@ -200,10 +200,9 @@ def remove_fact(call: Call) -> object:
     """Remove a fact that organisers added; no run may state it."""
     key = call.path["key"]
     with database().transaction() as session:
-        facts = {fact.key: fact for fact in costs.list_facts(session, call.slug)}
-        costs.remove_column(session, call.slug, key)
+        removed = costs.remove_column(session, call.slug, key)
         note(session, "costs.remove-column", call.slug, subject=key)
-    return facts[key]
+    return removed
 
 
 @operation(

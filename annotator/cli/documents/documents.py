@@ -177,8 +177,9 @@ def _line(hit: FoundDocument, topic: str | None) -> list[Cell]:
 def _add(
     installation: Installation, slug: str, topic: str, query: str, docnos: Sequence[str], name: str | None
 ) -> None:
-    with installation.database.transaction() as session:
+    with installation.database.reading() as session:
         actor_id = search_adding.searcher_id(session, name) if name is not None else None
+    with installation.database.transaction() as session:
         added = search_adding.add_found(
             session, slug, topic=topic, docnos=docnos, query=query, actor_id=actor_id, at=datetime.now(UTC)
         )

@@ -152,8 +152,9 @@ def import_gold_questions(installation: Installation, slug: str, file: str) -> N
 def add_gold_question(installation: Installation, slug: str, number: str, docno: str, grade: int) -> None:
     """Make a document of a topic a test question with the right grade GRADE; the pool takes it when it is outside."""
     with installation.database.transaction() as session:
-        checked = gold_questions.one_question(session, slug, number, docno, grade)
-        done = gold_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
+        done = gold_questions.add_question(
+            session, slug, number, docno, grade, added_by_id=None, added_at=datetime.now(UTC)
+        )
         note(session, "test-questions.add", slug, subject=number, details=vars(done))
     _tell(done)
 

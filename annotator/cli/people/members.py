@@ -140,10 +140,9 @@ def add_invitation(
     """Create an invitation to a role and print its link; printed only once, because only its checksum is stored."""
     wanted = InvitationRequest(Role(role), team, for_whom, days)
     with installation.database.transaction() as session:
-        secret = invitations.invite(session, slug, wanted, made_by_id=None, at=datetime.now(UTC))
-        number = invitations.invitation_number(session, secret)
-        note(session, "invitations.add", slug, subject=number, details={"role": role, "team": team})
-    click.echo(link_to(address, secret))
+        made = invitations.invite(session, slug, wanted, made_by_id=None, at=datetime.now(UTC))
+        note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
+    click.echo(link_to(address, made.secret))
 
 
 @invitations_group.command("list")

@@ -14,7 +14,6 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.judging import judging
 from annotator.workflows.people import accounts, erasure, invitations, tokens
 from annotator.workflows.people.tokens import MOST_DAYS as MOST_TOKEN_DAYS
 from annotator.workflows.people.tokens import TokenRequest, read_scopes
@@ -83,8 +82,7 @@ def reset_password(installation: Installation, name: str, address: str) -> None:
 def sign_out(installation: Installation, name: str) -> None:
     """End all sessions of an account, revoke its tokens and its password links; its password stays."""
     with installation.database.transaction() as session:
-        person = accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
-        judging.return_assignments(session, person.id)
+        accounts.sign_out_everywhere(session, name, at=datetime.now(UTC))
         note(session, "users.sign-out", subject=name)
     click.echo(f"{name} is signed out everywhere.", err=True)
 
@@ -191,9 +189,11 @@ def add_token(
 ) -> None:
     """Create a token for an account and print it; it is printed only once, because only its checksum is stored."""
     wanted = TokenRequest(name, read_scopes(scopes), slug, days)
+    with installation.database.reading() as session:
+        account_id = find_user(session, user).id
     with installation.database.transaction() as session:
         secret = tokens.make_token(session, user, wanted, at=datetime.now(UTC))
-        details = {"account": find_user(session, user).id, "scopes": sorted(wanted.scopes), "days": days}
+        details = {"account": account_id, "scopes": sorted(wanted.scopes), "days": days}
         note(session, "tokens.add", slug, subject=name, details=details)
     click.echo(secret)
 

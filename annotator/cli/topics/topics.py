@@ -1,7 +1,6 @@
 """`annotator topics`: what is searched for."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import click
 
@@ -126,8 +125,7 @@ def edit(
     given = {"title": title, "description": description, "narrative": narrative, "language": language}
     changes = {name: text for name, text in given.items() if text is not None}
     with installation.database.transaction() as session:
-        present = topic_editing.show_topic(session, slug, number).words
-        changed = topic_editing.change_words(session, slug, number, replace(present, **changes))
+        changed = topic_editing.change_some_words(session, slug, number, changes)
         note(session, "topics.edit", slug, subject=number)
     click.echo(f"Topic {number} has {'its new' if changed else 'these'} words.", err=True)
 

@@ -141,3 +141,8 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
     for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
     return len(held)
+
+
+def return_assignments(session: Session, judge_id: int) -> int:
+    """Give everything a judge holds back to the queue, as signing out does, and count it."""
+    return give_back(session, Assignment.judge_id == judge_id)

@@ -264,6 +264,7 @@ def _members_view(slug: str) -> str:
         to_come = choices_to_come(slug)
         with database().transaction() as session:  # leases that ran out are given back on the way
             work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+        with database().reading() as session:
             answers = questions.count_new_answers(session, slug, the_person().id)
     sends = the_place().participates and not the_place().collection.closed
     sending = sender_state(slug) if sends else None

@@ -70,11 +70,11 @@ def add(slug: str) -> ResponseReturnValue:
     form = QuestionForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            checked = gold_questions.one_question(
-                session, slug, form.topic.data.strip(), form.docno.data.strip(), int(form.grade.data)
+            topic, docno = form.topic.data.strip(), form.docno.data.strip()
+            stored = gold_questions.add_question(
+                session, slug, topic, docno, int(form.grade.data), added_by_id=the_person().id, added_at=now()
             )
-            stored = gold_questions.store_questions(session, slug, checked, added_by_id=the_person().id, added_at=now())
-            note(session, "test-questions.add", slug, subject=form.topic.data.strip(), details=vars(stored))
+            note(session, "test-questions.add", slug, subject=topic, details=vars(stored))
     if form.refused:
         return _page(slug, form, QuestionsForm(formdata=None)), form.status
     flash(_outcome(stored))

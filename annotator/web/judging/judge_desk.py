@@ -54,9 +54,15 @@ def change(slug: str, number: str) -> ResponseReturnValue:
     form = DeskForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            judge_id = the_person().id
-            judge_desk.save_note(session, slug, number, judge_id, form.note.data or "", changed_at=now())
-            judge_desk.save_marks(session, slug, number, judge_id, (form.marks.data or "").split("\n"))
+            judge_desk.save_desk(
+                session,
+                slug,
+                number,
+                the_person().id,
+                note=form.note.data or "",
+                marks=(form.marks.data or "").split("\n"),
+                changed_at=now(),
+            )
     if form.refused:
         return _page(slug, number, form), form.status
     flash(gettext("Your note on topic %(number)s is saved.", number=number))

@@ -94,10 +94,10 @@ def add(slug: str) -> ResponseReturnValue:
                     by_machine=form.machine.data,
                     unpacked_limit=settings().unpacked_limit,
                 )
+                is_new = judgement_import.is_new_judge(session, form.judge.data)
             value = form.checked_value(checked.checksum)
             is_confirmed = form.confirmed.data == value
             with database().transaction(keep=is_confirmed) as session:
-                is_new = judgement_import.is_new_judge(session, form.judge.data)
                 stored = judgement_import.store_judgements(
                     session,
                     slug,

@@ -82,6 +82,7 @@ def topics(slug: str) -> ResponseReturnValue:
     to_come = choices_to_come(slug, the_person().id)
     with database().transaction() as session:  # leases that ran out are given back on the way
         work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
+    with database().reading() as session:
         answers = questions.count_new_answers(session, slug, the_person().id)
     return render_template("judging/topics.html", work=work, answers=answers)
 

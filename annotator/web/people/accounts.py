@@ -15,7 +15,6 @@ from annotator.web.site.context import current_person, database, now, settings, 
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
-from annotator.workflows.judging import judging
 from annotator.workflows.people import accounts
 
 blueprint = Blueprint("accounts", __name__)
@@ -78,7 +77,7 @@ def try_to_sign_in() -> ResponseReturnValue:
         elif person is not None:
             if current_person() is not None:
                 with database().transaction() as session:
-                    accounts.sign_out(session, key(), until=ends_at(), at=now())
+                    accounts.sign_in_again(session, key(), until=ends_at(), at=now())
             enter(person)
             return _go_on()
         else:
@@ -91,8 +90,7 @@ def try_to_sign_in() -> ResponseReturnValue:
 def sign_out() -> ResponseReturnValue:
     """End the session; documents that were held and not judged go back to the queue."""
     with database().transaction() as session:
-        judging.return_assignments(session, the_person().id)
-        accounts.sign_out(session, key(), until=ends_at(), at=now())
+        accounts.sign_out(session, the_person().id, key(), until=ends_at(), at=now())
     leave()
     flash(gettext("You have signed out."))
     return redirect(url_for(".sign_in"), 303)
@@ -137,7 +135,6 @@ def sign_out_everywhere() -> ResponseReturnValue:
     with database().transaction() as session:
         accounts.sign_out_everywhere(session, the_person().name, at=now())
         note(session, "users.sign-out", subject=the_person().name)
-        judging.return_assignments(session, the_person().id)
     leave()
     flash(gettext("You are signed out in every browser, and your tokens are revoked."))
     return redirect(url_for(".sign_in"), 303)

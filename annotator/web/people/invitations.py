@@ -149,13 +149,12 @@ def withdraw_any() -> ResponseReturnValue:
 def _invite(slug: str | None, form: AccountInvitationForm, role: Role | None, team: str | None) -> str | None:
     """The secret of a new link, None when it is refused."""
     wanted = InvitationRequest(role, team, form.note.data or "", form.days.data)
-    secret = None
+    made = None
     with form.guard(), database().transaction() as session:
-        secret = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
+        made = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
         # The note may be a name, which the log would keep for ever.
-        number = invitations.invitation_number(session, secret)
-        note(session, "invitations.add", slug, subject=number, details={"role": role, "team": team})
-    return secret
+        note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
+    return made and made.secret
 
 
 def _withdrawn(slug: str | None, form: WithdrawalForm) -> bool:

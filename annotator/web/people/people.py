@@ -16,7 +16,6 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
-from annotator.workflows.judging import judging
 from annotator.workflows.people import accounts, invitations
 
 blueprint = Blueprint("people", __name__)
@@ -139,7 +138,6 @@ def sign_out() -> ResponseReturnValue:
         with form.guard(), database().transaction() as session:
             person = accounts.sign_out_everywhere(session, form.account.data, at=now())
             note(session, "users.sign-out", subject=person.name)
-            judging.return_assignments(session, person.id)
     if form.refused:
         return _page(named=form), form.status
     flash(

@@ -132,6 +132,14 @@ def store_questions(
     return StoredQuestions(len(new) - changed, changed, len(pairs) - len(new), len(outside))
 
 
+def add_question(
+    session: Session, slug: str, topic: str, docno: str, grade: int, *, added_by_id: int | None, added_at: datetime
+) -> StoredQuestions:
+    """Make one document a test question; raises what `one_question` and `store_questions` do."""
+    checked = one_question(session, slug, topic, docno, grade)
+    return store_questions(session, slug, checked, added_by_id=added_by_id, added_at=added_at)
+
+
 def remove_questions(session: Session, slug: str, questions: Sequence[tuple[str, str]]) -> int:
     """Let documents (topic number, docno) be like others again, and count them; judgements stay as they are.
 

@@ -43,6 +43,21 @@ def show_desk(session: Session, slug: str, number: str, judge_id: int) -> Desk:
     return Desk(topic.number, topic.title, topic.language, note, tuple(marks))
 
 
+def save_desk(
+    session: Session,
+    slug: str,
+    number: str,
+    judge_id: int,
+    *,
+    note: str,
+    marks: Sequence[str],
+    changed_at: datetime,
+) -> None:
+    """Keep both a judge's note of a topic and the words to be marked, as `save_note` and `save_marks` do."""
+    save_note(session, slug, number, judge_id, note, changed_at=changed_at)
+    save_marks(session, slug, number, judge_id, marks)
+
+
 def save_note(session: Session, slug: str, number: str, judge_id: int, text: str, *, changed_at: datetime) -> None:
     """Keep a judge's note of a topic, an empty one meaning none; the same text again changes nothing.
 

@@ -34,7 +34,7 @@ from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
 from annotator.storage.judging.judge_history import ShownDocument, previous_assignment, shown
 from annotator.storage.judging.judgement_writing import open_for_judging
-from annotator.storage.judging.judging import Decision, give_back, give_back_expired, renew
+from annotator.storage.judging.judging import Decision, give_back_expired, renew
 from annotator.storage.tables.judging import Preparation
 
 # As many documents are in the browser as are drawn at once.
@@ -192,11 +192,6 @@ def open_document(
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
     [one] = _shown(session, collection, held_documents(session, [assignment_id]), judge_id, queue)
     return one, previous_assignment(session, topic.id, judge_id, one.said, queue)
-
-
-def return_assignments(session: Session, judge_id: int) -> int:
-    """Give everything a judge holds back to the queue, as signing out does, and count it."""
-    return give_back(session, Assignment.judge_id == judge_id)
 
 
 def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int, queue: Queue) -> Topic:

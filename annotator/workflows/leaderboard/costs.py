@@ -87,8 +87,11 @@ def add_column(session: Session, slug: str, request: ColumnRequest, *, at: datet
     return fact
 
 
-def remove_column(session: Session, slug: str, key: str) -> None:
-    """Ask for it no more; `ConflictError` while a run states it, `NotFoundError` when there is no such column."""
+def remove_column(session: Session, slug: str, key: str) -> Fact:
+    """Ask for it no more, and return it.
+
+    Raises `ConflictError` while a run states it and `NotFoundError` when there is no such column.
+    """
     collection = lock_open_collection(session, slug)
     column = next((one for one in columns_of(session, collection.id) if one.key == key), None)
     if column is None:
@@ -101,7 +104,9 @@ def remove_column(session: Session, slug: str, key: str) -> None:
             count=len(stating),
             tags=", ".join(stating[:TOLD]) + (" …" if len(stating) > TOLD else ""),
         )
+    fact = stored_column(column.key, column.name, kind=column.kind, unit=column.unit, better=column.better)
     delete_column(session, column)
+    return fact
 
 
 def costs_of_run(session: Session, slug: str, tag: str, *, team: str | None = None) -> RunCosts:

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
+from annotator.storage.judging.judging import return_assignments
 from annotator.storage.people.accounts import (
     Person,
     end_sessions,
@@ -60,8 +61,14 @@ def load_person(session: Session, user_id: int, generation: int, key: str | None
     return person_of(user)
 
 
-def sign_out(session: Session, key: str, *, until: datetime, at: datetime) -> None:
-    """End one session, which its cookie would keep up `until` then."""
+def sign_out(session: Session, user_id: int, key: str, *, until: datetime, at: datetime) -> None:
+    """End one session, which its cookie would keep up `until` then; what its account holds goes back to the queue."""
+    return_assignments(session, user_id)
+    sign_in_again(session, key, until=until, at=at)
+
+
+def sign_in_again(session: Session, key: str, *, until: datetime, at: datetime) -> None:
+    """End the session before, which its cookie would keep up `until` then; what its account holds it keeps."""
     end_session(session, key, until=until, now=at)
 
 
@@ -102,11 +109,15 @@ def list_users(session: Session) -> list[AccountRow]:
 
 
 def sign_out_everywhere(session: Session, name: str, *, at: datetime) -> Person:
-    """End every session of an account, all its tokens and every link to a new password; its password stays."""
+    """End every session of an account, all its tokens and every link to a new password; its password stays.
+
+    Documents that it holds go back to the queue.
+    """
     user = locked_user(session, name)
     end_sessions(user)
     revoke_all(session, user.id, at=at)
     withdraw_password_links(session, user.id, at=at)
+    return_assignments(session, user.id)
     return person_of(user)
 
 

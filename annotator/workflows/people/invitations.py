@@ -82,9 +82,17 @@ class OpenInvitation:
     account: str | None
 
 
+@dataclass(frozen=True)
+class MadeInvitation:
+    """The secret of a new link, and the number under which lists have it."""
+
+    secret: str
+    number: int
+
+
 def invite(
     session: Session, slug: str | None, wanted: InvitationRequest, *, made_by_id: int | None, at: datetime
-) -> str:
+) -> MadeInvitation:
     """Make a link to a role in the collection and return its secret, which is stored nowhere.
 
     Without a slug it leads to an account without a role. Raises `InvalidValueError` for what no role fits.
@@ -98,19 +106,19 @@ def invite(
     if collection_id is not None and wanted.team:
         find_or_add_team(session, collection_id, wanted.team)
     secret = new_secret()
-    session.add(
-        Invitation(
-            fingerprint=secret_fingerprint(secret),
-            note=wanted.note.strip(),
-            collection_id=collection_id,
-            role=wanted.role,
-            team=wanted.team,
-            made_by_id=made_by_id,
-            made_at=at,
-            expires_at=at + timedelta(days=wanted.days),
-        )
+    invitation = Invitation(
+        fingerprint=secret_fingerprint(secret),
+        note=wanted.note.strip(),
+        collection_id=collection_id,
+        role=wanted.role,
+        team=wanted.team,
+        made_by_id=made_by_id,
+        made_at=at,
+        expires_at=at + timedelta(days=wanted.days),
     )
-    return secret
+    session.add(invitation)
+    session.flush()
+    return MadeInvitation(secret, invitation.id)
 
 
 def invite_to_password(session: Session, slug: str | None, name: str, *, made_by_id: int | None, at: datetime) -> str:
@@ -138,11 +146,6 @@ def invite_to_password(session: Session, slug: str | None, name: str, *, made_by
         )
     )
     return secret
-
-
-def invitation_number(session: Session, secret: str) -> int:
-    """The number under which lists have the link of this secret."""
-    return session.scalars(select(Invitation.id).where(Invitation.fingerprint == secret_fingerprint(secret))).one()
 
 
 def list_invitations(session: Session, slug: str | None, *, now: datetime) -> Sequence[InvitationRow]:

@@ -1,7 +1,7 @@
 """One topic or a few by hand: draft them, mend their words, accept, drop and take them up again."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -87,6 +87,12 @@ def change_words(session: Session, slug: str, number: str, words: TopicWords) ->
         )
     _put(new, topic)
     return True
+
+
+def change_some_words(session: Session, slug: str, number: str, changes: Mapping[str, str]) -> bool:
+    """Change what is named of a topic's words, and leave the rest; returns and raises what `change_words` does."""
+    present = show_topic(session, slug, number).words
+    return change_words(session, slug, number, replace(present, **changes))
 
 
 def accept_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[str]:

@@ -38,7 +38,7 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.eligibility import due_again
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging import Decision, lend
+from annotator.storage.judging.judging import Decision, lend, return_assignments
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.tables.judging import LEASE
@@ -165,7 +165,7 @@ def test_nor_what_they_were_given_as_judges_and_gave_back(session: Session) -> N
     session.execute(update(PoolItem).values(judgements_wanted=3))
     ada = member(session, "ada", Role.JUDGE)
     assert judging.next_task(session, SLUG, "1", ada, now=NOW) is not None
-    judging.return_assignments(session, ada)
+    return_assignments(session, ada)
     members.add_member(session, SLUG, "ada", Role.ADJUDICATOR, added_at=NOW)
     assert drawn(session, ada) == []
     assert drawn(session, adjudicator(session, "eve")) == [docno]
@@ -284,7 +284,7 @@ def test_what_is_given_back_takes_no_place_away(session: Session) -> None:
     before = item_of(session, docno).taken
     ada = adjudicator(session)
     drawn(session, ada)
-    assert judging.return_assignments(session, ada) == 1
+    assert return_assignments(session, ada) == 1
     assert item_of(session, docno).taken == before
 
 
@@ -547,7 +547,7 @@ def test_what_was_to_be_decided_is_never_judged_besides(session: Session, mode: 
     for at in (NOW, LATER):
         assert drawn(session, ada, at=at) == [docno]
         assert waiting_as_judge(session, ada, at=at) == 0
-        judging.return_assignments(session, ada)
+        return_assignments(session, ada)
         assert waiting_as_judge(session, ada, at=at) == 0
         assert judging.next_task(session, SLUG, "1", ada, now=at) is None
     assert waiting_as_judge(session, member(session, "jo")) == 1
@@ -575,7 +575,7 @@ def test_a_late_decision_stays_one_whatever_its_adjudicator_holds_as_a_judge(ses
     ada = both_roles(session)
     drawn(session, ada)
     decided_late = held(session, ada, docno)
-    judging.return_assignments(session, ada)
+    return_assignments(session, ada)
     # As it was possible once, and as an import may leave it.
     lend(session, [item_of(session, docno).id], ada, NOW)
     act = Act("late", decided_late, Decision(2))
@@ -614,7 +614,7 @@ def test_a_search_does_not_lead_a_judge_to_what_they_are_to_decide(session: Sess
     for _ in ("in hand", "given back"):
         with pytest.raises(ConflictError, match="as an adjudicator"):
             search_adding.take_for_judging(session, SLUG, **found)  # type: ignore[arg-type]
-        judging.return_assignments(session, ada)
+        return_assignments(session, ada)
 
 
 def test_labels_from_a_file_decide_nothing(session: Session) -> None:

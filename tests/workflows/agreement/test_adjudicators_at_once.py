@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import BusyError
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Purpose, Role
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.judging_turn import Turn, take_turn
 from annotator.workflows.judging.recording import Act
@@ -58,7 +58,7 @@ def work(database: Database, who: int, kind: Queue, errors: list[BaseException])
                 turn = database.attempt(turn_of(who, act, kind))
                 assert not turn.recorded.refused
             if random.random() < 1 / 4:
-                database.attempt(lambda session: judging.return_assignments(session, who))
+                database.attempt(lambda session: return_assignments(session, who))
     except BaseException as error:  # noqa: BLE001 - told to the test, in the thread it would be lost
         errors.append(error)
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Base, Collection, Database, DeletedKind, Document, Judgement, PoolItem, Topic
 from annotator.storage.collections.checking import examine_collection
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
 from annotator.workflows.collections.restoring import (
@@ -170,7 +170,7 @@ def test_a_version_of_the_pool_that_a_judge_has_in_hand_stays(session: Session) 
     assert judging.next_task(session, SLUG, "1", jo, now=NOW) is not None
     with pytest.raises(ConflictError, match="in hand"):
         delete(session, KINDS.POOL, "1")
-    judging.return_assignments(session, jo)
+    return_assignments(session, jo)
     with pytest.raises(ConflictError, match="may still judge"):
         delete(session, KINDS.POOL, "1")
     at = NOW + timedelta(days=2)

@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.collections.checking import examine_collection
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.storage.people.accounts import find_user
 from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds
@@ -249,7 +249,7 @@ def test_what_was_judged_before_the_change_and_came_after_the_judge_drew_it_agai
     judge = member(session, "jo")
     task = judging.next_task(session, SLUG, "1", judge, now=NOW)
     assert task is not None
-    judging.return_assignments(session, judge)
+    return_assignments(session, judge)
     rewrite(session, "a", "b", "c", "d")
     drawn_at = CHANGED + timedelta(hours=1)
     again = judging.next_task(session, SLUG, "1", judge, now=drawn_at)

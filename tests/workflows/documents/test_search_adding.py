@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.pooling.ordering import judging_order
 from annotator.storage import Assignment, Contribution, Document, Judgement, PoolItem, Role
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.documents import search, search_adding
@@ -184,7 +184,7 @@ def test_what_others_have_is_handed_out_once_more_so_that_no_refusal_tells_of_th
     take(session, "b", lee)
     assert {row.number: row.waiting for row in judging.topics_to_judge(session, SLUG, lee, now=NOW)}["2"] == 3
     # Given back, it is nobody else's work.
-    judging.return_assignments(session, lee)
+    return_assignments(session, lee)
     assert {row.number: row.waiting for row in judging.topics_to_judge(session, SLUG, lee, now=NOW)}["2"] == 2
 
 
@@ -204,7 +204,7 @@ def test_only_what_the_query_finds_is_added_or_judged(session: Session, ola: int
 
 def test_what_was_taken_goes_back_to_the_queue_like_any_other(session: Session, jo: int) -> None:
     take(session, "b", jo)
-    assert judging.return_assignments(session, jo) == 1
+    assert return_assignments(session, jo) == 1
     kim = member(session, "kim")
     work = {row.number: row.waiting for row in judging.topics_to_judge(session, SLUG, kim, now=NOW)}
     assert work["2"] == 3

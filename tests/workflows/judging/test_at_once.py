@@ -14,7 +14,7 @@ from annotator.evaluation.qrels.scale import parse_scale
 from annotator.files import InputFile
 from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
 from annotator.storage.collections.collection import lock_open_collection
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.storage.site import database as storage_database
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
@@ -138,8 +138,8 @@ def test_judges_who_sign_out_together_do_not_wait_for_ever(database: Database) -
     for _ in range(5):
         errors = at_once(
             database,
-            lambda session: judging.return_assignments(session, jo),
-            lambda session: judging.return_assignments(session, kim),
+            lambda session: return_assignments(session, jo),
+            lambda session: return_assignments(session, kim),
         )
         assert errors == []
     with database.reading() as session:

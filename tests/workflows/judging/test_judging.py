@@ -22,7 +22,7 @@ from annotator.storage import (
     PoolItem,
 )
 from annotator.storage.judging.drawing import shown_among
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.storage.tables.judging import LEASE, Preparation
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
@@ -159,7 +159,7 @@ def test_signing_out_gives_everything_back(session: Session) -> None:
     pooled_news(session)
     jo, kim = member(session, "jo"), member(session, "kim")
     task_of(session, jo)
-    assert judging.return_assignments(session, jo) == 4
+    assert return_assignments(session, jo) == 4
     task_of(session, kim)
 
 
@@ -542,7 +542,7 @@ def test_what_is_put_off_keeps_its_place_until_it_runs_out(session: Session) -> 
     # Going on renews its lease, too.
     task_of(session, jo, minutes=29)
     assert judging.next_task(session, SLUG, "1", kim, now=NOW + timedelta(minutes=58)) is None
-    assert judging.return_assignments(session, jo) == 4
+    assert return_assignments(session, jo) == 4
     assert task_of(session, kim, minutes=58).waiting == 4
     # What was said of it afterwards is late, as of any other.
     record(session, jo, task.assignment_id, Decision(1), minutes=59)
@@ -614,7 +614,7 @@ def test_a_document_is_shown_again_after_a_day_as_if_it_were_new(session: Sessio
     jo = member(session, "jo")
     first = task_of(session, jo)
     record(session, jo, first.assignment_id, Decision(2, note="sure"))
-    judging.return_assignments(session, jo)
+    return_assignments(session, jo)
     day = 24 * 60 + 1
     shown = judging.more_documents(
         session,
@@ -656,7 +656,7 @@ def test_going_back_meets_each_document_once_though_one_that_was_shown_again_was
     task = task_of(session, jo)
     first, docno = task.assignment_id, task.docno
     record(session, jo, first, Decision(2))
-    judging.return_assignments(session, jo)
+    return_assignments(session, jo)
     day = 24 * 60 + 1
     shown = judging.more_documents(session, SLUG, "1", jo, holds=frozenset(), now=NOW + timedelta(minutes=day))
     again = next(one for one in shown if one.docno == docno).assignment_id
@@ -678,6 +678,6 @@ def test_giving_back_what_is_shown_again_frees_no_place(session: Session) -> Non
     record(session, jo, task_of(session, jo).assignment_id, Decision(2))
     later = NOW + timedelta(days=2)
     assert judging.next_task(session, SLUG, "1", jo, now=later) is not None
-    assert judging.return_assignments(session, jo) == 1
+    assert return_assignments(session, jo) == 1
     assert session.scalars(select(PoolItem.taken)).one() == 1
     assert judging.next_task(session, SLUG, "1", kim, now=later) is None

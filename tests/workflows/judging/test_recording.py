@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Assignment, CannotJudge, Evidence, Judgement, PoolItem
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.recording import (
@@ -268,7 +268,7 @@ def test_putting_off_what_is_judged_or_given_back_changes_nothing(session: Sessi
     jo = member(session, "jo")
     first, second, *_ = drawn(session, jo)
     send(session, jo, act("a", first))
-    judging.return_assignments(session, jo)
+    return_assignments(session, jo)
     recorded = send(session, jo, Act("b", first, None), Act("c", second, None))
     assert recorded == Recorded(("b", "c"), ())
     session.expire_all()
@@ -281,7 +281,7 @@ def test_a_judge_who_was_removed_in_mid_work_has_what_they_sent_before(session: 
     jo = member(session, "jo")
     first, second, *_ = drawn(session, jo)
     send(session, jo, act("a", first))
-    judging.return_assignments(session, jo)
+    return_assignments(session, jo)
     # Recording itself stores what comes late; that they judge no longer is told before it is asked.
     assert send(session, jo, act("b", second)).acknowledged == ("b",)
     late = select(Judgement.client_id, Judgement.late).order_by(Judgement.id)

@@ -28,7 +28,7 @@ def invited(session: Session, wanted: InvitationRequest = A_JUDGE, slug: str | N
     if slug is not None and not session.scalars(select(User)).first():
         news(session)
         member(session, "ola", Role.ORGANISER)
-    secret = invitations.invite(session, slug, wanted, made_by_id=None, at=NOW)
+    secret = invitations.invite(session, slug, wanted, made_by_id=None, at=NOW).secret
     session.flush()
     return secret
 
@@ -172,7 +172,7 @@ def test_a_link_is_withdrawn_in_its_own_collection_only(session: Session) -> Non
 
 def joined(session: Session, name: str = "jo", slug: str = SLUG) -> int:
     """An account that accepted an invitation to judge."""
-    secret = invitations.invite(session, slug, A_JUDGE, made_by_id=None, at=NOW)
+    secret = invitations.invite(session, slug, A_JUDGE, made_by_id=None, at=NOW).secret
     session.flush()
     id_ = user(session, name)
     invitations.accept_as(session, secret, id_, at=NOW)

@@ -25,7 +25,7 @@ from annotator.storage import (
     TopicState,
 )
 from annotator.storage.judging.adaptive_choices import items_of_later_versions
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
@@ -492,7 +492,7 @@ def test_a_choice_is_not_added_when_an_older_judgement_was_not_stored_yet(postgr
         session.flush()
         AdaptiveJudge(database, kim).judge(quick, 1)
         with database.transaction() as other:
-            judging.return_assignments(other, kim)
+            return_assignments(other, kim)
             lou = member(other, "lou")
             other.execute(update(PoolItem).values(judgements_wanted=0))
         with database.reading() as reading:
