@@ -25,7 +25,8 @@ def show(slug: str) -> ResponseReturnValue:
     topics = [number for part in request.args.get("topics", "").split(",") if (number := part.strip())]
     try:
         found = kept_report(
-            (machine_reports, slug, measure, tuple(topics), only_shared),
+            slug,
+            (machine_reports, measure, tuple(topics), only_shared),
             lambda session: machine_reports(session, slug, measure, topics or None, only_shared=only_shared),
         )
     except AnnotatorError as refusal:

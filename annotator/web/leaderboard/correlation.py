@@ -56,7 +56,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _found(slug: str) -> Correlation:
     sides = _sides()
-    found = kept_report((correlate, slug, sides), lambda session: correlate(session, slug, *sides))
+    found = kept_report(slug, (correlate, sides), lambda session: correlate(session, slug, *sides))
     return replace(found, first=_unnamed(found.first), second=_unnamed(found.second))
 
 

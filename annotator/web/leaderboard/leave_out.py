@@ -59,5 +59,5 @@ def as_csv(slug: str) -> ResponseReturnValue:
 def _report(slug: str) -> LeaveOutReport:
     by = part_of_report(By, asked_word("whom", By.TEAM))
     wanted = LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
-    report = kept_report((leave_out_report, slug, wanted), lambda session: leave_out_report(session, slug, wanted))
+    report = kept_report(slug, (leave_out_report, wanted), lambda session: leave_out_report(session, slug, wanted))
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))

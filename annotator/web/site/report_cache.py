@@ -1,12 +1,14 @@
-"""Reports that this process keeps until anything is stored; other processes may serve the next request."""
+"""Reports that this process keeps until their collection changes; other processes may serve the next request."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from annotator.storage import Database
+from annotator.storage.collections.collection import find_collection
+from annotator.storage.leaderboard.report_state import report_state
 from annotator.web.site.context import database
 
 MOST_REPORTS = 16  # the ones used last
@@ -14,36 +16,51 @@ MOST_REPORTS = 16  # the ones used last
 Report = TypeVar("Report")
 
 
+class _Kept(NamedTuple):
+    """A report, the state of the collection that it was made from, and that of the site when they were compared."""
+
+    site: Hashable
+    collection: bytes
+    report: object
+
+
 class ReportCache:
-    """The reports of one database, each with the state of the database that it was made from."""
+    """The reports of one database, each with the state of the collection that it was made from."""
 
     def __init__(self) -> None:
         """Keep nothing yet."""
         self._lock = threading.Lock()
-        self._reports: OrderedDict[Hashable, tuple[Hashable, object]] = OrderedDict()
+        self._reports: OrderedDict[Hashable, _Kept] = OrderedDict()
 
-    def report(self, given: Database, key: Hashable, make: Callable[[Any], Report]) -> Report:
-        """The report kept under this key, or a new one when anything was stored since; `key` has all that was asked."""
-        state = given.state()
+    def report(self, given: Database, slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
+        """The report kept under this key, or a new one when the collection has changed; `key` has all that was asked.
+
+        Raises `NotFoundError` for an unknown collection, and what `make` raises.
+        """
+        site = given.state()
+        if site is None:  # in memory each connection may have a database of its own
+            with given.reading() as session:
+                return make(session)
         with self._lock:
-            kept = self._reports.get(key)
-            if kept is not None and state is not None and kept[0] == state:
-                self._reports.move_to_end(key)
-                return cast("Report", kept[1])
-        # Nobody waits while it is made: two who ask at once both make it.
-        with given.reading() as session:
-            made = make(session)
+            kept = self._reports.get((slug, key))
+        # While nothing at all is stored the collection need not be looked at.
+        if kept is None or kept.site != site:
+            # Nobody waits while it is made: two who ask at once both make it.
+            with given.reading() as session:
+                state = report_state(session, find_collection(session, slug))
+                is_same = kept is not None and kept.collection == state
+                kept = _Kept(site, state, kept.report if kept is not None and is_same else make(session))
         with self._lock:
-            self._reports[key] = state, made
-            self._reports.move_to_end(key)
+            self._reports[slug, key] = kept
+            self._reports.move_to_end((slug, key))
             while len(self._reports) > MOST_REPORTS:
                 self._reports.popitem(last=False)
-        return made
+        return cast("Report", kept.report)
 
 
 CACHES: WeakKeyDictionary[Database, ReportCache] = WeakKeyDictionary()
 
 
-def kept_report(key: Hashable, make: Callable[[Any], Report]) -> Report:
-    """The report of this application's database that was made for this key in the state it is in, or a new one."""
-    return CACHES.setdefault(database(), ReportCache()).report(database(), key, make)
+def kept_report(slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
+    """The report of a collection that was made for this key from the state it is in, or a new one."""
+    return CACHES.setdefault(database(), ReportCache()).report(database(), slug, key, make)

@@ -48,6 +48,7 @@ from annotator.storage.pools.pools import latest_pool, next_pool, next_seed
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import DECIDES
 from annotator.storage.tables.pools import Besides
+from annotator.storage.topics.revisions import raise_topics
 
 # Searching goes on for hours and adds a document at a time. A version for each would bury the history of the pool, so
 # what anybody finds within a working day of the version's beginning goes into one, as long as it is the newest. Who
@@ -184,6 +185,8 @@ def _pool(
     ]
     if rows:
         session.execute(insert(Contribution), rows)
+        # Reports tell what was found by searching, and this version of the pool may be an earlier search's.
+        raise_topics(session, [topic.id])
     return known
 
 

@@ -1,10 +1,11 @@
-"""Reports on pages are computed once, until anything is stored."""
+"""Reports on pages are computed once, until their collection changes."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from build import labels, pooled_news
+from build import SLUG, labels, pool, pooled_news, run, topic_file
+from build import news as make_news
 from sqlalchemy import update
 from visiting import Visit, words
 
@@ -21,7 +22,7 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("module", "name", "path"), PAGES)
-def test_a_page_is_computed_again_after_anything_was_stored(
+def test_a_page_is_computed_again_after_its_collection_changed_and_not_after_another_did(
     visit: Visit, news: str, database: Database, monkeypatch: pytest.MonkeyPatch, module: object, name: str, path: str
 ) -> None:
     with database.transaction() as session:
@@ -41,6 +42,14 @@ def test_a_page_is_computed_again_after_anything_was_stored(
     # What else is asked for is another report, of each collection.
     ola.get(f"{news}/{path}?m=P@1")
     assert ola.get(f"/collections/none/{path}").status_code == 404
+    assert len(computed) == 2
+    with database.transaction() as session:
+        make_news(session, "other")
+        topic_file(session, slug="other")
+        run(session, "alpha", {"1": ["a"]}, slug="other")
+        pool(session, slug="other")
+        labels(session, "nist", "1 0 a 1\n", slug="other")
+    assert words(ola.get(f"{news}/{path}")) == first
     assert len(computed) == 2
     with database.transaction() as session:
         labels(session, "two", "1 0 a 0\n2 0 a 0\n")
@@ -86,15 +95,17 @@ def test_a_database_in_memory_keeps_no_report() -> None:
     assert database.state() is None
     made = iter(range(5))
     cache = ReportCache()
-    assert [cache.report(database, "key", lambda _session: next(made)) for _ in range(2)] == [0, 1]
+    assert [cache.report(database, SLUG, "key", lambda _session: next(made)) for _ in range(2)] == [0, 1]
     database.close()
 
 
 def test_the_reports_used_last_are_kept(sqlite_database: Database) -> None:
     cache, made = ReportCache(), []
+    with sqlite_database.transaction() as session:
+        pooled_news(session)
 
     def report(key: int) -> None:
-        cache.report(sqlite_database, key, lambda _session: made.append(key))
+        cache.report(sqlite_database, SLUG, key, lambda _session: made.append(key))
 
     for key in range(MOST_REPORTS):
         report(key)
