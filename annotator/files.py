@@ -1,10 +1,11 @@
-"""A file as somebody sent it, and whether it is large; and files that only their owner may read."""
+"""A file as somebody sent it, what gzip has packed and how large it is; and files that only their owner may read."""
 
 import io
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO
 
@@ -38,30 +39,42 @@ def unpacked_size(stream: IO[bytes], most: int) -> int:
     What gzip says of its own size is that of the last member alone, and anybody can write another number there: so the
     bytes are counted as they come out. Damaged data end the count; whoever reads the file says what is wrong with it.
     """
+    size = 0
     stream.seek(0)
     try:
         if stream.read(len(GZIP_MAGIC)) != GZIP_MAGIC:
             return stream.seek(0, io.SEEK_END)
         stream.seek(0)
-        return _count(stream, most)
+        for piece in gunzipped(iter(partial(stream.read, PIECE_BYTES), b"")):
+            size += len(piece)
+            if size > most:
+                break
+    except (zlib.error, EOFError):
+        pass
     finally:
         stream.seek(0)
-
-
-def _count(stream: IO[bytes], most: int) -> int:
-    size = 0
-    member = zlib.decompressobj(GZIP_WINDOW)
-    packed = stream.read(PIECE_BYTES)
-    try:
-        while packed and size <= most:
-            size += len(member.decompress(packed, PIECE_BYTES))
-            packed = member.unconsumed_tail
-            if member.eof:
-                packed, member = member.unused_data, zlib.decompressobj(GZIP_WINDOW)
-            packed = packed or stream.read(PIECE_BYTES)
-    except zlib.error:
-        pass
     return size
+
+
+def gunzipped(packed: Iterable[bytes], most: int = PIECE_BYTES) -> Iterator[bytes]:
+    """Unpack gzip of one member or several, in pieces of at most `most` bytes: it may be packed a thousandfold.
+
+    Zeros behind a member are padding of tapes and block devices. Raises `zlib.error` for damaged data and `EOFError`
+    for data that end too early.
+    """
+    member = zlib.decompressobj(GZIP_WINDOW)
+    for piece in packed:
+        rest = piece
+        while rest:
+            if member.eof and (rest := rest.lstrip(b"\0")):
+                member = zlib.decompressobj(GZIP_WINDOW)
+            text = member.decompress(rest, most) if rest else b""
+            while text:
+                yield text
+                text = member.decompress(member.unconsumed_tail, most)
+            rest = member.unused_data if rest else b""
+    if not member.eof:
+        raise EOFError
 
 
 def create_for_owner(path: Path) -> BinaryIO:

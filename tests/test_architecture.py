@@ -74,7 +74,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "spreadsheets": set(),
     "passwords": {"errors", "werkzeug", "zxcvbn"},
     "clicks": set(),
-    "evaluation": {"errors", "numpy", "scipy"},
+    "evaluation": {"errors", "files", "numpy", "scipy"},
     "storage": {"errors", "files", "garbage_collection", "installed", "alembic", "sqlalchemy"},
     "workflows": {
         "errors",

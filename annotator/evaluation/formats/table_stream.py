@@ -1,14 +1,15 @@
 """Reads a run file piece by piece, gzip undone on the way, so that no file is in memory whole."""
 
 import zlib
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
 from annotator.evaluation.formats.table_tokens import UnusualError
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC, GZIP_WINDOW, UNPACKED_LIMIT, UTF8_MARK
+from annotator.evaluation.formats.unpacking import UNPACKED_LIMIT, UTF8_MARK, TooLargeError
+from annotator.files import GZIP_MAGIC, gunzipped
 
 CHUNK_BYTES = 1 << 19  # its arrays stay in the processor's cache, and NumPy's calls are few
 
@@ -20,15 +21,24 @@ def chunks_of(
 
     Text that is not packed comes in pieces of `chunk_bytes`, if they are given.
 
-    The byte order mark is left out. Raises `UnusualError` for gzip data that are not whole or are padded, for a line
-    that is too long, and for more than `unpack` takes.
+    The byte order mark is left out. Raises `UnusualError` for gzip data that are not whole, for a line that is too
+    long, and for more than `unpack` takes.
     """
     if isinstance(source, bytes) and not is_packed(source):
         return _cut(source, start, len(source) if end is None else end, chunk_bytes or CHUNK_BYTES)
+    return _stretch(source, start, end)
+
+
+def _stretch(source: Path | bytes, start: int, end: int | None) -> Iterator[bytes]:
     pieces = _pieces(source, start, end)
     if start == 0 and is_packed(source):
-        pieces = _gunzipped(pieces)
-    return _whole_lines(pieces, is_beginning=start == 0)
+        pieces = gunzipped(pieces, CHUNK_BYTES)
+    try:
+        pieces = within(pieces, UNPACKED_LIMIT)
+        first = beginning_of(pieces) if start == 0 else b""
+        yield from whole_lines(chain((first.removeprefix(UTF8_MARK),), pieces))
+    except (zlib.error, EOFError, TooLargeError):
+        raise UnusualError from None
 
 
 def _pieces(source: Path | bytes, start: int, end: int | None) -> Iterator[bytes]:
@@ -60,45 +70,35 @@ def _cut(text: bytes, start: int, end: int, chunk_bytes: int) -> Iterator[bytes]
         yield text[begin:end]
 
 
-def _gunzipped(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Undo gzip of one member or several."""
-    member = zlib.decompressobj(GZIP_WINDOW)
-    for piece in pieces:
-        packed = piece
-        while packed:
-            if member.eof:
-                member = zlib.decompressobj(GZIP_WINDOW)
-            try:
-                yield member.decompress(packed, CHUNK_BYTES)
-            except zlib.error:
-                raise UnusualError from None
-            packed = member.unconsumed_tail or member.unused_data
-    if not member.eof:
-        raise UnusualError
+def beginning_of(pieces: Iterator[bytes]) -> bytes:
+    """Take as much as shows what the file is, and whether there is anything behind its mark."""
+    first = b""
+    while len(first) <= len(UTF8_MARK) and (piece := next(pieces, b"")):
+        first += piece
+    return first
 
 
-def _whole_lines(pieces: Iterator[bytes], *, is_beginning: bool) -> Iterator[bytes]:
+def within(pieces: Iterator[bytes], limit: int) -> Iterator[bytes]:
+    """The same pieces; raises `TooLargeError` when they have more than `limit` bytes in all."""
     total = 0
-    rest = b""
     for piece in pieces:
         total += len(piece)
-        if total > UNPACKED_LIMIT:
-            raise UnusualError
+        if total > limit:
+            raise TooLargeError
+        yield piece
+
+
+def whole_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Cut the text into pieces that end with a line, but for the last; raises `UnusualError` for a line too long."""
+    rest = b""
+    for piece in pieces:
         text = rest + piece
-        if is_beginning:
-            if UTF8_MARK.startswith(text):  # no more than the mark so far
-                rest = text
-                continue
-            text = text.removeprefix(UTF8_MARK)
-            is_beginning = False
         cut = text.rfind(b"\n") + 1
         rest = text[cut:]
-        if len(rest) > MAX_LINE_BYTES:
-            raise UnusualError
         if cut:
             yield text[:cut]
-    if is_beginning:
-        rest = rest.removeprefix(UTF8_MARK)
+        if len(rest) > MAX_LINE_BYTES:
+            raise UnusualError
     if rest:
         yield rest
 

@@ -5,12 +5,14 @@ import os
 import re
 import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems, Sentence
+from annotator.files import GZIP_MAGIC, PIECE_BYTES, gunzipped
 
-GZIP = b"\x1f\x8b"
 # UTF-32 before UTF-16: its little-endian mark begins with that of UTF-16.
 UNICODE_MARKS = {
     b"\xff\xfe\x00\x00": "UTF-32",
@@ -64,7 +66,7 @@ DOCUMENTS = {
 
 def kind_of(data: bytes) -> Sentence | None:
     """What the data are by their first bytes, such as “a PDF document”; None for text and for what is not known."""
-    if data.startswith(GZIP):
+    if data.startswith(GZIP_MAGIC):
         return GZIPPED
     if ZIP.match(data):
         return kind_of_zip(data)
@@ -106,10 +108,7 @@ def note_no_text(problems: Problems, name: str, data: bytes) -> bool:
 
 
 UNPACKED_LIMIT = 1 << 30
-GZIP_MAGIC = b"\x1f\x8b"
-GZIP_WINDOW = 31  # zlib's name for "gzip header and checksum, largest window"
 UTF8_MARK = b"\xef\xbb\xbf"
-PIECE_BYTES = 1 << 16
 DECODED_BYTES = 1 << 20
 READ_BYTES = 1 << 20
 
@@ -131,13 +130,8 @@ def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
 
 def read_text(problems: Problems, name: str, source: Path | bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
     """Read a file and do as `unpack_into`; no more of it is read than shows that it is too large."""
-    try:
+    with noting_damage(problems, name, limit):
         content = source if isinstance(source, bytes) else _content(source, limit)
-    except OSError as error:
-        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
-    except TooLargeError:
-        _note_too_large(problems, name, limit)
-    else:
         return unpack_into(problems, name, content, limit)
     return None
 
@@ -158,13 +152,12 @@ def is_too_large(path: Path, limit: int = UNPACKED_LIMIT) -> bool:
 
 def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
     """Do as `unpack`, but note the problem and return None instead of raising."""
-    text = _gunzip_into(problems, name, data, limit)
-    if text is None:
-        return None
     before = problems.total
-    text = text.removeprefix(UTF8_MARK)
-    _check_text(problems, name, text)
-    return None if problems.total > before else text
+    with noting_damage(problems, name, limit):
+        text = _gunzip(data, limit).removeprefix(UTF8_MARK)
+        _check_text(problems, name, text)
+        return None if problems.total > before else text
+    return None
 
 
 def _content(path: Path, limit: int) -> bytes:
@@ -183,51 +176,34 @@ def _is_too_large(file: io.FileIO, limit: int) -> bool:
     return not is_packed
 
 
-def _note_too_large(problems: Problems, name: str, limit: int) -> None:
-    problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
-
-
-def _gunzip_into(problems: Problems, name: str, data: bytes, limit: int) -> bytes | None:
+@contextmanager
+def noting_damage(problems: Problems, name: str, limit: int = UNPACKED_LIMIT) -> Iterator[None]:
+    """Note why a file cannot be read or unpacked, and go on behind the block."""
     try:
-        return _gunzip(data, limit)
+        yield
+    except OSError as error:
+        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
     except TooLargeError:
-        _note_too_large(problems, name, limit)
+        problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
     except EOFError:
         problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
     except zlib.error:
         problems.add(name, None, "The gzip data are damaged. Compress the file again and send it again.")
-    return None
 
 
 def _gunzip(data: bytes, limit: int) -> bytes:
+    """Unpack what is packed; at most one piece more than the limit is ever made."""
     if not data.startswith(GZIP_MAGIC):
         if len(data) > limit:
             raise TooLargeError
         return data
     unpacked = io.BytesIO()  # gives its buffer away without a copy; joining pieces would need the memory twice
-    end = len(data.rstrip(b"\0")) if data.endswith(b"\0" * 9) else len(data)  # padding of tapes and block devices
-    position = 0
-    while position < end:
-        position = _gunzip_member(data, position, unpacked, limit)
-    return unpacked.getvalue()
-
-
-def _gunzip_member(data: bytes, position: int, unpacked: io.BytesIO, limit: int) -> int:
-    """Unpack one gzip member and return where it ended; at most one piece more than the limit is ever made."""
-    member = zlib.decompressobj(GZIP_WINDOW)
-    while not member.eof:
-        packed = member.unconsumed_tail
-        if not packed:
-            # Small pieces: what follows the end of a member is copied, and block gzip has a member every few kilobytes.
-            packed = data[position : position + PIECE_BYTES]
-            position += len(packed)
-        piece = member.decompress(packed, PIECE_BYTES)
-        if not packed and not piece and not member.eof:
-            raise EOFError
+    # Small pieces: what follows the end of a member is copied, and block gzip has a member every few kilobytes.
+    for piece in gunzipped(data[start : start + PIECE_BYTES] for start in range(0, len(data), PIECE_BYTES)):
         if unpacked.tell() + len(piece) > limit:
             raise TooLargeError
         unpacked.write(piece)
-    return position - len(member.unused_data)
+    return unpacked.getvalue()
 
 
 def _check_text(problems: Problems, name: str, text: bytes) -> None:

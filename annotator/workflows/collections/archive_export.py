@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotator.evaluation.archives.bundle_format import BundleWriter
 from annotator.evaluation.formats.pseudonyms import policy_without_names, without_names, without_names_in
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC
+from annotator.files import GZIP_MAGIC
 from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
 from annotator.storage.collections.bundles import COLLECTION, TABLES, USER, as_plain, part_of, people_in, rows_of
 from annotator.storage.collections.collection import find_collection

@@ -15,9 +15,9 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, ConflictError, FileRefusedError, InvalidValueError
 from annotator.evaluation.archives.bundle_format import Bundle, open_bundle, refuse_unknown_words
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC
 from annotator.evaluation.runs.rankings import Renumbering
 from annotator.evaluation.search.search_text import indexed_words
+from annotator.files import GZIP_MAGIC
 from annotator.storage import Collection, Database, Run, User
 from annotator.storage.collections.arrivals import Steps, importing_alone, remove_interrupted, seeing_import
 from annotator.storage.collections.bundles import (

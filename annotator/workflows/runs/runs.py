@@ -11,11 +11,11 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Problems, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
 from annotator.evaluation.formats.topic_formats import parse_topics
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC, unpack_into
+from annotator.evaluation.formats.unpacking import unpack_into
 from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
 from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
 from annotator.evaluation.runs.run_warnings import as_stored, from_stored
-from annotator.files import InputFile
+from annotator.files import GZIP_MAGIC, InputFile
 from annotator.storage import ACCEPTED, Run, RunFile, RunType, Topic, TopicState
 from annotator.storage.collections.collection import (
     find_collection,

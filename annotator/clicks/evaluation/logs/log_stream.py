@@ -1,14 +1,17 @@
 """Reads a log piece by piece, gzip undone on the way, and tells how far it is."""
 
 import io
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from annotator.errors import Problems
 from annotator.evaluation.formats.table_lines import MAX_LINE_BYTES
-from annotator.evaluation.formats.unpacking import GZIP_MAGIC, GZIP_WINDOW, UTF8_MARK, note_no_text
+from annotator.evaluation.formats.table_stream import beginning_of, whole_lines, within
+from annotator.evaluation.formats.table_tokens import UnusualError
+from annotator.evaluation.formats.unpacking import UTF8_MARK, note_no_text, noting_damage
+from annotator.files import GZIP_MAGIC, gunzipped
 
 CHUNK_BYTES = 1 << 20
 
@@ -16,10 +19,6 @@ CHUNK_BYTES = 1 << 20
 Source = Path | bytes | BinaryIO
 LogFile = tuple[str, Source]
 Advance = Callable[[int], None]
-
-
-class DamagedError(Exception):
-    """The rest of the file cannot be read; why has been noted."""
 
 
 def size_of(file: LogFile) -> int:
@@ -39,20 +38,19 @@ def chunks_of_log(
     nothing more is yielded.
     """
     name, source = file
-    try:
+    with noting_damage(problems, name, unpacked_limit or 0):
         pieces = _pieces(source, advance)
-        first = _beginning(pieces)
+        first = beginning_of(pieces)
+        pieces = chain((first,), pieces)
         if first.startswith(GZIP_MAGIC):
-            pieces = _gunzipped(name, first, pieces, problems)
-            first = _beginning(pieces)
+            pieces = gunzipped(pieces, CHUNK_BYTES)
         if unpacked_limit is not None:
-            pieces = _limited(name, len(first), pieces, problems, unpacked_limit)
-        if _is_text(name, first, problems):
-            yield from _whole_lines(name, first.removeprefix(UTF8_MARK), pieces, problems)
-    except OSError as error:
-        problems.add(name, None, "The file cannot be read: %(reason)s.", reason=error.strerror)
-    except DamagedError:
-        return
+            pieces = within(pieces, unpacked_limit)
+        first = beginning_of(pieces).removeprefix(UTF8_MARK)
+        if not first:
+            problems.add(name, None, "The file is empty.")
+        elif not note_no_text(problems, name, first):
+            yield from _lines(name, chain((first,), pieces), problems)
 
 
 def _pieces(source: Source, advance: Advance) -> Iterator[bytes]:
@@ -66,74 +64,11 @@ def _pieces(source: Source, advance: Advance) -> Iterator[bytes]:
         yield piece
 
 
-def _beginning(pieces: Iterator[bytes]) -> bytes:
-    """Take as much as shows what the file is, and whether there is anything behind its mark."""
-    first = b""
-    while len(first) <= len(UTF8_MARK) and (piece := next(pieces, b"")):
-        first += piece
-    return first
-
-
-def _gunzipped(name: str, first: bytes, pieces: Iterator[bytes], problems: Problems) -> Iterator[bytes]:
-    """Undo gzip of one member or several, whose first piece has been read."""
-    member = zlib.decompressobj(GZIP_WINDOW)
-    packed = first
-    while packed:
-        if member.eof:
-            if not packed.strip(b"\0"):  # padding of tapes and block devices
-                packed = next(pieces, b"")
-                continue
-            member = zlib.decompressobj(GZIP_WINDOW)
-        try:
-            yield from _unpacked(member, packed)
-        except zlib.error:
-            problems.add(name, None, "The gzip data are damaged. Compress the file again and send it again.")
-            raise DamagedError from None
-        packed = member.unused_data or next(pieces, b"")
-    if not member.eof:
-        problems.add(name, None, "The gzip data end too early: the file was cut off. Send it again.")
-        raise DamagedError
-
-
-def _unpacked(member: "zlib._Decompress", packed: bytes) -> Iterator[bytes]:
-    """Yield all that a member makes of these data, in small pieces: they may be packed a thousandfold."""
-    is_all = False
-    while not is_all:
-        piece = member.decompress(packed, CHUNK_BYTES)
-        packed = member.unconsumed_tail
-        is_all = not packed and len(piece) < CHUNK_BYTES
-        if piece:
-            yield piece
-
-
-def _limited(name: str, total: int, pieces: Iterator[bytes], problems: Problems, limit: int) -> Iterator[bytes]:
-    for piece in pieces:
-        total += len(piece)
-        if total > limit:
-            problems.add(name, None, "The unpacked file is larger than %(limit)d bytes. Split it.", limit=limit)
-            raise DamagedError
-        yield piece
-
-
-def _is_text(name: str, first: bytes, problems: Problems) -> bool:
-    if not first.removeprefix(UTF8_MARK):
-        problems.add(name, None, "The file is empty.")
-        return False
-    return not note_no_text(problems, name, first)
-
-
-def _whole_lines(name: str, first: bytes, pieces: Iterator[bytes], problems: Problems) -> Iterator[bytes]:
+def _lines(name: str, pieces: Iterable[bytes], problems: Problems) -> Iterator[bytes]:
     lines = 0
-    rest = first
-    for piece in pieces:
-        text = rest + piece
-        cut = text.rfind(b"\n") + 1
-        rest = text[cut:]
-        if cut:
-            lines += text.count(b"\n", 0, cut)
-            yield text[:cut]
-        if len(rest) > MAX_LINE_BYTES:
-            problems.add(name, lines + 1, "The line is longer than %(limit)d bytes.", limit=MAX_LINE_BYTES)
-            raise DamagedError
-    if rest:
-        yield rest if rest.endswith(b"\n") else rest + b"\n"
+    try:
+        for text in whole_lines(pieces):
+            lines += text.count(b"\n")
+            yield text if text.endswith(b"\n") else text + b"\n"
+    except UnusualError:
+        problems.add(name, lines + 1, "The line is longer than %(limit)d bytes.", limit=MAX_LINE_BYTES)
