@@ -23,13 +23,13 @@ import numpy as np
 import pytrec_eval
 from sqlalchemy import select
 
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.settings import sqlite_url
 from annotator.storage import Collection as CollectionRow
 from annotator.storage import Database, Judgement, Run, Team
 from annotator.storage.topics.revisions import raise_revisions
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import By, LeaveOutRequest, leave_out_report
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from benchmarks.costs import Cost, cost_of_call
 from benchmarks.synthetic import TREC8_RUNS, TREC8_TOPICS, Collection, trec8
@@ -83,19 +83,19 @@ def imported(made: Collection, folder: Path) -> Iterator[Database]:
 
 
 def measured(database: Database, made: Collection, changes: int) -> list[Row]:
-    """A row for each state of the memory, and one for the peer."""
-    memory = LiveScores()
-    cold = cost_of_call(lambda: show(database, memory))
-    same = [cost_of_call(lambda: show(database, memory)) for _ in range(changes)]
+    """A row for each state of the cache, and one for the peer."""
+    cache = ScoreCache()
+    cold = cost_of_call(lambda: show(database, cache))
+    same = [cost_of_call(lambda: show(database, cache)) for _ in range(changes)]
     chance = np.random.default_rng(changes)
     with database.reading() as session:
         judgements = list(session.scalars(select(Judgement.id)))
     warm = []
     for chosen in chance.choice(judgements, changes).tolist():
         judge(database, chosen)
-        warm.append(cost_of_call(lambda: show(database, memory)))
-    if show(database, memory) != show(database, LiveScores()):
-        raise SystemExit("The leaderboard is another without the memory.")
+        warm.append(cost_of_call(lambda: show(database, cache)))
+    if show(database, cache) != show(database, ScoreCache()):
+        raise SystemExit("The leaderboard is another without the cache.")
     ninety_fifth = sorted(warm, key=lambda cost: cost.wall)[int(len(warm) * 0.95)]
     return [
         Row.of_latency("cold, with reading all lists", cold, MOST_COLD, GOAL_COLD),
@@ -106,10 +106,10 @@ def measured(database: Database, made: Collection, changes: int) -> list[Row]:
     ]
 
 
-def show(database: Database, memory: LiveScores) -> object:
+def show(database: Database, cache: ScoreCache) -> object:
     """As a page does, in a transaction of its own."""
     with database.reading() as session:
-        return build_leaderboard(session, SLUG, MEASURES, memory=memory)
+        return build_leaderboard(session, SLUG, MEASURES, cache=cache)
 
 
 def judge(database: Database, judgement: int) -> None:

@@ -21,7 +21,6 @@ from statistics import median
 
 from sqlalchemy import insert, select
 
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.settings import sqlite_url
@@ -29,6 +28,7 @@ from annotator.storage import Assignment, AssignmentState, Database, Judgement, 
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.topics.revisions import raise_of_judges
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.runs import runs
 from benchmarks.judging_collection import LIMIT, SLUG, TOPICS, build
 from benchmarks.soak import run
@@ -78,10 +78,10 @@ def measure(database: Database, sizes: list[int], looks: int) -> None:
         judge(database, list(itertools.islice(waiting, size - judged)))
         judged = size
         show(database, None)  # once before, so that nothing is measured that only the first of a process does
-        memory = LiveScores()
+        cache = ScoreCache()
         gc.collect()
         tracemalloc.start()
-        show(database, memory)
+        show(database, cache)
         gc.collect()
         traced, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
@@ -90,10 +90,10 @@ def measure(database: Database, sizes: list[int], looks: int) -> None:
             judge(database, list(itertools.islice(waiting, EACH)))
             judged += EACH
             begin = time.process_time()
-            board = show(database, memory)
+            board = show(database, cache)
             seconds.append(time.process_time() - begin)
         if board != show(database, None):
-            raise SystemExit("The leaderboard is another without the memory.")
+            raise SystemExit("The leaderboard is another without the cache.")
         print(
             f"{judged:,} judgements: median {1000 * median(seconds):.1f} ms, worst {1000 * max(seconds):.1f} ms; "
             f"kept {traced / MEGA:.1f} MB, at most {peak / MEGA:.1f} MB meanwhile; resident {resident():.0f} MB",
@@ -145,14 +145,14 @@ def judge(database: Database, said: list[tuple[int, int]]) -> None:
         raise_of_judges(session, set(said))
 
 
-def show(database: Database, memory: LiveScores | None) -> object:
+def show(database: Database, cache: ScoreCache | None) -> object:
     """As a page does, in a transaction of its own."""
     with database.reading() as session:
-        return build_leaderboard(session, SLUG, memory=memory)
+        return build_leaderboard(session, SLUG, cache=cache)
 
 
 def resident() -> float:
-    """Megabytes of this process in memory."""
+    """Megabytes of this process in cache."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE / MEGA
 
 

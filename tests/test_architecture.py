@@ -53,7 +53,7 @@ SERVES_BOTH = {
     "error_pages",
     "json_answers",
     "background",
-    "live_scores",
+    "score_cache",
     "observer_policy",
     "own_scores",
     "plan_memory",

@@ -20,9 +20,9 @@ from annotator.web.collections.observer_policy import policy_shown, released_gra
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
-from annotator.web.site.live_scores import live_scores
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("scores", "Every run scored, by measures that equal trec_eval's.")
@@ -121,7 +121,7 @@ def show_leaderboard(call: Call) -> Response:
             tuple(asked["m"]) or DEFAULT_MEASURES,
             grades=_grades(asked),
             view=view,
-            memory=live_scores(),
+            cache=score_cache(),
             before=None if _sees_all() else the_place().collection.scores_released_at,
         )
     board.require_sort()

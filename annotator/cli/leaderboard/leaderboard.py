@@ -22,7 +22,8 @@ from annotator.evaluation.leaderboard.leaderboard_table import BEST_OF_TEAM
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.evaluation.significance.means import IntervalMethod
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 
 VERSION = re.compile(r"[0-9]{1,9}")
 

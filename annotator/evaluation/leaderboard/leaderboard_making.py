@@ -1,4 +1,4 @@
-"""From graded topics and ranked lists to the leaderboard: what changed is scored again; and without some topics."""
+"""From scored topics to the leaderboard, and what it would be without some topics."""
 
 import hashlib
 from collections.abc import Collection, Hashable, Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotator.errors import ConflictError, Sentence
+from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard import (
     BoardRun,
@@ -18,17 +18,7 @@ from annotator.evaluation.leaderboard.leaderboard import (
     needed,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND, notices, unjudged_notices
-from annotator.evaluation.leaderboard.live_scores import (
-    Grading,
-    Lists,
-    Load,
-    Make,
-    OneCollection,
-    TopicValues,
-    score_topics,
-)
-from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
-from annotator.evaluation.leaderboard.sample_notices import SampleFacts
+from annotator.evaluation.leaderboard.topic_scores import Grading, TopicScores
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, qrels_bytes
@@ -38,7 +28,7 @@ FINGERPRINT_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class BoardRequest:
     """All that a leaderboard is made from, but grades and lists."""
 
     runs: tuple[BoardRun, ...]
@@ -52,51 +42,51 @@ class Asked:
     fingerprint: str | None = None  # of the file that the grades were kept as; else it is made of them
 
     @property
-    def what(self) -> Hashable:
-        """The request as a cache key, among leaderboards of the same runs and grades."""
+    def key(self) -> Hashable:
+        """Tells this request from others for the same runs and grades."""
         return (self.dropped, self.measures, self.view, self.source)
 
 
-def scored_topics(asked: Asked, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
+def scored_topics(request: BoardRequest, graded: Mapping[int, GradedTopic]) -> dict[int, GradedTopic]:
     """The topics that have a grade, in the order of their bytes.
 
     A topic of which a file has lines below 0 alone is among them, with 0 for every run, as trec_eval has it; elsewhere
     there are no such lines.
     """
-    numbers = asked.numbers
+    numbers = request.numbers
     return {
         id_: graded[id_] for id_ in sorted(graded, key=lambda id_: numbers[id_].encode()) if graded[id_].documents.size
     }
 
 
-def make_leaderboard(asked: Asked, graded: Mapping[int, GradedTopic], values: BoardValues) -> Leaderboard:
-    """Show the runs as asked, by what `score_board` gives."""
-    numbers, scored = asked.numbers, scored_topics(asked, graded)
-    rows, by, better, reason = make_rows(values, asked.view)
-    relevant = [topic.relevant(asked.grading.relevant_from) for topic in scored.values()]
+def make_leaderboard(request: BoardRequest, graded: Mapping[int, GradedTopic], values: BoardValues) -> Leaderboard:
+    """Show the runs as request, by what `score_board` gives."""
+    numbers, scored = request.numbers, scored_topics(request, graded)
+    rows, by, better, reason = make_rows(values, request.view)
+    relevant = [topic.relevant(request.grading.relevant_from) for topic in scored.values()]
     judges = frozenset[int]().union(*(topic.judges for topic in scored.values()))
-    beside = [judged_beside(measure) for measure in asked.measures]
+    beside = [judged_beside(measure) for measure in request.measures]
     return Leaderboard(
-        measures=tuple(map(str, asked.measures)),
+        measures=tuple(map(str, request.measures)),
         judged_by=tuple(None if one is None else str(one) for one in beside),
         sorted_by=by,
         better=better,
         rows=rows,
         topics=tuple(sorted(values.topics, key=natural_order)),
         topics_left_out=len(numbers) - len(scored),
-        topics_dropped=asked.dropped,
+        topics_dropped=request.dropped,
         grades=sum(topic.judged for topic in scored.values()),
-        source=asked.source,
-        policy=asked.policy,
-        relevant_from=asked.grading.relevant_from,
-        fingerprint=(asked.fingerprint or _fingerprint(numbers, scored))[:FINGERPRINT_DIGITS],
+        source=request.source,
+        policy=request.policy,
+        relevant_from=request.grading.relevant_from,
+        fingerprint=(request.fingerprint or _fingerprint(numbers, scored))[:FINGERPRINT_DIGITS],
         disputed_left_out=sum(len(topic.disputed) for topic in graded.values()),
-        view=asked.view,
-        compat=asked.grading.compat.value,
+        view=request.view,
+        compat=request.grading.compat.value,
         letters_reason=reason,
         notices=(
             *unjudged_notices([numbers[id_] for id_, topic in scored.items() if not topic.judged]),
-            *notices(values, rows, relevant, len(judges), asked.grading.best_grade),
+            *notices(values, rows, relevant, len(judges), request.grading.best_grade),
         ),
     )
 
@@ -107,95 +97,23 @@ def of_every_round(board: Leaderboard) -> Leaderboard:
     return replace(board, source=source, notices=(EVERY_ROUND, *board.notices), of_rounds=(EVERY_ROUND,))
 
 
-def score_board(
-    asked: Asked, graded: Mapping[int, GradedTopic], kept: Mapping[int, TopicValues], lists: Lists
+def board_values(
+    request: BoardRequest, graded: Mapping[int, GradedTopic], scores: Mapping[int, TopicScores]
 ) -> BoardValues:
-    """Score the topics that have a grade, as far as that was not done; what comes out changes no more."""
-    every, scored = needed(asked.measures), scored_topics(asked, graded)
-    score_topics(scored, kept, lists, len(asked.runs), every, asked.grading)
-    columns = np.concatenate([kept[id_][measure] for id_ in scored for measure in every])
-    by_measure = np.ascontiguousarray(columns.reshape(len(scored), len(every), len(asked.runs)).transpose(1, 2, 0))
+    """Arrange the scores of the topics that have a grade, {topic key: {measure: one value a run}}, by measure."""
+    every, scored = needed(request.measures), scored_topics(request, graded)
+    columns = np.concatenate([scores[id_][measure] for id_ in scored for measure in every])
+    by_measure = np.ascontiguousarray(columns.reshape(len(scored), len(every), len(request.runs)).transpose(1, 2, 0))
     return BoardValues(
-        asked.runs,
-        tuple(asked.numbers[id_] for id_ in scored),
-        asked.measures,
+        request.runs,
+        tuple(request.numbers[id_] for id_ in scored),
+        request.measures,
         dict(zip(every, by_measure, strict=True)),
     )
 
 
 def _fingerprint(numbers: Mapping[int, str], scored: Mapping[int, GradedTopic]) -> str:
     return hashlib.sha256(qrels_bytes({numbers[id_]: topic for id_, topic in scored.items()})).hexdigest()
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
-
-    name: str
-    policy: str | None
-    key: Hashable
-    marks: Mapping[int, Hashable]
-    make: Make
-    fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
-    said: tuple[Sentence, ...] = ()  # notices for the reader
-    sample: SampleFacts | None = None  # that estimates are computed from beside the grades
-
-
-def within(scope: RoundScope | None, source: Source) -> Source:
-    """What is left of these grades to score a round against."""
-    if scope is None:
-        return source
-    name = f"{source.name}, {scope.name}"
-    return replace(
-        source,
-        name=name,
-        make=lambda stale, earlier: scope.grades_left(source.make(stale, earlier)),
-        fingerprint=None if scope.changes_grades else source.fingerprint,
-    )
-
-
-def recalled(
-    kept: OneCollection,
-    asked: Asked,
-    source: Source,
-    scope: RoundScope | None,
-    load: Load,
-) -> Leaderboard:
-    """Make it, but for what was made before; who makes rows, intervals and letters keeps nobody waiting."""
-    key = (source.key, asked.grading)
-    with kept.view.lock:
-        graded = kept.view.grading(source.key).refresh(source.marks, source.make)
-    if not any(topic.judged for topic in graded.values()):
-        raise nothing_judged(scope)
-    if not asked.runs:
-        raise no_run(scope)
-
-    def make() -> Leaderboard:
-        with kept.lock:
-            kept.complete_lists([topic for topic in graded if graded[topic].documents.size], load)
-            values = score_board(asked, graded, kept.values_of(key, source.marks), kept.lists)
-        board = make_leaderboard(asked, graded, values)
-        if scope is None:
-            return board
-        return replace(board, notices=(scope.sentence, *board.notices), of_rounds=(scope.sentence,))
-
-    return kept.result((key, asked.what), tuple(source.marks.items()), make)
-
-
-def said_of_version(
-    number: int, policy: str, *, asked_policy: str | None, asked_judge: str | None
-) -> tuple[Sentence, ...]:
-    """That a judge or another policy changes nothing beside a version."""
-    beside = asked_judge if asked_judge is not None else asked_policy
-    if beside is None or (asked_judge is None and asked_policy == policy):
-        return ()
-    return (
-        Sentence(
-            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: “%(beside)s”, which was asked "
-            "for beside it, changes nothing.",
-            {"number": number, "policy": policy, "beside": beside},
-        ),
-    )
 
 
 @dataclass(frozen=True)

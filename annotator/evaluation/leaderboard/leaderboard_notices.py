@@ -42,6 +42,22 @@ def released_by_version(number: int, kept_at: datetime) -> Sentence:
     )
 
 
+def ignored_beside_version(
+    number: int, policy: str, *, judge: str | None, other_policy: str | None
+) -> tuple[Sentence, ...]:
+    """The notice that a judge or another policy that was requested changes nothing beside a version of the qrels."""
+    beside = judge if judge is not None else other_policy
+    if beside is None or (judge is None and other_policy == policy):
+        return ()
+    return (
+        Sentence(
+            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: “%(beside)s”, which was asked "
+            "for beside it, changes nothing.",
+            {"number": number, "policy": policy, "beside": beside},
+        ),
+    )
+
+
 def unjudged_notices(topics: Sequence[str]) -> tuple[Sentence, ...]:
     """The notice that topics in the file without judgements count nonetheless."""
     if not topics:

@@ -1,7 +1,7 @@
 """One round of several: which runs are scored, and what is taken out because it was judged before."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -66,16 +66,14 @@ def _without(ranking: Documents, table: NDArray[np.bool_] | None) -> Documents:
 
 Pair = tuple[int, int]  # topic key and document
 JudgedBefore = Mapping[int, Mapping[int, str]]  # topic key → {document: docno}
-# The fields of `RoundScope`, as they are stored.
-RoundFacts = tuple[int, bool, frozenset[int], tuple[int, ...], Hashable, Callable[[], JudgedBefore]]
 
 
 @dataclass(frozen=True, eq=False)
 class RoundScope:
     """The runs of one round, {run id}, and how they are scored.
 
-    `residual` takes what was judged before, and kept as these versions of the qrels, out of runs and qrels; `read`
-    gives it when it is needed, and `mark` changes when it may have become another.
+    With `residual` what was judged before, and kept as these versions of the qrels, is taken out of runs and qrels;
+    `mark` changes when that may have changed.
     """
 
     number: int
@@ -83,12 +81,7 @@ class RoundScope:
     runs: frozenset[int]
     kept: tuple[int, ...]
     mark: Hashable
-    read: Callable[[], JudgedBefore]
-
-    @classmethod
-    def of(cls, facts: RoundFacts | None) -> "RoundScope | None":
-        """The scope of a round that was asked for; None where the runs of every round are scored."""
-        return None if facts is None else cls(*facts)
+    judged: JudgedBefore = field(default_factory=dict)  # what is taken out, with docnos; nothing without `residual`
 
     @property
     def key(self) -> Hashable:
@@ -133,11 +126,6 @@ class RoundScope:
             id_: [run[id_] for run in residual_runs([{id_: one} for one in of_runs], self.judged_documents).runs]
             for id_, of_runs in lists.items()
         }
-
-    @cached_property
-    def judged(self) -> JudgedBefore:
-        """What is taken out, with docnos."""
-        return self.read() if self.residual else {}
 
     @cached_property
     def judged_documents(self) -> Mapping[int, Documents]:

@@ -1,9 +1,8 @@
 """The kept versions of a collection's qrels and their grades; what scoring one round depends on."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import NamedTuple
 
 from sqlalchemy import select
@@ -133,14 +132,13 @@ def grades_of_version(session: Session, version_id: int, *, every_topic: bool = 
 
 
 class RoundFacts(NamedTuple):
-    """What scoring one round depends on; the grades are read when they are needed."""
+    """What scoring one round depends on, beside what `judged_before_round` reads."""
 
     number: int
     residual: bool
     runs: frozenset[int]
     kept: tuple[int, ...]  # versions of the qrels that the rounds before were closed with
     mark: tuple[int, datetime | None] | None  # changes when what counts as judged before may have changed
-    read: Callable[[], dict[int, dict[int, str]]]  # what was judged before
 
 
 def facts_of_round(
@@ -160,5 +158,12 @@ def facts_of_round(
         runs_of_round(session, collection_id, found),
         kept_before(session, collection_id, found),
         requeued_so_far(session, collection_id, at) if residual else None,
-        partial(judged_before, session, collection_id, found, at=at),
     )
+
+
+def judged_before_round(
+    session: Session, collection_id: int, number: int, *, as_kept: int | None = None
+) -> dict[int, dict[int, str]]:
+    """What was judged before a round, {topic id: {document id: docno}}, by now or by when a version was kept."""
+    at = None if as_kept is None else kept_version(session, collection_id, str(as_kept)).made_at
+    return judged_before(session, collection_id, number, at=at)

@@ -11,7 +11,7 @@ from annotator.web.site.labels import POLICIES
 from annotator.web.site.language import gettext
 from annotator.web.site.translate import say
 from annotator.workflows.collections.collection import consensus_policies
-from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom
+from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 
 ONE_JUDGE = "judge:"
 

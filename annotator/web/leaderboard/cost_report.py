@@ -8,9 +8,10 @@ from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage import ScoresShown
 from annotator.web.collections.observer_policy import policy_shown, released_grades
 from annotator.web.site.context import database, the_place
-from annotator.web.site.live_scores import live_scores
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.leaderboard import LIVE, build_leaderboard
+from annotator.workflows.leaderboard.grade_sources import LIVE
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 
 
 def require_released_costs() -> None:
@@ -27,7 +28,7 @@ def cost_board(slug: str, measure: str) -> tuple[Leaderboard | None, AnnotatorEr
     grades = LIVE if place.organises else released_grades()
     try:
         with database().reading() as session:
-            board = build_leaderboard(session, slug, [measure], grades=grades, memory=live_scores(), before=before)
+            board = build_leaderboard(session, slug, [measure], grades=grades, cache=score_cache(), before=before)
     except ConflictError as refusal:
         return None, refusal
     return replace(board, policy=board.policy and policy_shown(board.policy)), None

@@ -22,12 +22,13 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.live_scores import live_scores
 from annotator.web.site.offered_measures import OFFERED_MEASURES
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, split_names
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.leaderboard import split_names
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.qrels.qrels_versions import VersionView
 
@@ -185,7 +186,7 @@ def _version() -> int | None:
 def _board(slug: str, wanted: Wanted) -> Leaderboard:
     with database().reading() as session:
         board = leaderboard.build_leaderboard(
-            session, slug, wanted.measures, grades=wanted.grades_from, view=wanted.view, memory=live_scores()
+            session, slug, wanted.measures, grades=wanted.grades_from, view=wanted.view, cache=score_cache()
         )
     if not wanted.best_alone:
         return board

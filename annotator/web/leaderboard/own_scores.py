@@ -9,10 +9,10 @@ from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import ScoresShown
 from annotator.storage.runs.sent_runs import SentRun
 from annotator.web.site.context import database, the_place
-from annotator.web.site.live_scores import live_scores
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom
+from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard_standing import Standing, standing
 from annotator.workflows.runs import runs
 
@@ -57,7 +57,7 @@ def own_scores(
         _require_round(grades.round, of_team)
         # Later runs have no part in it: from what they change, the grades of single documents could be found out.
         board = leaderboard.build_leaderboard(
-            session, slug, measures, grades=grades, memory=live_scores(), before=released_at
+            session, slug, measures, grades=grades, cache=score_cache(), before=released_at
         )
     # The other notices are about other teams' runs and the judges.
     notices = (*board.of_rounds, *board.of_sample)

@@ -16,7 +16,7 @@ from annotator.web.leaderboard.own_scores import require_round_of_reader, rounds
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.live_scores import live_scores
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.leaderboard import leaderboard
 
 OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")
@@ -70,7 +70,7 @@ def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderb
     grades = released_grades(of_round.number, residual=of_round.residual)
     with database().reading() as session:
         board = leaderboard.build_leaderboard(
-            session, slug, measures, grades=grades, view=_view(), memory=live_scores(), before=before
+            session, slug, measures, grades=grades, view=_view(), cache=score_cache(), before=before
         )
     return replace(board, policy=board.policy and policy_shown(board.policy))
 

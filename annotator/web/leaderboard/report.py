@@ -13,8 +13,8 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import download
-from annotator.web.site.live_scores import live_scores
 from annotator.web.site.query_string import asked_word
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.leaderboard.leaderboard import split_names
 from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
 from annotator.workflows.qrels.qrels_versions import list_versions
@@ -40,9 +40,7 @@ def file(slug: str) -> ResponseReturnValue:
     """The report as a file: `?m=AP P@10&qrels=1`."""
     wanted = OverviewRequest(_measures(), asked_word("qrels", LIVE))
     with database().reading() as session:
-        report = overview_report(
-            session, slug, wanted, made_at=now(), version=installed_version(), memory=live_scores()
-        )
+        report = overview_report(session, slug, wanted, made_at=now(), version=installed_version(), cache=score_cache())
     return download(report_html(report), f"{slug}-report.html", HTML)
 
 

@@ -15,8 +15,8 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.context import database
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.live_scores import live_scores
 from annotator.web.site.offered_measures import OFFERED_MEASURES
+from annotator.web.site.score_cache import score_cache
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.topics import topics
 
@@ -63,7 +63,7 @@ def _effect(slug: str, measure: str, chosen: Sequence[str]) -> Effect:
         return Effect(None)
     try:
         with database().reading() as session:
-            board = leaderboard.build_leaderboard(session, slug, [measure], memory=live_scores())
+            board = leaderboard.build_leaderboard(session, slug, [measure], cache=score_cache())
         return Effect(leaderboard.effect_on_leaderboard(board, chosen))
     except (InvalidValueError, NotFoundError, ConflictError) as refusal:
         return Effect(None, refusal)

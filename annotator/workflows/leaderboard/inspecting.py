@@ -56,7 +56,8 @@ from annotator.storage.leaderboard.scored_state import (
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.qrels_versions import LIVE, facts_of_round, kept_grades
+from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
+from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10
@@ -227,7 +228,7 @@ def _score(
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     parsed = measures_on_scale(measures, best_grade)
-    scope = RoundScope.of(facts_of_round(session, collection.id, grades.round, residual=grades.residual))
+    scope = scope_of_round(session, collection.id, grades.round, residual=grades.residual)
     for tag in tags:
         _require_scored(session, collection.id, tag, scope)
     chosen = _chosen(session, collection, grades)

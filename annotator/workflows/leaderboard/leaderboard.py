@@ -1,28 +1,29 @@
 """The leaderboard: every run scored against the settled grades of this moment, a kept version of them, or a file."""
 
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
-from functools import partial
-from itertools import islice
 
-from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotator.errors import InvalidValueError, NotFoundError, Problems
+from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
-from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
-from annotator.evaluation.leaderboard.leaderboard import BoardRun, Leaderboard, LeaderboardRow, View
+from annotator.evaluation.leaderboard.leaderboard import (
+    BoardRun,
+    BoardValues,
+    Leaderboard,
+    LeaderboardRow,
+    View,
+    needed,
+)
 from annotator.evaluation.leaderboard.leaderboard_making import (
-    Asked,
+    BoardRequest,
     DroppingEffect,
-    Source,
+    board_values,
     effect_of_dropping,
+    make_leaderboard,
     of_every_round,
-    recalled,
-    said_of_version,
-    within,
+    scored_topics,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version
 from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, shown_beside
@@ -30,67 +31,35 @@ from annotator.evaluation.leaderboard.leaderboard_table import latex as latex
 from annotator.evaluation.leaderboard.leaderboard_table import markdown as markdown
 from annotator.evaluation.leaderboard.leaderboard_table import readable_rows as readable_rows
 from annotator.evaluation.leaderboard.leaderboard_table import scored_against as scored_against
-from annotator.evaluation.leaderboard.live_scores import Grading, LiveScores
-from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
+from annotator.evaluation.leaderboard.topic_scores import Grading, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale, parse_measures
 from annotator.evaluation.metrics.names import split_names as split_names
 from annotator.evaluation.metrics.setting import Compat
-from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.graded_topic import GradedTopic
-from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels
-from annotator.evaluation.qrels.samples import samples_of
-from annotator.evaluation.qrels.settling import rules_of, settled_topics, with_new_grades
 from annotator.evaluation.runs.rankings import RankedDocuments, tied_documents, unpack_lists
-from annotator.files import InputFile
 from annotator.garbage_collection import garbage_collection_off
 from annotator.spreadsheets import csv_text
-from annotator.storage import DROPPED, Document
+from annotator.storage import DROPPED
 from annotator.storage import Collection as CollectionRow
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.collections.rounds import rounds_of
-from annotator.storage.documents.documents import docnos_of, document_ids
-from annotator.storage.leaderboard.scored_state import (
-    ScoredState,
-    docnos_in_topics,
-    items_judged_since,
-    lists_with_scores,
-    scored_state,
+from annotator.storage.documents.documents import docnos_of
+from annotator.storage.leaderboard.scored_state import ScoredState, lists_with_scores, scored_state
+from annotator.storage.qrels.qrels_versions import released_otherwise
+from annotator.workflows.leaderboard.grade_sources import (
+    LIVE,
+    GradesFrom,
+    GradeSource,
+    find_grade_source,
+    find_round_scope,
+    with_judged_before,
 )
-from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
-from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.qrels_versions import facts_of_round, grades_of_version, kept_version, released_otherwise
-
-
-@dataclass(frozen=True)
-class GradesFrom:
-    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
-
-    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
-    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
-    scale, and without the documents, of the time when it was kept.
-    """
-
-    policy: str | None = None
-    judge: str | None = None
-    version: int | None = None
-    qrels_file: InputFile | None = None
-    unpacked_limit: int = 0
-    compat: str = Compat.TREC_EVAL_10.value
-    round: int | None = None
-    residual: bool = False
-    as_kept: bool = False
-
-
-LIVE = GradesFrom()
-
+from annotator.workflows.leaderboard.score_cache import CachedRuns, CachedView, ScoreCache, add_scores
 
 USUAL_VIEW = View()
-TOPICS_AT_ONCE = 16  # what judges say of so many is in memory together, and then only what came of it
-# What was kept of topics, with their marks.
-Earlier = Mapping[int, tuple[Hashable, GradedTopic]]
 MOST_MEASURES = 24  # asked for at once; with what stands beside them, fewer than are remembered
 
 
@@ -101,14 +70,14 @@ def build_leaderboard(
     *,
     grades: GradesFrom = LIVE,
     view: View = USUAL_VIEW,
-    memory: LiveScores | None = None,
+    cache: ScoreCache | None = None,
     before: datetime | None = None,
 ) -> Leaderboard:
     """Score every run in force over the accepted topics that have a grade; without a list a run has an empty one.
 
     `before` leaves out the runs that were uploaded from that moment on, as if they were not there.
 
-    The memory of this process, if given, keeps what stays the same until the next time. Raises `InvalidValueError`
+    The cache of this process, if given, keeps what stays the same until the next time. Raises `InvalidValueError`
     for an unknown measure and for too many, `NotFoundError` for an unknown judge, version or baseline, `ConflictError`
     while there is no grade or no run, `FileRefusedError` for a bad file.
     """
@@ -116,28 +85,105 @@ def build_leaderboard(
     as_kept = grades.version if grades.as_kept else None
     state = scored_state(session, collection, as_kept=as_kept).in_time(before)
     parsed, view = _parse(measures, state.best_grade), view.on_scale(state.best_grade)
-    facts = facts_of_round(session, collection.id, grades.round, residual=grades.residual, as_kept=as_kept)
-    scope = RoundScope.of(facts)
+    scope = find_round_scope(session, collection.id, grades.round, residual=grades.residual, as_kept=as_kept)
     state = state if scope is None else replace(state, runs=tuple(run for run in state.runs if run.id in scope.runs))
     grading = Grading(state.relevant_from, state.best_grade, Compat(grades.compat))
-    source = within(scope, _source(session, collection, state, grades, parsed))
-    dropped = tuple(sorted(topic_ids(session, collection.id, DROPPED), key=natural_order))
-    asked = Asked(
-        tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
-        {id_: topic.number for id_, topic in state.topics.items()},
-        *(dropped, parsed, grading, view, source.name, source.policy, source.fingerprint),
-    )
-    load = partial(_load_lists, session, compat=grading.compat, scope=scope)
+    source = find_grade_source(session, collection, state, grades, parsed)
+    request = _request(session, state, parsed, grading, view, source, scope)
     run_ids = [run.id for run in state.runs]
-    kept = (memory or LiveScores()).of(collection.id, (grading.compat, scope and scope.key), state.runs, run_ids)
-    with garbage_collection_off():
-        board = recalled(kept, asked, source, scope, load)
+    kept = (cache or ScoreCache()).of(collection.id, (grading.compat, scope and scope.key), state.runs, run_ids)
+    key, marks = (source.key, grading, request.key), tuple(source.marks.items())
+    board = kept.find_board(key, marks)
+    if board is None:
+        scope = with_judged_before(session, collection.id, scope, as_kept=as_kept)
+        with garbage_collection_off():
+            board = _make_board(session, kept, request, source, scope)
+        kept.keep_board(key, marks, board)
     of_sample = sample_notices(source.sample, parsed)
-    if source.said or of_sample:
-        board = replace(board, notices=(*source.said, *of_sample, *board.notices), of_sample=of_sample)
+    if source.notices or of_sample:
+        board = replace(board, notices=(*source.notices, *of_sample, *board.notices), of_sample=of_sample)
     if replace(grades, compat=LIVE.compat, round=None, residual=False) == LIVE:
-        board = _beside_release(session, collection, board)
+        board = _with_release_notice(session, collection, board)
     return of_every_round(board) if scope is None and rounds_of(session, collection.id) else board
+
+
+def _request(
+    session: Session,
+    state: ScoredState,
+    measures: tuple[Measure, ...],
+    grading: Grading,
+    view: View,
+    source: GradeSource,
+    scope: RoundScope | None,
+) -> BoardRequest:
+    dropped = topic_ids(session, state.collection_id, DROPPED)
+    return BoardRequest(
+        runs=tuple(BoardRun(run.tag, run.team, run.uploaded_at, run.fed_pool) for run in state.runs),
+        numbers={id_: topic.number for id_, topic in state.topics.items()},
+        dropped=tuple(sorted(dropped, key=natural_order)),
+        measures=measures,
+        grading=grading,
+        view=view,
+        source=source.name if scope is None else f"{source.name}, {scope.name}",
+        policy=source.policy,
+        fingerprint=None if scope is not None and scope.changes_grades else source.fingerprint,
+    )
+
+
+def _make_board(
+    session: Session, kept: CachedRuns, request: BoardRequest, source: GradeSource, scope: RoundScope | None
+) -> Leaderboard:
+    """Settle and score the topics that have changed, then rank the runs; ranking keeps no other request waiting."""
+    graded = _settle_stale(session, kept.view, source, scope)
+    if not any(topic.judged for topic in graded.values()):
+        raise nothing_judged(scope)
+    if not request.runs:
+        raise no_run(scope)
+    board = make_leaderboard(request, graded, _score_stale(session, kept, request, source, graded, scope))
+    if scope is None:
+        return board
+    return replace(board, notices=(scope.sentence, *board.notices), of_rounds=(scope.sentence,))
+
+
+def _settle_stale(
+    session: Session, kept: CachedView, source: GradeSource, scope: RoundScope | None
+) -> dict[int, GradedTopic]:
+    """The grades of every topic, those of topics whose mark has changed settled again."""
+    with kept.lock:
+        known = kept.grading(source.key)
+        stale = known.stale(source.marks)
+        settled = source.settle(session, stale, known.earlier(stale)) if stale else {}
+        return known.renew(source.marks, settled if scope is None else scope.grades_left(settled))
+
+
+def _score_stale(
+    session: Session,
+    kept: CachedRuns,
+    request: BoardRequest,
+    source: GradeSource,
+    graded: Mapping[int, GradedTopic],
+    scope: RoundScope | None,
+) -> BoardValues:
+    """The values of all runs and topics, those that are not in the cache computed from the runs' lists."""
+    measures = needed(request.measures)
+    with kept.lock:
+        for runs, known in kept.missing_lists([topic for topic in graded if graded[topic].documents.size]).items():
+            loaded = _load_lists(session, runs, known, request.grading.compat, scope) if runs else {}
+            kept.add_lists(runs, known, loaded)
+        scores = kept.scores_of((source.key, request.grading), source.marks)
+        scored = scored_topics(request, graded)
+        new = score_topics(scored, scores, kept.lists, len(request.runs), measures, request.grading)
+        add_scores({topic: scores[topic] for topic in scored}, new, measures)
+        return board_values(request, graded, scores)
+
+
+def _load_lists(
+    session: Session, runs: Collection[int], topics: Collection[int], compat: Compat, scope: RoundScope | None
+) -> dict[int, list[RankedDocuments]]:
+    """The lists of these runs for these topics, by topic, as that trec_eval orders them."""
+    rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
+    lists = unpack_lists(list(runs), topics, rows, docnos_of(session, tied_documents(rows)))
+    return lists if scope is None else scope.lists_left(lists)
 
 
 def effect_on_leaderboard(board: Leaderboard, topics: Sequence[str]) -> DroppingEffect:
@@ -160,8 +206,8 @@ def measure_help(names: Sequence[str] = DEFAULT_MEASURES) -> dict[str, str]:
     return {str(measure): measure.help for measure in parse_measures(names)}
 
 
-def _beside_release(session: Session, collection: CollectionRow, board: Leaderboard) -> Leaderboard:
-    """The same, saying so where released scores are computed from other grades."""
+def _with_release_notice(session: Session, collection: CollectionRow, board: Leaderboard) -> Leaderboard:
+    """Add the notice that released scores are computed from other grades, where they are."""
     released = released_otherwise(session, collection, board.fingerprint, board.relevant_from)
     return board if released is None else replace(board, notices=(released_by_version(*released), *board.notices))
 
@@ -176,131 +222,6 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
             given=len(parsed),
         )
     return parsed
-
-
-def _load_lists(
-    session: Session, runs: Collection[int], topics: Collection[int], *, compat: Compat, scope: RoundScope | None
-) -> dict[int, list[RankedDocuments]]:
-    """The lists of these runs for these topics, by topic, as that trec_eval orders them."""
-    rows = lists_with_scores(session, runs, topics, with_scores=compat is Compat.TREC_EVAL_9)
-    lists = unpack_lists(list(runs), topics, rows, docnos_of(session, tied_documents(rows)))
-    return lists if scope is None else scope.lists_left(lists)
-
-
-def _source(
-    session: Session,
-    collection: CollectionRow,
-    state: ScoredState,
-    grades: GradesFrom,
-    measures: Collection[Measure],
-) -> Source:
-    """What these grades are; a file goes before a version, a version before a judge or a policy.
-
-    Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
-    `FileRefusedError` for a bad file.
-    """
-    if grades.qrels_file is not None:
-        return _of_file(session, state, grades.qrels_file, grades.unpacked_limit, measures)
-    if grades.version is not None:
-        return _of_version(session, collection.id, state, grades)
-    return _of_judges(session, collection, state, grades)
-
-
-def _of_judges(session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom) -> Source:
-    """The settled grades of this moment, under everything but the judgements that they depend on.
-
-    Of topics whose new judgements are all that changed only the documents that these are of are settled again.
-    """
-    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
-    judge = judge_of(policy)
-    if judge is not None:
-        find_user(session, judge)
-    rules = rules_of(collection, policy)
-    asked_of = partial(opinions, session, collection.id, machines=rules.hears_machines)
-
-    def settle(stale: Collection[int], earlier: Earlier) -> dict[int, GradedTopic]:
-        said_of = items_judged_since(session, state.continued({topic: mark for topic, (mark, _) in earlier.items()}))
-        of_items = {item: document for items in said_of.values() for item, document in items.items()}
-        docnos = docnos_of(session, set(of_items.values()))
-        changed = settled_topics(asked_of(items=of_items) if of_items else [], rules, said_of)
-        made = {
-            topic: with_new_grades(
-                earlier[topic][1], state.topics[topic].number, changed[topic], items.values(), docnos
-            )
-            for topic, items in said_of.items()
-        }
-        others = iter([topic for topic in stale if topic not in made])
-        while some := list(islice(others, TOPICS_AT_ONCE)):
-            whole = settled_topics(asked_of(topics=some), rules, some)
-            named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
-            for id_, one in named.items():
-                made[id_] = replace(one, judges=whole[id_].judges, disputed=whole[id_].disputed)
-        return made
-
-    name = grades.judge or "live"
-    key, policy_shown = (rules, state.machines, state.sample), policy if grades.judge is None else None
-    return Source(name, policy_shown, key, state.topics, settle, sample=state.sample)
-
-
-def _of_version(session: Session, collection_id: int, state: ScoredState, asked: GradesFrom) -> Source:
-    """A version that is kept, which never changes; without the topics that do not count any more."""
-    version = kept_version(session, collection_id, str(asked.version))
-    sample = drawn_sample(session, collection_id, up_to=version.pool_version)
-
-    def make(stale: Collection[int], earlier: Earlier) -> dict[int, GradedTopic]:
-        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
-        for (topic, document), grade in grades_of_version(session, version.id).items():
-            if topic in of_topics:
-                of_topics[topic][document] = grade
-        return _by_name(session, of_topics, state, sample, earlier)
-
-    marks = {id_: topic.number for id_, topic in state.topics.items()}
-    said = said_of_version(version.number, version.policy, asked_policy=asked.policy, asked_judge=asked.judge)
-    key = ("version", version.id, sample)
-    return Source(str(version.number), version.policy, key, marks, make, version.fingerprint, said, sample)
-
-
-def _of_file(
-    session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
-) -> Source:
-    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
-    problems = Problems()
-    text = unpack_into(problems, file.name, file.content, unpacked_limit)
-    known = topic_ids(session, state.collection_id)
-    parsed = parse_sampled_qrels(file.name, text, problems, topics=known) if text is not None else None
-    problems.report_if_any()
-    accepted = {topic.number: id_ for id_, topic in state.topics.items()}
-    rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
-    documents = document_ids(session, state.collection_id, {row.docno for row in rows})
-    unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
-    made = graded_topics(rows, accepted, documents, unknown)
-    said = notices_of_file(rows, measures, is_sampled=state.sample is not None)
-    # Whoever keeps a memory has no files; one file is never taken for another.
-    key = ("file", file.name, hash(file.content))
-    marks = dict.fromkeys(made, 0)
-    return Source(
-        file.name, None, key, marks, lambda stale, _: {topic: made[topic] for topic in stale}, said=tuple(said)
-    )
-
-
-def _by_name(
-    session: Session,
-    grades: Mapping[int, Mapping[int, int]],
-    state: ScoredState,
-    sample: DrawnSample | None,
-    earlier: Earlier,
-) -> dict[int, GradedTopic]:
-    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
-    samples = samples_of(strata_of(session, sample, grades))
-    docnos: dict[int, bytes] = {}
-    for topic in grades.keys() & earlier.keys():
-        docnos.update(earlier[topic][1].docnos())
-    wanted = set[int]().union(*grades.values())
-    docnos.update(docnos_in_topics(session, grades, wanted.difference(docnos)))
-    return {
-        id_: replace(GradedTopic.named(state.topics[id_].number, of_topic, docnos), sample=samples.get(id_))
-        for id_, of_topic in grades.items()
-    }
 
 
 ALL_TOPICS = "all"  # trec_eval's word for the mean

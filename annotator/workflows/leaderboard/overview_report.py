@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage.qrels.qrels_versions import LIVE, version_number
 from annotator.workflows.agreement.agreement import AgreementReport, agreement_report
@@ -21,8 +20,10 @@ from annotator.workflows.collections.collection import (
     count_collection,
     show_collection,
 )
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard, measure_help
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard, measure_help
 from annotator.workflows.leaderboard.reusability_report import QualityReport, QualityRequest, Watch, quality_report
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.leaderboard.significance_report import (
     SignificanceReport,
     SignificanceRequest,
@@ -77,7 +78,7 @@ def overview_report(
     made_at: datetime,
     version: str,
     watch: Watch | None = None,
-    memory: LiveScores | None = None,
+    cache: ScoreCache | None = None,
 ) -> OverviewReport:
     """Gather it in one transaction; the same state, moment and version of the program give the same report.
 
@@ -88,7 +89,7 @@ def overview_report(
     agreement = agreement_report(session, slug)
     measures, live = request.measures, request.qrels == LIVE
     grades = GradesFrom() if live else GradesFrom(version=version_number(request.qrels))
-    board = _or_refusal(lambda: build_leaderboard(session, slug, measures, grades=grades, memory=memory))
+    board = _or_refusal(lambda: build_leaderboard(session, slug, measures, grades=grades, cache=cache))
     first = next(iter(measure_help(measures)))
     tests = SignificanceRequest(first, request.qrels, permutations=0)
     quality = QualityRequest(first)

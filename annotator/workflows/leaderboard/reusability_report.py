@@ -26,8 +26,8 @@ from annotator.storage.collections.collection import accepted_topics, find_colle
 from annotator.storage.judging.progress import topic_counts
 from annotator.storage.pools.pools import drawn_sample, feeding_runs, finders, pool_item_ids
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.qrels_versions import facts_of_round
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1
@@ -140,7 +140,7 @@ def quality_report(
     sample = drawn_sample(session, collection.id)
     if request.ablates:
         refuse_estimates(sample, [measure])
-    scope = RoundScope.of(facts_of_round(session, collection.id, request.round, residual=request.residual))
+    scope = scope_of_round(session, collection.id, request.round, residual=request.residual)
     grades = round_scope.pairs_within(scope, _settled(session, collection))
     if not grades:
         raise round_scope.nothing_judged(scope) if scope else ConflictError("Nothing is judged yet.")

@@ -13,7 +13,6 @@ from annotator.evaluation.agreement.judge_effect import best_first
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
 from annotator.evaluation.metrics.names import parse_measure
@@ -43,8 +42,9 @@ from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import opinions
-from annotator.storage.qrels.qrels_versions import LIVE, facts_of_round, kept_grades
+from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
 USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1
@@ -211,7 +211,7 @@ def significance_report(
     collection = find_collection(session, slug)
     best_grade = scale_of(session, collection.id)[-1].value
     measure = parse_measure(request.measure).on_scale(best_grade)
-    scope = RoundScope.of(facts_of_round(session, collection.id, request.round, residual=request.residual))
+    scope = scope_of_round(session, collection.id, request.round, residual=request.residual)
     policy, settled, sample = _grades(session, collection, request.qrels)
     grades = round_scope.pairs_within(scope, settled)
     if not grades:

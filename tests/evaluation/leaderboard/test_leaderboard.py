@@ -1,6 +1,5 @@
 """What stands on a leaderboard beside the values: order, intervals, marks, notices; and how it is written out."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,10 +17,15 @@ from annotator.evaluation.leaderboard.leaderboard import (
     make_rows,
     needed,
 )
-from annotator.evaluation.leaderboard.leaderboard_making import Asked, make_leaderboard, score_board
+from annotator.evaluation.leaderboard.leaderboard_making import (
+    BoardRequest,
+    board_values,
+    make_leaderboard,
+    scored_topics,
+)
 from annotator.evaluation.leaderboard.leaderboard_notices import notices
 from annotator.evaluation.leaderboard.leaderboard_table import exact_rows, latex, markdown, readable_rows
-from annotator.evaluation.leaderboard.live_scores import Grading, TopicValues
+from annotator.evaluation.leaderboard.topic_scores import Grading, score_topics
 from annotator.evaluation.metrics.measures import Better
 from annotator.evaluation.metrics.names import parse_measure, parse_measures
 from annotator.evaluation.qrels.graded_topic import GradedTopic
@@ -210,13 +214,14 @@ def made(view: View, *named: BoardRun) -> Leaderboard:
     }
     best, other = np.array([1, 2], np.int32), np.array([2, 1], np.int32)
     lists = {1: [best, other], 2: [best, best]}
-    asked = Asked(
+    request = BoardRequest(
         *(tuple(named), {1: "1", 2: "2", 3: "3"}, ("9",), parse_measures(["AP", "NumRet"]), Grading(1, 2), view),
         source="live",
         policy="majority",
     )
-    values: dict[int, TopicValues] = {topic: OrderedDict() for topic in topics}
-    return make_leaderboard(asked, topics, score_board(asked, topics, values, lists))
+    scored = scored_topics(request, topics)
+    scores = score_topics(scored, {}, lists, len(named), needed(request.measures), request.grading)
+    return make_leaderboard(request, topics, board_values(request, topics, scores))
 
 
 FOUND = [*runs("best|1 red", "other_2 red")]

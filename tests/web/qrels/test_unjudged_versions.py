@@ -13,8 +13,8 @@ from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.files import InputFile
 from annotator.storage import Database, ScoresShown
 from annotator.workflows.leaderboard import leaderboard
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.inspecting import GradesChosen, inspect_run
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.leaderboard.measure_correlation import Side, correlate
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions

@@ -12,14 +12,14 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, FileRefusedError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Document, PoolItem, Topic
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.runs import runs
@@ -43,9 +43,9 @@ def second_round(session: Session) -> None:
     rounds.open_round(session, SLUG, name="second", at=LATER)
 
 
-def board(session: Session, number: int, *, residual: bool, memory: LiveScores | None = None) -> Leaderboard:
+def board(session: Session, number: int, *, residual: bool, cache: ScoreCache | None = None) -> Leaderboard:
     grades = GradesFrom(round=number, residual=residual)
-    return leaderboard.build_leaderboard(session, SLUG, tuple(OFFICIAL), grades=grades, memory=memory)
+    return leaderboard.build_leaderboard(session, SLUG, tuple(OFFICIAL), grades=grades, cache=cache)
 
 
 def pooled(session: Session) -> set[tuple[str, str]]:
@@ -190,12 +190,12 @@ def test_a_memory_tells_rounds_apart_and_follows_what_is_judged(session: Session
     second_round(session)
     run(session, "gamma", {"1": ["a", "b", "d", "c"]})
     labels(session, "kim", "1 0 c 1\n")
-    memory = LiveScores()
+    cache = ScoreCache()
     for said in ("1 0 d 0\n", "1 0 d 2\n", "2 0 a 1\n"):
         labels(session, "kim", said, name=said)
         for number in (1, 2):
             for residual in (True, False):
-                assert board(session, number, residual=residual, memory=memory) == board(
+                assert board(session, number, residual=residual, cache=cache) == board(
                     session, number, residual=residual
                 )
 

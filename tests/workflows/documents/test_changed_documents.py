@@ -11,7 +11,6 @@ from sqlalchemy import event, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.collections.checking import examine_collection
@@ -23,7 +22,8 @@ from annotator.workflows.documents import documents
 from annotator.workflows.judging import judge_history, judging
 from annotator.workflows.judging.recording import Act, record_acts
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.qrels import qrels, qrels_versions
 
 CHANGED = NOW + timedelta(days=1)
@@ -93,11 +93,11 @@ def test_what_is_put_back_counts_no_more_stays_known_and_is_judged_anew(session:
     assert judging.next_task(session, SLUG, "1", judge, now=NOW) is None
     rewrite(session, docnos[2])
     assert grades(session).count("\n") == 4
-    memory = LiveScores()
-    before = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
+    cache = ScoreCache()
+    before = leaderboard.build_leaderboard(session, SLUG, ["AP"], cache=cache)
     assert documents.requeue_changed(session, SLUG, at=CHANGED) == 1
     assert docnos[2] not in grades(session)
-    after = leaderboard.build_leaderboard(session, SLUG, ["AP"], memory=memory)
+    after = leaderboard.build_leaderboard(session, SLUG, ["AP"], cache=cache)
     assert (before.grades, after.grades) == (4, 3)
     assert listed(session) == []
     history = session.execute(select(Judgement.grade, Judgement.current).order_by(Judgement.id)).all()
@@ -414,11 +414,11 @@ def test_a_document_judged_anew_is_left_in_the_residual_collection(session: Sess
     rounds.open_round(session, SLUG, at=NOW)
     run(session, "gamma", {"1": ["b", "a", "c"]})
     labels(session, "kim", "1 0 c 1\n", name="kim")
-    memory = LiveScores()
+    cache = ScoreCache()
     second = GradesFrom(round=2, residual=True)
 
     def ap() -> float:
-        board = leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=second, memory=memory)
+        board = leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=second, cache=cache)
         return board.rows[0].values[0]
 
     assert ap() == 1  # c alone is left, and relevant

@@ -17,7 +17,6 @@ from undone import undone
 
 from annotator.errors import AnnotatorError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role, Topic
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
@@ -27,7 +26,9 @@ from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.recording import Act
-from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom, build_leaderboard
+from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.people import erasure
 from annotator.workflows.runs import runs
 
@@ -42,7 +43,7 @@ class Site:
     def __init__(self, session: Session) -> None:
         """Begin with a run and nothing judged."""
         self.session = session
-        self.memory = LiveScores()
+        self.cache = ScoreCache()
         self.topics = queue(session, 0, 0, judgements_wanted=2)
         self.items = [
             grow(session, topic, ["same", "same", "same", None, None, "alike", "alike"]) for topic in self.topics
@@ -132,12 +133,12 @@ class Site:
     def look(self, _: Random) -> None:
         """See what is remembered, and the same from nothing."""
         for grades in KINDS:
-            assert self.board(grades, self.memory) == self.board(grades, None)
+            assert self.board(grades, self.cache) == self.board(grades, None)
 
-    def board(self, grades: GradesFrom, memory: LiveScores | None) -> Leaderboard | str:
+    def board(self, grades: GradesFrom, cache: ScoreCache | None) -> Leaderboard | str:
         """The leaderboard, or why there is none."""
         try:
-            return build_leaderboard(self.session, SLUG, grades=grades, memory=memory)
+            return build_leaderboard(self.session, SLUG, grades=grades, cache=cache)
         except AnnotatorError as error:
             return str(error)
 

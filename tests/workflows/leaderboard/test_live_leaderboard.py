@@ -1,4 +1,4 @@
-"""The leaderboard as a process remembers it: always what one without a memory shows, after any change whatever."""
+"""The leaderboard from a process's cache: always what one without a cache shows, after any change whatever."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.leaderboard import leaderboard_making
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
-from annotator.evaluation.leaderboard.live_scores import LiveScores
+from annotator.evaluation.leaderboard.leaderboard_making import make_leaderboard
 from annotator.evaluation.qrels import settling
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.qrels.settling import Rules, Settlement
@@ -26,7 +25,8 @@ from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.recording import Act
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import LIVE, GradesFrom
+from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.runs import runs
 from annotator.workflows.topics import topic_editing
 
@@ -41,8 +41,8 @@ KINDS = (
 CHANGES = examples(1000, otherwise=25)
 
 
-def board(session: Session, memory: LiveScores | None = None, grades: GradesFrom = LIVE) -> Leaderboard:
-    return leaderboard.build_leaderboard(session, SLUG, MEASURES, grades=grades, memory=memory)
+def board(session: Session, cache: ScoreCache | None = None, grades: GradesFrom = LIVE) -> Leaderboard:
+    return leaderboard.build_leaderboard(session, SLUG, MEASURES, grades=grades, cache=cache)
 
 
 @beginning
@@ -60,7 +60,7 @@ def another(database: Database) -> Database:
 def test_no_load_is_ever_stale_while_two_processes_judge_and_show(database: Database) -> None:
     with database.transaction() as session:
         two_judges(session)
-    processes = [(database, LiveScores()), (another(database), LiveScores())]
+    processes = [(database, ScoreCache()), (another(database), ScoreCache())]
     chance = random.Random(CHANGES)  # noqa: S311 - it chooses what is judged
     shown = set()
     for change in range(CHANGES):
@@ -69,9 +69,9 @@ def test_no_load_is_ever_stale_while_two_processes_judge_and_show(database: Data
         with judging.transaction() as session:
             said = f"{topic} 0 {docno} {chance.randrange(3)}\n"
             labels(session, chance.choice(["jo", "kim"]), said, name=f"{change}.txt")
-        showing, memory = processes[chance.randrange(2)]
+        showing, cache = processes[chance.randrange(2)]
         with showing.reading() as session:
-            seen = board(session, memory)
+            seen = board(session, cache)
             assert seen == board(session)
         shown.add(seen.fingerprint)
     assert len(shown) > 5
@@ -101,44 +101,44 @@ def user_id(session: Session, name: str) -> int:
 
 @pytest.mark.parametrize("change", CHANGES_OF_ALL_ELSE)
 def test_what_else_the_grades_and_scores_depend_on_is_followed_too(database: Database, change: str) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
     by_owner = GradesFrom(policy="owner")
     with database.transaction() as session:
         two_judges(session)
         session.execute(update(Topic).values(owner_id=user_id(session, "kim")))
     with database.reading() as session:
-        before = board(session, memory), board(session, memory, by_owner)
+        before = board(session, cache), board(session, cache, by_owner)
     with database.transaction() as session:
         CHANGES_OF_ALL_ELSE[change](session)
     with database.reading() as session:
-        after = board(session, memory), board(session, memory, by_owner)
+        after = board(session, cache), board(session, cache, by_owner)
         assert after == (board(session), board(session, grades=by_owner))
     assert after != before
 
 
 def test_a_machine_that_comes_to_count_is_followed(database: Database) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
     with database.transaction() as session:
         two_judges(session)
         session.execute(update(User).where(User.name == "kim").values(kind=UserKind.MACHINE))
     with database.reading() as session:
-        before = board(session, memory)
+        before = board(session, cache)
     with database.transaction() as session:
         session.execute(update(Collection).values(counts_machines=True))
     with database.reading() as session:
-        after = board(session, memory)
+        after = board(session, cache)
         assert after == board(session)
     assert (before.grades, after.grades) == (4, 6)
 
 
 def test_after_a_judgement_only_its_topic_is_settled_and_scored_anew(database: Database) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
     with database.transaction() as session:
         two_judges(session)
     with database.reading() as session:
-        first = board(session, memory)
-        assert board(session, memory) is first
-    [view] = memory.views.values()
+        first = board(session, cache)
+        assert board(session, cache) is first
+    [view] = cache.views.values()
     [kept] = view.run_sets.values()
     [grading] = view.gradings.values()
     before = {topic: graded for topic, (_, graded) in grading.topics.items()}
@@ -146,7 +146,7 @@ def test_after_a_judgement_only_its_topic_is_settled_and_scored_anew(database: D
     with database.transaction() as session:
         labels(session, "jo", "2 0 e 0\n", name="more.txt")
     with database.reading() as session:
-        assert board(session, memory) != first
+        assert board(session, cache) != first
     after = {topic: graded for topic, (_, graded) in grading.topics.items()}
     assert [before[topic] is after[topic] for topic in sorted(before)] == [True, False]
     assert all(kept.lists[topic] is lists[topic] for topic in lists)
@@ -163,7 +163,7 @@ def say(session: Session, who: int, grade: int) -> None:
 def test_after_a_judgement_only_its_document_is_settled_anew(
     sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    memory, settled = LiveScores(), list[int]()
+    cache, settled = ScoreCache(), list[int]()
     settle = settling.settle_voices
 
     def watched(said: Sequence[OpinionRow], rules: Rules) -> Settlement:
@@ -175,78 +175,80 @@ def test_after_a_judgement_only_its_document_is_settled_anew(
         two_judges(session)
         lee = member(session, "lee")
     with sqlite_database.reading() as session:
-        board(session, memory)
+        board(session, cache)
     with sqlite_database.transaction() as session:
         say(session, lee, 2)
     with sqlite_database.reading() as session:
-        seen = board(session, memory)
+        seen = board(session, cache)
         assert 0 < settled[-1] <= 3 < sum(settled[:-1])
         assert seen == board(session)
 
 
 def test_another_set_of_runs_has_the_grades_and_lists_that_are_there(database: Database) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
     with database.transaction() as session:
         two_judges(session)
     with database.reading() as session:
-        board(session, memory)
-    [view] = memory.views.values()
+        board(session, cache)
+    [view] = cache.views.values()
     [before] = view.run_sets.values()
     [grading] = view.gradings.values()
     graded = [one for _, one in grading.topics.values()]
     with database.transaction() as session:
         run(session, "gamma", {"1": ["d", "a"], "2": ["e", "a"]})
     with database.reading() as session:
-        assert board(session, memory) == board(session)
+        assert board(session, cache) == board(session)
     after = next(one for one in view.run_sets.values() if one is not before)
     assert [one is other for one, (_, other) in zip(graded, grading.topics.values(), strict=True)] == [True, True]
     assert all(after.lists[topic][0] is before.lists[topic][0] for topic in before.lists)
 
 
-def test_one_memory_keeps_policies_judges_and_views_apart(database: Database) -> None:
-    memory = LiveScores()
+def test_one_cache_keeps_policies_judges_and_views_apart(database: Database) -> None:
+    cache = ScoreCache()
     with database.transaction() as session:
         two_judges(session)
         member(session, "ola")
     with database.reading() as session:
         for _ in range(2):
             for grades in KINDS:
-                assert board(session, memory, grades) == board(session, grades=grades)
+                assert board(session, cache, grades) == board(session, grades=grades)
         by_ap = View(sort="AP", baseline="alpha", letters=True)
-        seen = leaderboard.build_leaderboard(session, SLUG, MEASURES, view=by_ap, memory=memory)
+        seen = leaderboard.build_leaderboard(session, SLUG, MEASURES, view=by_ap, cache=cache)
         assert seen.sorted_by == "AP"
-        assert board(session, memory).sorted_by == "nDCG@10"
+        assert board(session, cache).sorted_by == "nDCG@10"
 
 
-def test_who_makes_intervals_keeps_nobody_from_scoring(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = LiveScores()
+def test_making_intervals_keeps_no_other_request_from_scoring(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = ScoreCache()
     held: list[bool] = []
-    make = leaderboard_making.make_leaderboard
+    make = make_leaderboard
 
     def watched(*given: Any) -> Leaderboard:  # noqa: ANN401 - passed on as it came
-        held.extend(view.lock.locked() for view in memory.views.values())
-        held.extend(kept.lock.locked() for view in memory.views.values() for kept in view.run_sets.values())
+        held.extend(view.lock.locked() for view in cache.views.values())
+        held.extend(kept.lock.locked() for view in cache.views.values() for kept in view.run_sets.values())
         return make(*given)
 
-    monkeypatch.setattr(leaderboard_making, "make_leaderboard", watched)
+    monkeypatch.setattr(leaderboard, "make_leaderboard", watched)
     with database.transaction() as session:
         two_judges(session)
     with database.reading() as session:
-        board(session, memory)
+        board(session, cache)
     assert held == [False, False]
 
 
 def test_views_and_ways_to_grade_share_one_bound_of_what_is_remembered(database: Database) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
     with database.transaction() as session:
         two_judges(session)
     with database.reading() as session:
         for seed in range(15):
             for grades in (LIVE, GradesFrom(judge="jo")):
-                leaderboard.build_leaderboard(session, SLUG, grades=grades, view=View(seed=seed), memory=memory)
-    [view] = memory.views.values()
+                leaderboard.build_leaderboard(session, SLUG, grades=grades, view=View(seed=seed), cache=cache)
+    [view] = cache.views.values()
     [kept] = view.run_sets.values()
-    assert len(kept.results) == 24
+    assert len(kept.boards) == 24
 
 
 def test_of_too_many_measures_none_is_scored(database: Database) -> None:

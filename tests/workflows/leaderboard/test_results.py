@@ -18,7 +18,7 @@ from annotator.workflows.collections import collection as collections
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.qrels import qrels
 
 

@@ -9,8 +9,8 @@ from annotator.errors import ConflictError, NotFoundError
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import inspecting, leaderboard
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.inspecting import GradesChosen
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
 from annotator.workflows.leaderboard.reusability_report import QualityRequest, ReusabilityPart, quality_report
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.qrels import qrels, qrels_versions

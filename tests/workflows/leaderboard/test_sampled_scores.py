@@ -13,12 +13,12 @@ from thorough import examples
 from annotator.errors import ConflictError, FileRefusedError
 from annotator.evaluation import metrics
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
-from annotator.evaluation.leaderboard.live_scores import LiveScores
 from annotator.files import InputFile
 from annotator.storage import Database
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.agreement import judge_effect, machine_judges
-from annotator.workflows.leaderboard import leaderboard, measure_correlation
+from annotator.workflows.leaderboard import measure_correlation
+from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.inspecting import (
     GradesChosen,
     inspect_pair,
@@ -26,9 +26,10 @@ from annotator.workflows.leaderboard.inspecting import (
     inspect_topic,
     inspect_topics,
 )
-from annotator.workflows.leaderboard.leaderboard import GradesFrom, build_leaderboard
+from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.leave_out_report import LeaveOutRequest, leave_out_report
 from annotator.workflows.leaderboard.reusability_report import QualityRequest, quality_report
+from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.leaderboard.significance_report import SignificanceRequest, significance_report
 from annotator.workflows.pools.pools import pooled_docnos
 from annotator.workflows.qrels import prels, qrels, qrels_diff
@@ -62,7 +63,7 @@ def label(session: Session, pairs: Sequence[tuple[str, str]], name: str = "qrels
     labels(session, judge, text, name=name, add_to_pool=True)
 
 
-def board(session: Session, measures: Sequence[str], grades: GradesFrom = leaderboard.LIVE) -> Leaderboard:
+def board(session: Session, measures: Sequence[str], grades: GradesFrom = LIVE) -> Leaderboard:
     return build_leaderboard(session, SLUG, measures, grades=grades)
 
 
@@ -161,7 +162,7 @@ def keep(session: Session) -> None:
     keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
 
 
-def means(session: Session, measure: str, grades: GradesFrom = leaderboard.LIVE) -> dict[str, float]:
+def means(session: Session, measure: str, grades: GradesFrom = LIVE) -> dict[str, float]:
     return {row.tag: float(row.values[0]) for row in board(session, [measure], grades).rows}
 
 
@@ -280,10 +281,10 @@ def test_a_kept_version_is_scored_by_the_sample_of_its_time(session: Session) ->
 
 
 def test_a_remembered_board_follows_a_new_sample_and_what_is_judged_of_it(session: Session) -> None:
-    memory = LiveScores()
+    cache = ScoreCache()
 
     def remembered() -> Leaderboard:
-        seen = build_leaderboard(session, SLUG, [*ESTIMATES, "AP"], memory=memory)
+        seen = build_leaderboard(session, SLUG, [*ESTIMATES, "AP"], cache=cache)
         assert seen == board(session, [*ESTIMATES, "AP"])
         return seen
 

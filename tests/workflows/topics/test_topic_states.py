@@ -21,7 +21,7 @@ from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_export, judgement_import, judging, recording
 from annotator.workflows.judging.judging import TopicWork
 from annotator.workflows.leaderboard import leaderboard
-from annotator.workflows.leaderboard.leaderboard import GradesFrom
+from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.qrels import qrels
 from annotator.workflows.topics import topic_editing, topics
 from annotator.workflows.topics.topic_editing import TopicWords

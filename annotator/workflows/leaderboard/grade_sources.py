@@ -1,0 +1,271 @@
+"""What runs are scored against: grades settled by a policy, one judge's, a kept version of the qrels, or a file."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotator.errors import Problems, Sentence
+from annotator.evaluation.formats.unpacking import unpack_into
+from annotator.evaluation.leaderboard.graded_runs import graded_topics, notices_of_file
+from annotator.evaluation.leaderboard.leaderboard_notices import ignored_beside_version
+from annotator.evaluation.leaderboard.round_scope import RoundScope
+from annotator.evaluation.metrics.measures import Measure
+from annotator.evaluation.metrics.setting import Compat
+from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
+from annotator.evaluation.qrels.graded_topic import GradedTopic
+from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels
+from annotator.evaluation.qrels.samples import samples_of
+from annotator.evaluation.qrels.settling import Rules, rules_of, settled_topics, with_new_grades
+from annotator.files import InputFile
+from annotator.storage import Collection as CollectionRow
+from annotator.storage import Document
+from annotator.storage.collections.collection import topic_ids
+from annotator.storage.documents.documents import docnos_of, document_ids
+from annotator.storage.leaderboard.scored_state import ScoredState, docnos_in_topics, items_judged_since
+from annotator.storage.people.accounts import find_user
+from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of
+from annotator.storage.qrels.current_grades import opinions
+from annotator.storage.qrels.qrels_versions import (
+    facts_of_round,
+    grades_of_version,
+    judged_before_round,
+    kept_version,
+)
+from annotator.workflows.leaderboard.score_cache import Marked
+
+TOPICS_AT_ONCE = 16  # so many topics' judgements are in memory together, and then only the settled grades
+
+
+@dataclass(frozen=True)
+class GradesFrom:
+    """What to score against: grades settled by a policy (None: the collection's own), one judge's, a version, a file.
+
+    `compat` says which trec_eval to equal, `9` or `10`. With a `round` only its runs are scored; `residual` takes what
+    was judged before that round out of runs and grades, as TREC-COVID did. With `as_kept` a version is scored by the
+    scale, and without the documents, of the time when it was kept.
+    """
+
+    policy: str | None = None
+    judge: str | None = None
+    version: int | None = None
+    qrels_file: InputFile | None = None
+    unpacked_limit: int = 0
+    compat: str = Compat.TREC_EVAL_10.value
+    round: int | None = None
+    residual: bool = False
+    as_kept: bool = False
+
+
+LIVE = GradesFrom()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GradeSource(ABC):
+    """Grades, topic by topic, under a key that says how they come about and marks that change when they may."""
+
+    name: str
+    policy: str | None
+    key: Hashable
+    marks: Mapping[int, Hashable]
+    fingerprint: str | None = None  # of the file that they were kept as; else it is made of the grades
+    notices: tuple[Sentence, ...] = ()
+    sample: DrawnSample | None = None  # that estimates are computed from beside the grades
+
+    @abstractmethod
+    def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
+        """The grades of the stale topics, from what was there of them earlier if that saves work."""
+
+
+def find_grade_source(
+    session: Session,
+    collection: CollectionRow,
+    state: ScoredState,
+    grades: GradesFrom,
+    measures: Collection[Measure],
+) -> GradeSource:
+    """The source of these grades; a file takes precedence over a version, a version over a judge or a policy.
+
+    Raises `NotFoundError` for an unknown judge or version, `InvalidValueError` for an unknown policy, and
+    `FileRefusedError` for a bad file.
+    """
+    if grades.qrels_file is not None:
+        return _grades_of_file(session, state, grades.qrels_file, grades.unpacked_limit, measures)
+    if grades.version is not None:
+        return _grades_of_version(session, collection.id, state, grades)
+    return _grades_of_judges(session, collection, state, grades)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JudgesGrades(GradeSource):
+    """The present judgements, settled; the marks are all that they depend on."""
+
+    rules: Rules
+    state: ScoredState
+
+    def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
+        """Settle again; of topics that have only got new judgements, only the documents that these are of."""
+        state = self.state
+        graded = self._add_new_judgements(session, earlier)
+        others = iter([topic for topic in stale if topic not in graded])
+        while some := list(islice(others, TOPICS_AT_ONCE)):
+            judged = opinions(session, state.collection_id, machines=self.rules.hears_machines, topics=some)
+            whole = settled_topics(judged, self.rules, some)
+            named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
+            for id_, one in named.items():
+                graded[id_] = replace(one, judges=whole[id_].judges, disputed=whole[id_].disputed)
+        return graded
+
+    def _add_new_judgements(self, session: Session, earlier: Marked) -> dict[int, GradedTopic]:
+        state = self.state
+        judged_since = items_judged_since(
+            session, state.continued({topic: mark for topic, (mark, _) in earlier.items()})
+        )
+        of_items = {item: document for items in judged_since.values() for item, document in items.items()}
+        if not of_items:
+            return {}
+        judged = opinions(session, state.collection_id, machines=self.rules.hears_machines, items=of_items)
+        changed = settled_topics(judged, self.rules, judged_since)
+        docnos = docnos_of(session, set(of_items.values()))
+        return {
+            topic: with_new_grades(
+                earlier[topic][1], state.topics[topic].number, changed[topic], items.values(), docnos
+            )
+            for topic, items in judged_since.items()
+        }
+
+
+def _grades_of_judges(
+    session: Session, collection: CollectionRow, state: ScoredState, grades: GradesFrom
+) -> JudgesGrades:
+    policy = grades.policy or collection.consensus_policy if grades.judge is None else ONE_JUDGE + grades.judge
+    judge = judge_of(policy)
+    if judge is not None:
+        find_user(session, judge)
+    rules = rules_of(collection, policy)
+    return JudgesGrades(
+        name=grades.judge or "live",
+        policy=policy if grades.judge is None else None,
+        key=(rules, state.machines, state.sample),
+        marks=state.topics,
+        sample=state.sample,
+        rules=rules,
+        state=state,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class VersionGrades(GradeSource):
+    """A kept version of the qrels, which never changes, without topics that no longer count."""
+
+    version_id: int
+    state: ScoredState
+
+    def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:
+        """Read the grades of the version."""
+        of_topics: dict[int, dict[int, int]] = {topic: {} for topic in stale}
+        for (topic, document), grade in grades_of_version(session, self.version_id).items():
+            if topic in of_topics:
+                of_topics[topic][document] = grade
+        return _by_name(session, of_topics, self.state, self.sample, earlier)
+
+
+def _grades_of_version(session: Session, collection_id: int, state: ScoredState, grades: GradesFrom) -> VersionGrades:
+    version = kept_version(session, collection_id, str(grades.version))
+    sample = drawn_sample(session, collection_id, up_to=version.pool_version)
+    return VersionGrades(
+        name=str(version.number),
+        policy=version.policy,
+        key=("version", version.id, sample),
+        marks={id_: topic.number for id_, topic in state.topics.items()},
+        fingerprint=version.fingerprint,
+        notices=ignored_beside_version(version.number, version.policy, judge=grades.judge, other_policy=grades.policy),
+        sample=sample,
+        version_id=version.id,
+        state=state,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FileGrades(GradeSource):
+    """The grades of a qrels file."""
+
+    graded: Mapping[int, GradedTopic] = field(default_factory=dict)
+
+    def settle(self, session: Session, stale: Collection[int], earlier: Marked) -> dict[int, GradedTopic]:  # noqa: ARG002 - the file has been read
+        """Return the grades that were read."""
+        return {topic: self.graded[topic] for topic in stale}
+
+
+def _grades_of_file(
+    session: Session, state: ScoredState, file: InputFile, unpacked_limit: int, measures: Collection[Measure]
+) -> FileGrades:
+    """Read a qrels file, with strata or without; lines of topics that are drafts or were dropped since are left out."""
+    problems = Problems()
+    text = unpack_into(problems, file.name, file.content, unpacked_limit)
+    known = topic_ids(session, state.collection_id)
+    parsed = parse_sampled_qrels(file.name, text, problems, topics=known) if text is not None else None
+    problems.report_if_any()
+    accepted = {topic.number: id_ for id_, topic in state.topics.items()}
+    rows = [row for row in (parsed.rows if parsed is not None else ()) if row.topic in accepted]
+    documents = document_ids(session, state.collection_id, {row.docno for row in rows})
+    unknown = (session.scalar(select(func.max(Document.id))) or 0) + 1
+    graded = graded_topics(rows, accepted, documents, unknown)
+    return FileGrades(
+        name=file.name,
+        policy=None,
+        # A process that caches scores has no files; one file is never taken for another.
+        key=("file", file.name, hash(file.content)),
+        marks=dict.fromkeys(graded, 0),
+        notices=tuple(notices_of_file(rows, measures, is_sampled=state.sample is not None)),
+        graded=graded,
+    )
+
+
+def _by_name(
+    session: Session,
+    grades: Mapping[int, Mapping[int, int]],
+    state: ScoredState,
+    sample: DrawnSample | None,
+    earlier: Marked,
+) -> dict[int, GradedTopic]:
+    """These grades with their lines of a qrels file, and with their strata if they are of a sample."""
+    samples = samples_of(strata_of(session, sample, grades))
+    docnos: dict[int, bytes] = {}
+    for topic in grades.keys() & earlier.keys():
+        docnos.update(earlier[topic][1].docnos())
+    unnamed = set[int]().union(*grades.values()).difference(docnos)
+    docnos.update(docnos_in_topics(session, grades, unnamed))
+    return {
+        id_: replace(GradedTopic.named(state.topics[id_].number, of_topic, docnos), sample=samples.get(id_))
+        for id_, of_topic in grades.items()
+    }
+
+
+def find_round_scope(
+    session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
+) -> RoundScope | None:
+    """The scope of a round, None for no round, without what was judged before it; `NotFoundError` for an unknown one.
+
+    With the version of the qrels `as_kept` it is as it was when that was kept.
+    """
+    facts = facts_of_round(session, collection_id, number, residual=residual, as_kept=as_kept)
+    return None if facts is None else RoundScope(*facts)
+
+
+def with_judged_before(
+    session: Session, collection_id: int, scope: RoundScope | None, *, as_kept: int | None = None
+) -> RoundScope | None:
+    """The scope with what was judged before the round, where that is taken out."""
+    if scope is None or not scope.residual:
+        return scope
+    return replace(scope, judged=judged_before_round(session, collection_id, scope.number, as_kept=as_kept))
+
+
+def scope_of_round(session: Session, collection_id: int, number: int | None, *, residual: bool) -> RoundScope | None:
+    """The scope of a round, complete; None for no round, `NotFoundError` for an unknown one."""
+    scope = find_round_scope(session, collection_id, number, residual=residual)
+    return with_judged_before(session, collection_id, scope)
