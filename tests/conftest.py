@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import targets
 from hypothesis import settings
-from kept import Kept
+from kept import EMPTY_POSTGRES, Kept
 from real_processes import MARKERS, let_try_again
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -25,13 +25,9 @@ from werkzeug.security import generate_password_hash
 
 from annotator import passwords
 from annotator.settings import sqlite_url
-from annotator.storage import Base, Database
+from annotator.storage import Database
 from annotator.storage.site.schema import prepare_schema
 
-EMPTY_TABLES = "".join(
-    f'IF EXISTS (SELECT FROM "{name}") THEN DELETE FROM "{name}"; END IF;'  # noqa: S608 - names of our own tables
-    for name in Base.metadata.tables
-)
 # A busy machine is no fault of what is tested: nothing here is measured by the clock.
 # The short form tries the same examples each time, so that what passed passes again; the thorough one looks for others.
 settings.register_profile("untimed", deadline=None, max_examples=examples(100), derandomize=not IS_THOROUGH)
@@ -44,18 +40,15 @@ OUT = pytest.StashKey[Counter[str]]()
 # A folder that is in memory, on systems that have one; containers may have a small one.
 MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of nobody else's is made in it
 ROOM_IN_MEMORY = 1 << 30
-
-RESTART_SEQUENCES = """
-    SELECT setval(quote_ident(sequencename)::regclass, 1, false)
-    FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
-"""
-# Sent as one, and with DELETE for tables that have rows: one by one takes twice as long, TRUNCATE fifty times.
-EMPTY_POSTGRES = f"SET LOCAL session_replication_role = replica; DO $$ BEGIN {EMPTY_TABLES} END $$; {RESTART_SEQUENCES}"
+# How many objects are made between two searches for garbage, and so many searches until an older part is searched, too:
+# as often as Python does it of itself, it takes a twentieth of the time of all tests.
+COLLECT_EVERY = (50_000, 20, 20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let Ctrl-C interrupt here and in programs begun from here; a shell has background commands ignore it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.set_threshold(*COLLECT_EVERY)
     for marker in (*targets.MARKERS, *MARKERS):
         config.addinivalue_line("markers", marker)
 
@@ -197,7 +190,7 @@ def postgres_database(shared_postgres: Database) -> Database:
 
 @pytest.fixture(scope="session")
 def kept() -> Iterator[Kept]:
-    """What fixtures have put into empty databases, for `kept.fill`."""
+    """What fixtures have put into databases, for `kept.fill`."""
     kept = Kept()
     yield kept
     kept.close()

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from build import NOW, SLUG, labels, member, pooled_news
 from cli.command_line import CommandLine
+from kept import Kept
 from sqlalchemy import func, select, text
 
 from annotator.errors import ConflictError
@@ -32,12 +33,10 @@ def fill(database: Database) -> None:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def source(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    """A site in a database of either kind."""
-    if request.param == "sqlite":
-        return Database(sqlite_url(tmp_path / "source.sqlite"))
-    postgres: Database = request.getfixturevalue("postgres_database")
-    return postgres
+def source(request: pytest.FixtureRequest) -> Database:
+    """A database of either kind with its tables made."""
+    fixture: Database = request.getfixturevalue(f"{request.param}_database")
+    return fixture
 
 
 @pytest.fixture
@@ -50,10 +49,9 @@ def target(source: Database, request: pytest.FixtureRequest, tmp_path: Path) -> 
 
 
 @pytest.fixture
-def site(source: Database) -> Database:
-    """The same with all its tables and something in many."""
-    prepare_schema(source)
-    fill(source)
+def site(source: Database, kept: Kept) -> Database:
+    """The same with something in many of them."""
+    kept.fill(source, fill)
     return source
 
 

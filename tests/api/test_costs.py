@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from build import SLUG, labels, run
 from calling import NEWS, Caller
+from kept import Kept
 
 from annotator.storage import Database, ScoresShown
 from annotator.workflows.runs import submissions
@@ -13,9 +14,13 @@ COSTS = f"{NEWS}/run-costs/gamma"
 
 
 @pytest.fixture(autouse=True)
-def collection(news: str, database: Database) -> None:
+def collection(news: str, database: Database, kept: Kept) -> None:
     """Red has the run gamma."""
     del news
+    kept.fill(database, add_gamma)
+
+
+def add_gamma(database: Database) -> None:
     with database.transaction() as session:
         run(session, "gamma", {"1": ["a"]}, slug=SLUG, team="red")
 

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pytest
 from build import NOW, SLUG, build, labels, member, run
 from calling import NEWS, Caller
+from kept import Kept
 from sqlalchemy import select
 
 from annotator.api.documents import documents as api_documents
@@ -29,9 +30,13 @@ GRADES = {
 
 
 @pytest.fixture(autouse=True)
-def judged(news: None, database: Database) -> None:
+def judged(news: None, database: Database, kept: Kept) -> None:
     """Everything judged, by two."""
     del news
+    kept.fill(database, add_grades)
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         for name, text in GRADES.items():
             labels(session, name, text)

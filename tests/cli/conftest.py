@@ -3,16 +3,13 @@
 from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from build import member, pooled_news
 from cli.command_line import CommandLine, write_run
-from cli.remote_site import Remote
+from cli.remote_site import Remote, served
 from kept import Kept
 from sqlalchemy.engine import make_url
-from visiting import shared_application, with_database
-from werkzeug.serving import make_server
 
 from annotator.cli.site import installation
 from annotator.storage import Database, Role
@@ -58,14 +55,8 @@ def site(sqlite_database: Database, kept: Kept, tmp_path: Path, monkeypatch: pyt
     """A site with a pooled collection: Jo judges, Ola organises, Pat sends runs."""
     kept.fill(sqlite_database, add_site)
     monkeypatch.chdir(tmp_path)
-    server = make_server("127.0.0.1", 0, with_database(shared_application(), sqlite_database))
-    # How long it takes to end is how seldom it looks whether it shall.
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield Remote(f"http://127.0.0.1:{server.server_port}/", sqlite_database)
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(sqlite_database) as site:
+        yield site
 
 
 def add_site(database: Database) -> None:

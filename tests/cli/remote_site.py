@@ -1,8 +1,14 @@
 """The command line on a site, as a test calls it."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
 from calling import token_of
 from cli.command_line import CommandLine
 from click.testing import CliRunner, Result
+from visiting import shared_application, with_database
+from werkzeug.serving import make_server
 
 from annotator.cli import main
 from annotator.storage import Database
@@ -39,3 +45,16 @@ class Remote:
         there = self(name, *words)
         assert (there.exit_code, there.stdout, there.stderr) == (here.exit_code, here.stdout, here.stderr)
         return there.stdout
+
+
+@contextmanager
+def served(database: Database) -> Iterator[Remote]:
+    """The site over a database, while the block lasts."""
+    server = make_server("127.0.0.1", 0, with_database(shared_application(), database))
+    # How long it takes to end is how seldom it looks whether it shall.
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield Remote(f"http://127.0.0.1:{server.server_port}/", database)
+    server.shutdown()
+    thread.join()
+    server.server_close()

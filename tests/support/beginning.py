@@ -27,7 +27,7 @@ class SqliteContents:
 
 
 def beginning(fill: Callable[Concatenate[Session, Options], None]) -> Callable[Concatenate[Session, Options], None]:
-    """Have `fill`, a function without positional options, write statement by statement only the first time.
+    """Have `fill`, whose options can be keys of a dictionary, write statement by statement only the first time.
 
     Into an empty database its rows are put afterwards, with the numbers they have in a new one; into any other it
     writes as ever. It gives nothing back, for the session knows none of its objects then.

@@ -6,16 +6,25 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """Jo and Kim differ on a by two grades and on b by one, and agree on c."""
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
+    return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
     Path("jo.txt").write_text("1 0 a 0\n1 0 b 1\n1 0 c 1\n2 0 e 0\n")
     Path("kim.txt").write_text("1 0 a 2\n1 0 b 2\n1 0 c 1\n")
     for judge in ("jo", "kim"):
-        pooled.done("judgements", "import", "news", f"{judge}.txt", "--judge", judge)
-    return pooled
+        command_line.done("judgements", "import", "news", f"{judge}.txt", "--judge", judge)
 
 
 def test_documents_whose_judges_differ_are_listed_worst_first(judged: CommandLine) -> None:

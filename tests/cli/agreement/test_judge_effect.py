@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from cli.command_line import CommandLine
 from csv_cells import unquoted
+from kept import Kept
+
+from annotator.storage import Database
 
 STRICT = "1 0 a 1\n1 0 d 0\n2 0 a 0\n2 0 e 1\n"
 GENEROUS = "1 0 a 0\n1 0 d 1\n2 0 a 0\n2 0 e 1\n"
@@ -14,11 +17,17 @@ EFFECT = ("agreement", "effect", "show", "news", "-m", "P@1", "--draws", "20")
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The pool with the labels of two judges."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
-    pooled.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
+    command_line.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)
 
 
 def test_the_effect_is_shown_part_by_part(judged: CommandLine) -> None:

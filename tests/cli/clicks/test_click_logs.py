@@ -7,16 +7,25 @@ import pytest
 from cli.command_line import CommandLine
 from clicking import interleaving_text, log_text
 from csv_cells import unquoted
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def studied(pooled: CommandLine) -> CommandLine:
+def studied(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The pooled collection with a judged topic, and a log of alpha and beta."""
     Path("qrels.txt").write_text("1 0 a 0\n1 0 d 2\n2 0 a 1\n2 0 e 1\n")
-    pooled.done("judgements", "import", "news", "--judge", "nist", "qrels.txt")
     Path("log.csv").write_text(log_text())
-    pooled.done("clicks", "add", "news", "log.csv", "--name", "March")
+    kept.fill(sqlite_database, add_log)
+    sqlite_database.close()
     return pooled
+
+
+def add_log(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "--judge", "nist", "qrels.txt")
+    command_line.done("clicks", "add", "news", "log.csv", "--name", "March")
 
 
 def test_a_log_is_added_listed_linked_and_removed(studied: CommandLine) -> None:

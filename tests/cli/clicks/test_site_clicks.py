@@ -4,26 +4,33 @@ from pathlib import Path
 
 import pytest
 from build import document_file, labels
-from cli.remote_site import Remote
+from cli.remote_site import Remote, served
 from clicking import interleaving_text, log_text
+from kept import Kept
 from worker.at_work import work
 
 from annotator.api.site import jobs_asked
+from annotator.storage import Database
 
 FORMATS = ["table", "csv", "json"]
 
 
 @pytest.fixture
-def studied(site: Remote) -> Remote:
+def studied(site: Remote, kept: Kept) -> Remote:
     """Judges prefer beta; a log of alpha and beta, of whose top document x is not pooled, and one of lists."""
-    with site.database.transaction() as session:
-        document_file(session, ["x"])
-        labels(session, "nist", "1 0 d 2\n1 0 a 0\n2 0 e 1\n2 0 a 0\n")
     Path("log.csv").write_text(log_text())
     Path("lists.csv").write_text(interleaving_text())
-    site.done("ola", "clicks", "add", "news", "lists.csv", "--name", "Lists", "--interleaving")
-    site.done("ola", "clicks", "add", "news", "log.csv", "--name", "March/April")
+    kept.fill(site.database, add_logs)
     return site
+
+
+def add_logs(database: Database) -> None:
+    with database.transaction() as session:
+        document_file(session, ["x"])
+        labels(session, "nist", "1 0 d 2\n1 0 a 0\n2 0 e 1\n2 0 a 0\n")
+    with served(database) as site:
+        site.done("ola", "clicks", "add", "news", "lists.csv", "--name", "Lists", "--interleaving")
+        site.done("ola", "clicks", "add", "news", "log.csv", "--name", "March/April")
 
 
 def test_a_log_is_added_with_what_it_is_read_by(site: Remote) -> None:

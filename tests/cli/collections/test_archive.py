@@ -10,14 +10,23 @@ from zipfile import ZipFile
 
 import pytest
 from cli.command_line import CommandLine
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """Jo and Kim judged the same document of topic 1."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
-    pooled.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 1\n")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    command_line.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 1\n")
 
 
 def test_a_collection_goes_into_an_archive_and_comes_out_of_it(judged: CommandLine) -> None:

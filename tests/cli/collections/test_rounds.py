@@ -7,22 +7,31 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine, write_run
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def second(pooled: CommandLine) -> CommandLine:
+def second(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """Round 1 judged a and b of topic 1; round 2 is open and has gamma, which finds a b d c."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
-    assert pooled.talk("rounds", "list", "news").startswith("This collection has no rounds")
-    closed = pooled.talk("rounds", "close", "news")
+    kept.fill(sqlite_database, add_second_round)
+    sqlite_database.close()
+    return pooled
+
+
+def add_second_round(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    assert command_line.talk("rounds", "list", "news").startswith("This collection has no rounds")
+    closed = command_line.talk("rounds", "close", "news")
     assert closed.endswith("Closed round 1; its grades are kept as version 1 of the qrels.\n")
     write_run("gamma", ["1 a", "1 b", "1 d", "1 c"])
     refusal = "Round 1 is closed and the next one is not open, so no runs are taken now."
-    assert pooled.refused("runs", "import", "news", "gamma.run") == [refusal]
-    assert pooled.talk("rounds", "open", "news", "--name", "second") == "Opened round 2.\n"
-    pooled.done("runs", "import", "news", "gamma.run")
-    pooled.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 c 1\n1 0 d 0\n")
-    return pooled
+    assert command_line.refused("runs", "import", "news", "gamma.run") == [refusal]
+    assert command_line.talk("rounds", "open", "news", "--name", "second") == "Opened round 2.\n"
+    command_line.done("runs", "import", "news", "gamma.run")
+    command_line.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 c 1\n1 0 d 0\n")
 
 
 def scores(command_line: CommandLine, *words: str) -> dict[str, float]:

@@ -5,17 +5,26 @@ from pathlib import Path
 
 import pytest
 from cli.command_line import CommandLine
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def judged_by_two(pooled: CommandLine) -> CommandLine:
+def judged_by_two(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The pooled collection with texts and the judges jo and kim."""
-    texts = "".join(f"{docno}\tTitle of {docno}\tText of {docno}.\n" for docno in "abcdef")
-    pooled.done("documents", "import", "news", "-", given=texts)
-    for name in ("jo", "kim"):
-        pooled.done("users", "add", name, given="correct horse\n")
-        pooled.done("members", "add", "news", name, "--role", "judge")
+    kept.fill(sqlite_database, add_judges)
+    sqlite_database.close()
     return pooled
+
+
+def add_judges(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    texts = "".join(f"{docno}\tTitle of {docno}\tText of {docno}.\n" for docno in "abcdef")
+    command_line.done("documents", "import", "news", "-", given=texts)
+    for name in ("jo", "kim"):
+        command_line.done("users", "add", name, given="correct horse\n")
+        command_line.done("members", "add", "news", name, "--role", "judge")
 
 
 def settings(annotator: CommandLine, slug: str = "news") -> dict[str, str]:

@@ -6,13 +6,22 @@ from io import StringIO
 
 import pytest
 from cli.command_line import CommandLine
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """P@1: alpha has the relevant a first for both topics, beta for none."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 d 0\n2 0 a 1\n")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 d 0\n2 0 a 1\n")
 
 
 def test_costs_are_stated_and_shown_beside_the_scores(judged: CommandLine) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 from cli.command_line import CommandLine, write_run
+from kept import Kept
+
+from annotator.storage import Database
 
 NIST = "1 0 a 1\n1 0 b 0\n1 0 c 2\n1 0 d 1\n2 0 a 1\n2 0 e 0\n"
 EVE = "1 0 a 1\n1 0 b 1\n1 0 c 2\n1 0 d 0\n2 0 a 1\n"
@@ -41,11 +44,17 @@ class Tables(HTMLParser):
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """Two judges over four documents of one topic and two of another."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "nist", given=NIST)
-    pooled.done("judgements", "import", "news", "-", "--judge", "eve", given=EVE)
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "nist", given=NIST)
+    command_line.done("judgements", "import", "news", "-", "--judge", "eve", given=EVE)
 
 
 def report(line: CommandLine, *options: str) -> str:

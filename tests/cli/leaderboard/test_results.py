@@ -8,17 +8,26 @@ from pathlib import Path
 import pytest
 from cli.command_line import CommandLine, write_run
 from csv_cells import unquoted
+from kept import Kept
+
+from annotator.storage import Database
 
 STRICT = "1 0 a 2\n1 0 b 0\n2 0 a 1\n"
 GENEROUS = "1 0 a 2\n1 0 b 1\n2 0 e 1\n"
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The pool with the labels of two judges."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
-    pooled.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "strict", given=STRICT)
+    command_line.done("judgements", "import", "news", "-", "--judge", "generous", given=GENEROUS)
 
 
 def test_labels_are_counted_as_they_come_in(pooled: CommandLine) -> None:

@@ -6,15 +6,26 @@ import json
 import pytest
 from cli.command_line import CommandLine
 from csv_cells import unquoted
+from kept import Kept
+
+from annotator.storage import Database
 
 TEST = ("significance", "show", "news", "-m", "P@1", "--permutations", "100")
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """P@1 by topic: alpha 1 1, beta 1 0."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 1\n1 0 d 1\n2 0 a 1\n2 0 e 0\n")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done(
+        "judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 1\n1 0 d 1\n2 0 a 1\n2 0 e 0\n"
+    )
 
 
 def test_runs_are_shown_with_interval_and_letters(judged: CommandLine) -> None:

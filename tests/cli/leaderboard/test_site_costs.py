@@ -5,28 +5,38 @@ from datetime import UTC, datetime
 
 import pytest
 from build import SLUG, labels, run
-from cli.remote_site import Remote
+from cli.remote_site import Remote, served
+from kept import Kept
 
-from annotator.storage import ScoresShown
+from annotator.storage import Database, ScoresShown
 from annotator.workflows.runs import submissions
 
 
 @pytest.fixture
-def judged(site: Remote) -> Remote:
+def judged(site: Remote, kept: Kept) -> Remote:
     """P@1: alpha has the relevant a first for both topics, beta and red's gamma for none."""
-    with site.database.transaction() as session:
-        run(session, "gamma", {"1": ["d"], "2": ["e"]}, slug=SLUG, team="red")
-        labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
+    kept.fill(site.database, add_grades)
     return site
 
 
+def add_grades(database: Database) -> None:
+    with database.transaction() as session:
+        run(session, "gamma", {"1": ["d"], "2": ["e"]}, slug=SLUG, team="red")
+        labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
+
+
 @pytest.fixture
-def stated(judged: Remote) -> Remote:
+def stated(judged: Remote, kept: Kept) -> Remote:
     """All three state what they cost."""
-    judged.done("ola", "costs", "set", "news", "alpha", "latency_p95=0.05 s", "latency_at@1e6=35", "hardware=8 cores")
-    judged.done("ola", "costs", "set", "news", "beta", "latency_p95=40.5")
-    judged.done("pat", "costs", "set", "news", "gamma", "latency_p95=60", "query_language=phrase, Boolean")
+    kept.fill(judged.database, add_costs)
     return judged
+
+
+def add_costs(database: Database) -> None:
+    with served(database) as site:
+        site.done("ola", "costs", "set", "news", "alpha", "latency_p95=0.05 s", "latency_at@1e6=35", "hardware=8 cores")
+        site.done("ola", "costs", "set", "news", "beta", "latency_p95=40.5")
+        site.done("pat", "costs", "set", "news", "gamma", "latency_p95=60", "query_language=phrase, Boolean")
 
 
 @pytest.mark.parametrize("format_", ["table", "csv", "json"])

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from adaptive import FIXTURE, AdaptiveJudge, adaptive_news
 from cli.command_line import CommandLine, write_run
+from kept import Kept
 
 from annotator.storage import Database
 
@@ -15,13 +16,18 @@ QRELS = "".join(f"1 0 {docno} {int(docno in 'abgk')}\n" for docno in "abcdefghij
 
 
 @pytest.fixture
-def fixture_runs(news: CommandLine) -> CommandLine:
+def fixture_runs(news: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The fixture's runs, and its judgements in the file `old`."""
     for tag, docnos in FIXTURE.items():
         write_run(tag, [f"1 {docno}" for docno in docnos])
-    news.done("runs", "import", "news", *(f"{tag}.run" for tag in FIXTURE))
     Path("old").write_text(QRELS)
+    kept.fill(sqlite_database, add_runs)
+    sqlite_database.close()
     return news
+
+
+def add_runs(database: Database) -> None:
+    CommandLine(str(database.engine.url)).done("runs", "import", "news", *(f"{tag}.run" for tag in FIXTURE))
 
 
 def test_a_replay_says_that_the_choices_hold(annotator: CommandLine) -> None:

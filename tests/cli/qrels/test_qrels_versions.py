@@ -6,14 +6,23 @@ from pathlib import Path
 import pytest
 from cli.command_line import CommandLine
 from csv_cells import unquoted
+from kept import Kept
+
+from annotator.storage import Database
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """Topic 1: jo and kim agree on a (2) and differ on b (0, 1); of topic 2 nothing is judged."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
-    pooled.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 2\n1 0 b 1\n")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    command_line.done("judgements", "import", "news", "-", "--judge", "kim", given="1 0 a 2\n1 0 b 1\n")
 
 
 def test_an_export_says_what_is_unjudged_and_how_it_was_at_a_moment(judged: CommandLine) -> None:

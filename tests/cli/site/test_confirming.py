@@ -3,6 +3,7 @@
 import pytest
 from build import NOW, SLUG, member
 from cli.command_line import CommandLine, write_run
+from kept import Kept
 
 from annotator.storage import Database, Role
 from annotator.workflows.judging.judging import next_task
@@ -11,11 +12,17 @@ QUESTION = "\nGo on? [y/N]: "
 
 
 @pytest.fixture
-def typed(pooled: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
+def typed(pooled: CommandLine, sqlite_database: Database, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """Commands that a person types; jo has judged two documents of topic 1."""
-    pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
     monkeypatch.setattr("annotator.cli.site.confirming.at_terminal", lambda: True)
     return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n1 0 b 0\n")
 
 
 def asked(typed: CommandLine, *words: str) -> str:

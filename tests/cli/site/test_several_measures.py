@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from cli.command_line import CommandLine
 from clicking import interleaving_text
+from kept import Kept
+
+from annotator.storage import Database
 
 BOTH = ("-m", "P@1", "-m", "AP")
 BY_MEASURE = {
@@ -20,15 +23,21 @@ every_command = pytest.mark.parametrize("words", BY_MEASURE.values(), ids=BY_MEA
 
 
 @pytest.fixture
-def judged(pooled: CommandLine) -> CommandLine:
+def judged(pooled: CommandLine, sqlite_database: Database, kept: Kept) -> CommandLine:
     """The pool with the labels of two people and of a machine; of two grades the lower one counts."""
-    pooled.done("collections", "set", "news", "--consensus", "majority")
+    kept.fill(sqlite_database, add_grades)
+    sqlite_database.close()
+    return pooled
+
+
+def add_grades(database: Database) -> None:
+    command_line = CommandLine(str(database.engine.url))
+    command_line.done("collections", "set", "news", "--consensus", "majority")
     for judge, labels in (("jo", "1 0 a 1\n1 0 d 0\n2 0 a 0\n2 0 e 1\n"), ("kim", "1 0 a 0\n1 0 d 1\n2 0 e 1\n")):
-        pooled.done("judgements", "import", "news", "-", "--judge", judge, given=labels)
+        command_line.done("judgements", "import", "news", "-", "--judge", judge, given=labels)
     machine = ("--judge", "bot", "--machine", "--model", "Judge-7B", "--prompt", "prompt.txt", "--date", "2026-02-01")
     Path("prompt.txt").write_text("Grade 0, 1 or 2.\n")
-    pooled.done("judgements", "import", "news", "-", *machine, given="1 0 a 1\n1 0 d 0\n2 0 e 1\n")
-    return pooled
+    command_line.done("judgements", "import", "news", "-", *machine, given="1 0 a 1\n1 0 d 0\n2 0 e 1\n")
 
 
 @every_command

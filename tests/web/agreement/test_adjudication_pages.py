@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from build import NOW, SLUG, labels, member
+from kept import Kept
 from sqlalchemy import select, update
 from visiting import Visit, Visitor
 from web.judging.test_judging_protocol import batch_of, grade, taken
@@ -21,14 +22,18 @@ ACTS = "/adjudicate/topics/1/acts"
 
 
 @pytest.fixture
-def disputed(news: str, database: Database) -> str:
+def disputed(news: str, database: Database, kept: Kept) -> str:
     """Documents a, b and c of topic 1 in dispute between two judges with telling names; eve and ann adjudicate."""
+    kept.fill(database, add_dispute)
+    return news
+
+
+def add_dispute(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "quentin", "1 0 a 0\n1 0 b 2\n1 0 c 1\n", name="quentin.qrels")
         labels(session, "xanthippe", "1 0 a 2\n1 0 b 0\n1 0 c 2\n", name="xanthippe.qrels")
         member(session, "eve", Role.ADJUDICATOR)
         member(session, "ann", Role.ADJUDICATOR)
-    return news
 
 
 def batch(visitor: Visitor, news: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import csv
 
 import pytest
 from build import labels
+from kept import Kept
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -11,12 +12,16 @@ from annotator.web.agreement import agreement as agreement_page
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1 has a b c d in its pool; Nist grades all of it, the crowd three: nist 2 0 1 0, crowd 2 0 0."""
+    kept.fill(database, add_grades)
+    return f"{news}/agreement"
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n")
         labels(session, "crowd", "1 0 a 2\n1 0 b 0\n1 0 c 0\n", name="crowd.txt")
-    return f"{news}/agreement"
 
 
 def test_the_report_has_alpha_and_kappa_with_chance_interval_and_words(visit: Visit, judged: str) -> None:

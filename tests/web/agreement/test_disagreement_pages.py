@@ -5,6 +5,7 @@ import json
 import pytest
 from build import NOW, SLUG, labels
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import select, update
 from visiting import Visit, words
 
@@ -23,8 +24,13 @@ from annotator.storage import (
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Jo and Kim differ on a by two grades, on b by one, and agree on c; Kim said why."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "jo", "1 0 a 0\n1 0 b 1\n1 0 c 1\n2 0 e 0\n")
         labels(session, "kim", "1 0 a 2\n1 0 b 2\n1 0 c 1\n", name="k.txt")
@@ -33,7 +39,6 @@ def judged(news: str, database: Database) -> str:
         assert said is not None
         said.note = "It says <so> at the end."
         session.add(Evidence(judgement_id=said.id, start=0, end=4, text="the end"))
-    return news
 
 
 def test_the_worst_disagreement_comes_first_with_all_that_was_said(visit: Visit, judged: str) -> None:

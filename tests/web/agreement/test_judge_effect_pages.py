@@ -2,6 +2,7 @@
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels
+from kept import Kept
 from visiting import Visit, import_labels, words
 
 from annotator.files import InputFile
@@ -11,12 +12,16 @@ from annotator.workflows.judging import judgement_import
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1 has a b c d in its pool; alpha begins with a, beta with d, and two judges differ on which is right."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 d 0\n")
         labels(session, "crowd", "1 0 a 0\n1 0 b 0\n1 0 d 1\n", name="crowd.txt")
-    return news
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import pytest
 from build import SLUG, document_file, labels
 from clicking import HEADINGS, interleaving_text, log_text, stored_log
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import select
 from visiting import Visit, Visitor, file, words
 from werkzeug.test import TestResponse
@@ -30,13 +31,17 @@ def add(visitor: Visitor, news: str, text: str, **fields: object) -> TestRespons
 
 
 @pytest.fixture
-def judged(database: Database, news: str) -> str:
+def judged(database: Database, kept: Kept, news: str) -> str:
     """The collection with a log of alpha and beta; judges prefer beta, of whose top document x is not pooled."""
+    kept.fill(database, add_log)
+    return news
+
+
+def add_log(database: Database) -> None:
     with database.transaction() as session:
         document_file(session, ["x"])
         labels(session, "nist", "1 0 d 2\n1 0 a 0\n2 0 e 1\n2 0 a 0\n")
         stored_log(session, log_text())
-    return news
 
 
 def test_a_log_is_added_and_told_of_and_its_tables_are_files(visit: Visit, news: str) -> None:

@@ -7,6 +7,7 @@ from io import StringIO
 
 import pytest
 from build import NOW, SLUG, labels, member, run
+from kept import Kept
 from visiting import Visit, file, words
 
 from annotator.storage import Database, Role, ScoresShown
@@ -17,11 +18,15 @@ EVERY_ROUND = "The runs of every round are scored here, whole"
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1: a is highly relevant, b is not."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
-    return news
 
 
 def test_rounds_are_closed_and_opened_by_page(visit: Visit, judged: str) -> None:

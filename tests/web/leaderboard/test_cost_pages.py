@@ -6,6 +6,7 @@ from io import StringIO
 
 import pytest
 from build import NOW, SLUG, labels, member, run, run_text
+from kept import Kept
 from visiting import Visit, file, words
 
 from annotator.storage import Database, Role, ScoresShown
@@ -18,13 +19,17 @@ RUN_COSTS = "runs/costs?tag=gamma"
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Red has gamma, which is the better one for topic 1; obi observes."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         run(session, "gamma", {"1": ["a"], "2": ["e"]}, team="red")
         labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
         member(session, "obi", Role.OBSERVER)
-    return news
 
 
 def stated(database: Database, tag: str = "gamma") -> dict[str, object]:

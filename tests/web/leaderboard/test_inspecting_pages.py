@@ -5,6 +5,7 @@ import re
 
 import pytest
 from build import SLUG, labels, run, topic_file
+from kept import Kept
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -19,11 +20,15 @@ EVERY_CSV = [(page, query, table) for page, (query, tables) in CSV_PAGES.items()
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Alpha returned a b c and a, beta d b a and e; of topic 1 a and d are relevant, of topic 2 e."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 e 1\n")
-    return news
 
 
 def rows_of(visit: Visit, path: str) -> list[dict[str, str]]:

@@ -3,6 +3,7 @@
 import pytest
 from build import NOW, SLUG, labels
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import update
 from visiting import Visit, words
 
@@ -11,11 +12,15 @@ from annotator.workflows.qrels import qrels, qrels_versions
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """P@1 by topic: alpha 1 1, beta 1 0; c of topic 1 is not judged."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n")
-    return news
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from io import StringIO
 
 import pytest
 from build import SLUG, labels, member, run
+from kept import Kept
 from sqlalchemy import select
 from visiting import Visit, words
 
@@ -17,14 +18,18 @@ OTHER_GRADES = "Released scores are computed from version 1 of the qrels, kept o
 
 
 @pytest.fixture
-def scored(news: str, database: Database) -> str:
+def scored(news: str, database: Database, kept: Kept) -> str:
     """Red and blue have a run each; a is relevant, b is not; Obi observes."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         run(session, "reds", {"1": ["b", "a"]}, team="red")
         run(session, "blues", {"1": ["a", "b"]}, team="blue")
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
         member(session, "obi", Role.OBSERVER)
-    return news
 
 
 def judge_more(database: Database) -> None:

@@ -8,6 +8,7 @@ import re
 import pytest
 from build import LIMIT, build, labels, member, news, pool, run, stored, topic_file
 from csv_cells import unquoted
+from kept import Kept
 from visiting import Visit, words
 
 from annotator.evaluation.runs.run_tags import Sender
@@ -18,15 +19,19 @@ from annotator.workflows.runs import runs
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1 has a b c d in its pool; Nist grades all of it, the crowd three.
 
     nist  a 2, b 0, c 1, d 0; crowd  a 2, b 0, c 0. Settled by majority, the lower of two equally frequent: 2 0 0 0.
     """
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "nist", "1 0 a 2\n1 0 b 0\n1 0 c 1\n1 0 d 0\n")
         labels(session, "crowd", "1 0 a 2\n1 0 b 0\n1 0 c 0\n", name="crowd.txt")
-    return news
 
 
 def test_qrels_are_given_by_the_collections_policy_another_or_one_judges_word(visit: Visit, judged: str) -> None:

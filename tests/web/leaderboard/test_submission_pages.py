@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from build import NOW, SLUG, labels, run, run_text
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import select
 from visiting import Visit, file, hidden, words
 
@@ -115,13 +116,17 @@ def test_a_participant_is_told_the_deadline_and_when_it_has_passed(visit: Visit,
 
 
 @pytest.fixture
-def scored(news: str, database: Database) -> str:
+def scored(news: str, database: Database, kept: Kept) -> str:
     """Red has a run of its own beside alpha and beta, which belong to no team, and blue's; a is relevant."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         run(session, "reds", {"1": ["b", "a"]}, team="red")
         run(session, "blues", {"1": ["a", "b"]}, team="blue")
         labels(session, "nist", "1 0 a 1\n1 0 b 0\n")
-    return news
 
 
 def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visit: Visit, scored: str) -> None:

@@ -5,6 +5,7 @@ import json
 import pytest
 from build import SLUG, labels
 from csv_cells import unquoted
+from kept import Kept
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -12,12 +13,16 @@ from annotator.workflows.collections.collection import show_collection
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1: jo and kim agree on a (2) and differ on b (0, 1)."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "jo", "1 0 a 2\n1 0 b 0\n")
         labels(session, "kim", "1 0 a 2\n1 0 b 1\n", name="kim.txt")
-    return news
 
 
 def test_a_version_is_kept_and_given_again(visit: Visit, judged: str, database: Database) -> None:

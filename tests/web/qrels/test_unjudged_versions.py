@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 from build import LIMIT, NOW, SLUG, labels, run
+from kept import Kept
 from sqlalchemy.orm import Session
 from visiting import Visit, words
 
@@ -25,15 +26,19 @@ APS = {"alpha": 1.0, "beta": 1 / 3, "reds": 0.5}
 
 
 @pytest.fixture
-def versioned(news: str, database: Database) -> str:
+def versioned(news: str, database: Database, kept: Kept) -> str:
     """Version 1: 1 a 1, b 0 and -1 for c and d, and for a and e of topic 2."""
+    kept.fill(database, add_version)
+    return news
+
+
+def add_version(database: Database) -> None:
     with database.transaction() as session:
         run(session, "reds", {"1": ["b", "a"]}, team="red")
         labels(session, "jo", "1 0 a 1\n1 0 b 0\n")
         made = qrels.export_qrels(session, SLUG, with_unjudged=True, made_at=NOW)
         assert made.qrels.count(b" -1\n") == 4
         qrels_versions.keep_qrels(session, SLUG, made.grades, made.manifest, made_by_id=None, made_at=NOW)
-    return news
 
 
 def scored(session: Session, qrels_: str) -> dict[str, tuple[int, dict[str, float]]]:

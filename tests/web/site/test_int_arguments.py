@@ -2,6 +2,7 @@
 
 import pytest
 from build import labels
+from kept import Kept
 from visiting import Visit, words
 
 from annotator.storage import Database
@@ -10,12 +11,16 @@ HUGE = str(10**20)
 
 
 @pytest.fixture
-def judged(news: str, database: Database) -> str:
+def judged(news: str, database: Database, kept: Kept) -> str:
     """Topic 1: jo and kim agree on a."""
+    kept.fill(database, add_grades)
+    return news
+
+
+def add_grades(database: Database) -> None:
     with database.transaction() as session:
         labels(session, "jo", "1 0 a 2\n")
         labels(session, "kim", "1 0 a 2\n", name="kim.txt")
-    return news
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from build import SLUG, document_file, labels, run
+from kept import Kept
 from visiting import Visit, file, words
 
 from annotator.storage import Database
@@ -15,13 +16,17 @@ DRAFT = {"number": "7", "title": "a draft", "description": "What?", "narrative":
 
 
 @pytest.fixture
-def drafted(news: str, database: Database) -> str:
+def drafted(news: str, database: Database, kept: Kept) -> str:
     """The same collection with the draft 7, of which the run base has documents."""
+    kept.fill(database, add_draft)
+    return news
+
+
+def add_draft(database: Database) -> None:
     with database.transaction() as session:
         topic_editing.add_draft(session, SLUG, "7", TopicWords("a draft", "What?"))
         document_file(session, [f"d{index}" for index in range(12)])
         run(session, "base", {"7": [f"d{index}" for index in range(12)]})
-    return news
 
 
 def state(database: Database, number: str) -> str:

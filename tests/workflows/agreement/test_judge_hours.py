@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 import pytest
 from build import SLUG, labels, member, pooled_news
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import select, update
 
 from annotator.storage import Database, Judgement, User, UserKind
@@ -12,8 +13,13 @@ from annotator.workflows.agreement.judge_hours import HoursWanted, Period, hours
 
 
 @pytest.fixture
-def judged(database: Database) -> Database:
+def judged(database: Database, kept: Kept) -> Database:
     """Jo judges a on Sunday, 28 February 2027, and b and c on Monday, half an hour each; kim's labels have no time."""
+    kept.fill(database, fill)
+    return database
+
+
+def fill(database: Database) -> None:
     with database.transaction() as session:
         pooled_news(session, judgements_wanted=3)
         member(session, "jo")
@@ -29,7 +35,6 @@ def judged(database: Database) -> Database:
         kim = select(User.id).where(User.name == "kim").scalar_subquery()
         at = datetime(2027, 3, 2, tzinfo=UTC)
         session.execute(update(Judgement).where(Judgement.judge_id == kim).values(judged_at=at))
-    return database
 
 
 @pytest.mark.parametrize(

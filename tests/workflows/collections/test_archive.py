@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from build import NOW, SLUG, build, labels, member, pooled_news, run
 from clicking import log_text, stored_log
+from kept import Kept
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
@@ -61,12 +62,16 @@ LIMIT = 1 << 24
 
 
 @pytest.fixture
-def filled(database: Database) -> Database:
+def filled(database: Database, kept: Kept) -> Database:
     """A collection with something in every table."""
+    kept.fill(database, fill_database)
+    return database
+
+
+def fill_database(database: Database) -> None:
     with database.transaction() as session:
         pooled_news(session, judgements_wanted=2)
         fill(session)
-    return database
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from build import NOW, SLUG, document_file, labels, pooled_news, user
+from kept import Kept
 from sqlalchemy import event, func, select, text
 from sqlalchemy.orm import Session
 
@@ -56,12 +57,9 @@ class _StoppedError(Exception):
 
 
 @pytest.fixture
-def content(database: Database) -> bytes:
+def content(database: Database, kept: Kept) -> bytes:
     """An archive of a collection that the database has too, whose judge it has not."""
-    with database.transaction() as session:
-        pooled_news(session)
-        document_file(session, [f"n{number}" for number in range(DOCUMENTS)])
-        labels(session, "zed", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
+    kept.fill(database, fill)
     stream = io.BytesIO()
     with database.reading() as session:
         write_archive(session, SLUG, stream, Archiving(NOW, "0.1.0"))
@@ -69,6 +67,13 @@ def content(database: Database) -> bytes:
         zed = session.scalars(select(User).where(User.name == "zed")).one()
         zed.name = zed.name_key = "old"
     return stream.getvalue()
+
+
+def fill(database: Database) -> None:
+    with database.transaction() as session:
+        pooled_news(session)
+        document_file(session, [f"n{number}" for number in range(DOCUMENTS)])
+        labels(session, "zed", "1 0 a 1\n1 0 b 0\n2 0 a 2\n")
 
 
 def imports(database: Database, content: bytes, compare: Callable[[Session, str], None]) -> None:

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from build import NOW, SLUG, news, user
 from csv_cells import unquoted
+from kept import Kept
 from sqlalchemy import Executable, delete, func, select, text, update
 from sqlalchemy.exc import DBAPIError
 
@@ -30,8 +31,13 @@ ROOT = Actor(Door.COMMAND, "root")
 
 
 @pytest.fixture
-def logged(database: Database) -> Database:
+def logged(database: Database, kept: Kept) -> Database:
     """Four deeds, a day apart: of the site, of news twice, of another collection."""
+    kept.fill(database, fill)
+    return database
+
+
+def fill(database: Database) -> None:
     with database.transaction() as session:
         news(session)
         news(session, "other")
@@ -44,7 +50,6 @@ def logged(database: Database) -> Database:
             ]
         ):
             record_in(session, actor, action, slug, at=NOW + timedelta(days=day), subject=subject)
-    return database
 
 
 @pytest.mark.parametrize(

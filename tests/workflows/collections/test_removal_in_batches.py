@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from build import SLUG, document_file, news
+from kept import Kept
 from sqlalchemy import func, select, text
 from worker.at_work import work
 from workflows.collections.test_deletions import KINDS, LATER, delete, fill
@@ -32,8 +33,13 @@ class StoppedError(Exception):
 
 
 @pytest.fixture
-def given_up(database: Database) -> Database:
+def given_up(database: Database, kept: Kept) -> Database:
     """A database with a collection that is to be removed for good, and all of whose rows are there."""
+    kept.fill(database, give_up)
+    return database
+
+
+def give_up(database: Database) -> None:
     with database.transaction() as session:
         fill(session)
         document_file(session, [f"n{number}" for number in range(DOCUMENTS)])
@@ -42,7 +48,6 @@ def given_up(database: Database) -> Database:
     with database.transaction() as session:
         assert begin_removal(session, before=LATER + timedelta(days=1), at=LATER) == 2
     assert sum(rows(database)) > DOCUMENTS
-    return database
 
 
 def rows(database: Database) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, checked_run, labels, news, pooled_news, run, stored, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -26,6 +27,11 @@ LATER = NOW + timedelta(days=1)
 @pytest.fixture(autouse=True)
 def collection(session: Session) -> None:
     """Two runs, alpha and beta, and a grade of each topic."""
+    add_grades(session)
+
+
+@beginning
+def add_grades(session: Session) -> None:
     pooled_news(session)
     labels(session, "nist", "1 0 a 2\n1 0 d 0\n2 0 a 1\n")
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from beginning import beginning
 from build import NOW, SLUG, build, document_file, labels, news, run, topic_file
 from sqlalchemy.orm import Session
 
@@ -22,6 +23,12 @@ DOCNOS = [f"d{number:02}" for number in range(30)]
 @pytest.fixture
 def two_rounds(session: Session) -> Session:
     """Two rounds of three runs, each pooled as a sample and judged; version 1 of the qrels closed the first."""
+    add_two_rounds(session)
+    return session
+
+
+@beginning
+def add_two_rounds(session: Session) -> None:
     news(session)
     topic_file(session, "".join(f"{number}\ttopic\n" for number in TOPICS))
     document_file(session, DOCNOS)
@@ -42,7 +49,6 @@ def two_rounds(session: Session) -> Session:
         )
         if number == 1:
             rounds.close_round(session, SLUG, version=version, at=NOW)
-    return session
 
 
 @pytest.mark.parametrize("residual", [True, False])

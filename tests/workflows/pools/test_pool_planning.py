@@ -2,6 +2,7 @@
 
 import pytest
 from adaptive import AdaptiveJudge, adaptive_news
+from beginning import beginning
 from build import NOW, SLUG, build, labels, member, news, pool, run, topic_file
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -26,12 +27,17 @@ REQUESTS = [
 
 @pytest.fixture
 def letters(session: Session) -> Session:
+    add_letters(session)
+    return session
+
+
+@beginning
+def add_letters(session: Session) -> None:
     news(session)
     topic_file(session, "10\tten\n9\tnine\n")
     run(session, "alpha", {"10": list("abcdef"), "9": list("xyz")}, team="red")
     run(session, "beta", {"10": list("fedcba")}, team="red")
     run(session, "gamma", {"10": list("klma"), "9": list("zwv")}, team="blue")
-    return session
 
 
 def plan(session: Session, request: PoolRequest, hours: float | None = None) -> PoolPlan:
