@@ -7,13 +7,26 @@ from jinja2 import StrictUndefined
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from annotator.api import installing as api
+from annotator.clicks import web as clicks
 from annotator.errors import InvalidValueError
 from annotator.installed import PACKAGE, asset_folder
 from annotator.logs import write_log
 from annotator.settings import Settings, refuse_weak_key
 from annotator.storage import Database
-from annotator.web.blueprints import BLUEPRINTS
-from annotator.web.serving import compression, headers, monitoring, request_log, static_files
+from annotator.web import (
+    agreement,
+    collections,
+    documents,
+    judging,
+    leaderboard,
+    people,
+    pools,
+    qrels,
+    runs,
+    site,
+    topics,
+)
+from annotator.web.serving import compression, headers, health, monitoring, request_log, static_files
 from annotator.web.site import (
     access,
     addresses,
@@ -25,6 +38,8 @@ from annotator.web.site import (
     sessions,
 )
 from annotator.web.site.sessions import cookie_name
+
+FEATURES = (site, people, collections, topics, documents, runs, pools, judging, agreement, qrels, leaderboard, clicks)
 
 
 def create_app(settings: Settings, database: Database) -> Flask:
@@ -59,7 +74,7 @@ def create_app(settings: Settings, database: Database) -> Flask:
     ):
         part.install(app)
     csrf = CSRFProtect(app)
-    for blueprint in BLUEPRINTS:
+    for blueprint in (health.blueprint, *(blueprint for feature in FEATURES for blueprint in feature.BLUEPRINTS)):
         app.register_blueprint(blueprint)
     api.install(app, csrf)
     return app

@@ -1,1 +1,5 @@
 """Pages of runs."""
+
+from annotator.web.runs import runs
+
+BLUEPRINTS = (runs.blueprint,)
