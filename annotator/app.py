@@ -26,7 +26,7 @@ from annotator.web import (
     site,
     topics,
 )
-from annotator.web.serving import compression, headers, health, monitoring, request_log, static_files
+from annotator.web.serving import compression, headers, monitoring
 from annotator.web.site import (
     access,
     addresses,
@@ -34,7 +34,6 @@ from annotator.web.site import (
     error_pages,
     formatting,
     language,
-    nul_bytes,
     sessions,
 )
 from annotator.web.site.sessions import cookie_name
@@ -55,26 +54,21 @@ def create_app(settings: Settings, database: Database) -> Flask:
     if settings.proxies:
         hops = {"x_for": settings.proxies, "x_proto": settings.proxies, "x_host": settings.proxies}
         app.wsgi_app = ProxyFix(app.wsgi_app, **hops)  # type: ignore[method-assign]  # as its own guide does
-    if settings.log_format != "none":
-        request_log.install(app)
-    if settings.metrics_port:
-        monitoring.install(app)
+    monitoring.install(app, has_log=settings.log_format != "none", has_figures=bool(settings.metrics_port))
     context.install(app, settings, database)
     language.install(app, PACKAGE / "web" / "translations")
     for part in (
         addresses,
         access,
         sessions,
-        nul_bytes,
         error_pages,
         formatting,
         headers,
-        static_files,
         compression,
     ):
         part.install(app)
     csrf = CSRFProtect(app)
-    for blueprint in (health.blueprint, *(blueprint for feature in FEATURES for blueprint in feature.BLUEPRINTS)):
+    for blueprint in (monitoring.blueprint, *(blueprint for feature in FEATURES for blueprint in feature.BLUEPRINTS)):
         app.register_blueprint(blueprint)
     api.install(app, csrf)
     return app

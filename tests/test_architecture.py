@@ -45,18 +45,15 @@ REST = {"flask", "flask_smorest", "flask_wtf", "marshmallow", "webargs", "werkze
 # What pages and programs are served from alike: the request's surroundings, what a process remembers, names of kinds.
 SERVES_BOTH = {
     "access",
-    "agreement",
     "adaptive",
     "context",
-    "cost_report",
     "downloads",
     "error_pages",
     "json_answers",
     "background",
-    "score_cache",
+    "memories",
     "observer_policy",
     "own_scores",
-    "plan_memory",
     "senders",
     "uploads",
 }

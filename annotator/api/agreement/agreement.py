@@ -8,8 +8,8 @@ from annotator.api.site.values import Text, one_of
 from annotator.errors import NotAllowedError
 from annotator.evaluation.agreement.chance import Weighting
 from annotator.storage import Role
-from annotator.web.agreement.agreement import memory
 from annotator.web.site.context import database, the_place
+from annotator.web.site.memories import grades_memory
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice
 from annotator.workflows.people.tokens import Scope
@@ -56,7 +56,7 @@ def show_agreement(call: Call) -> object:
     topics = (topic.strip() for topic in call.query["topics"].split(","))
     choice = Choice(Weighting(call.query["weights"]), tuple(filter(None, topics)))
     with database().reading() as session:
-        report = agreement.agreement_report(session, call.slug, choice, memory=memory())
+        report = agreement.agreement_report(session, call.slug, choice, memory=grades_memory())
     headings, rows = report.table(by)
     named = [dict(zip(headings, row, strict=True)) for row in rows]
     return as_json({"by": by, "rows": named, "grades_without_time": report.over_time.left_out})

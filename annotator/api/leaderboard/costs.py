@@ -13,7 +13,7 @@ from annotator.evaluation.costs.report import Question
 from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Role
-from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
+from annotator.web.leaderboard.own_scores import cost_board, cost_report, require_released_costs
 from annotator.web.people.senders import own_team
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV

@@ -20,7 +20,7 @@ from annotator.web.collections.observer_policy import policy_shown, released_gra
 from annotator.web.leaderboard.own_scores import own_scores, require_round_of_reader
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV
-from annotator.web.site.score_cache import score_cache
+from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.people.tokens import Scope

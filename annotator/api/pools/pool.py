@@ -11,9 +11,9 @@ from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.storage import Role, Showing
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.storage.pools.pools import GREATEST_SEED
-from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import PLAIN
+from annotator.web.site.memories import plan_memory
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.pools import pool_building, pool_planning, pools
 from annotator.workflows.pools.pools import USUAL_STRATEGY, list_strategies

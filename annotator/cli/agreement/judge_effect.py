@@ -22,11 +22,11 @@ from annotator.cli.site.tables import (
     show_rows_with_reasons,
 )
 from annotator.evaluation.agreement.judge_effect import Comparison
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.rank_correlation import NO_ORDER
 from annotator.workflows.agreement.judge_effect import (
     NOTHING_TO_MIX,
     USUAL_DRAWS,
-    USUAL_MEASURE,
     USUAL_SEED,
     EffectRequest,
     JudgeEffect,

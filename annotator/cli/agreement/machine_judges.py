@@ -19,7 +19,8 @@ from annotator.cli.site.tables import (
     show_rows_with_reasons,
 )
 from annotator.evaluation.agreement.machine_agreement import MachineBeside
-from annotator.workflows.agreement.machine_judges import USUAL_MEASURE, MachineReport, MachineReports, machine_reports
+from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.workflows.agreement.machine_judges import MachineReport, MachineReports, machine_reports
 
 SETTLED = "(settled)"  # no judge has this name, for names have no brackets around them
 

@@ -10,9 +10,9 @@ from annotator.cli.site.options import is_residual, residual_option, round_optio
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import by_measures, format_option, say_by_measure, show_by_measure, show_table
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.reusability_report import (
-    USUAL_MEASURE,
     USUAL_SEED,
     QualityReport,
     QualityRequest,

@@ -18,6 +18,7 @@ from annotator.cli.site.tables import (
     show_table,
 )
 from annotator.evaluation.leaderboard.leaderboard_notices import EVERY_ROUND
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.measure_correlation import (
@@ -29,7 +30,6 @@ from annotator.workflows.leaderboard.measure_correlation import (
     correlation_csv,
 )
 from annotator.workflows.leaderboard.significance_report import (
-    USUAL_MEASURE,
     USUAL_SEED,
     SignificancePart,
     SignificanceReport,

@@ -21,10 +21,11 @@ from annotator.cli.site.tables import (
     show_table,
 )
 from annotator.errors import Sentence
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.prels import export_for_infap, export_prels
 from annotator.workflows.qrels.qrels import export_qrels
-from annotator.workflows.qrels.qrels_diff import USUAL_MEASURE, QrelsDiff, changes_csv, diff_qrels
+from annotator.workflows.qrels.qrels_diff import QrelsDiff, changes_csv, diff_qrels
 
 OPTIONS = (
     click.option("--policy", metavar="POLICY", help="Settle by this consensus policy, not by the collection's."),

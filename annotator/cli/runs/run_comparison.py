@@ -20,8 +20,8 @@ from annotator.cli.site.options import (
 from annotator.cli.site.tables import Row, format_option, show_csv, show_json, show_table
 from annotator.evaluation.inspection.two_runs import PairLook
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.workflows.leaderboard.inspecting import (
-    USUAL_MEASURE,
     USUAL_SEED,
     USUAL_TOP,
     FilesWanted,

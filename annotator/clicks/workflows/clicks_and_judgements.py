@@ -28,7 +28,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair,
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.measures import Better, Measure
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_documents
@@ -43,8 +43,6 @@ from annotator.storage.runs.runs import lists_of_runs
 # A report as `as_json` gives it.
 Report = Mapping[str, Any]
 
-
-USUAL_MEASURE = "nDCG@10"
 TOP = 10  # of each run that is told of a query
 
 

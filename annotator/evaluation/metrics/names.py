@@ -104,6 +104,12 @@ WELL_FORMED = re.compile(rf"\s*|{PART}(?:,{PART})*")
 
 # What is shown when nobody says what.
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "Judged@10")
+USUAL_MEASURE = DEFAULT_MEASURES[0]  # of reports that rank the runs by one
+# What forms of organisers offer to tick; any other can be written beside them.
+OFFERED_MEASURES = (
+    *("nDCG@10", "nDCG@20", "nDCG", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "RR@10"),
+    *("Rprec", "Bpref", "Success@1", "Success@10", "Judged@10", "NumRet", "NumRel", "NumRelRet"),
+)
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:

@@ -5,32 +5,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from weakref import WeakKeyDictionary
 
 from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
-from annotator.errors import AnnotatorError, InvalidValueError, NotAllowedError, NotFoundError
+from annotator.errors import InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.spreadsheets import csv_text
-from annotator.storage import Database, Role
-from annotator.storage.agreement.grade_columns import GradesMemory
+from annotator.storage import Role
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
-from annotator.web.site.error_pages import status_of
+from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.language import lazy_gettext
-from annotator.web.site.query_string import number_given, part_of_report
+from annotator.web.site.memories import grades_memory
+from annotator.web.site.query_string import asked_list, number_given, part_of_report
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice, Pair, PairAgreement
 
 blueprint = Blueprint("agreement", __name__)
-
-# What this process has read of each database.
-MEMORIES: WeakKeyDictionary[Database, GradesMemory] = WeakKeyDictionary()
 
 # With fewer documents in common a kappa says little.
 FEW_DOCUMENTS = 30
@@ -69,10 +65,10 @@ def show(slug: str) -> ResponseReturnValue:
     with database().reading() as session:
         try:
             choice = _choice()
-            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=memory())
+            report = agreement.agreement_report(session, slug, choice, choose_pairs=choose, memory=grades_memory())
         except (InvalidValueError, NotFoundError) as refusal:
             refused = refusal
-            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=memory())
+            report = agreement.agreement_report(session, slug, choose_pairs=choose, memory=grades_memory())
     of_judge = {pair: count for pair, count in report.in_common.items() if judge == "" or judge in pair}
     measured = {(pair.first, pair.second): pair for pair in report.pairs}
     page = render_template(
@@ -87,7 +83,7 @@ def show(slug: str) -> ResponseReturnValue:
         matrix=Matrix(_judges_in_matrix(report.in_common), measured),
         **_words(),
     )
-    return _answer(page, refused)
+    return page_or_refusal(page, refused)
 
 
 @blueprint.get("/collections/<slug>/agreement.csv")
@@ -99,7 +95,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
         raise NotAllowedError("Only organisers can see agreement by judge.")
     choice = _choice()
     with database().reading() as session:
-        report = agreement.agreement_report(session, slug, choice, memory=memory())
+        report = agreement.agreement_report(session, slug, choice, memory=grades_memory())
     headings, rows = report.table(by)
     return download(csv_text([headings, *rows]), f"{slug}-agreement-by-{by}.csv", CSV)
 
@@ -111,7 +107,7 @@ def pair(slug: str) -> ResponseReturnValue:
     choice = _choice()
     first, second = request.args.get("first", ""), request.args.get("second", "")
     with database().reading() as session:
-        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=memory())
+        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=grades_memory())
     return render_template("agreement/pair.html", report=report, **_asked(choice), **_words())
 
 
@@ -145,10 +141,6 @@ def documents(slug: str) -> ResponseReturnValue:
     )
 
 
-def _answer(page: str, refused: AnnotatorError | None) -> ResponseReturnValue:
-    return page if refused is None else (page, status_of(refused))
-
-
 def _words() -> dict[str, object]:
     explained = {"conventions": BANDS_ARE_CONVENTIONS, "intervals": TWO_INTERVALS}
     return {"weights": WEIGHTS, "few": FEW_DOCUMENTS, **explained, "of_hundred": of_hundred}
@@ -161,19 +153,13 @@ def _choice() -> Choice:
         weighting = Weighting(written)
     except ValueError:
         raise InvalidValueError("Weights are none, linear or quadratic, not “%(given)s”.", given=written) from None
-    topics = (topic.strip() for topic in request.args.get("topics", "").split(","))
-    return Choice(weighting, tuple(filter(None, topics)))
+    return Choice(weighting, asked_list("topics"))
 
 
 def _asked(choice: Choice) -> dict[str, object]:
     """The choice for a template, also as what an address carries on."""
     weights = {} if choice.weighting is Weighting.NONE else {"weights": str(choice.weighting)}
     return {"choice": choice, "same": weights | ({"topics": ",".join(choice.topics)} if choice.topics else {})}
-
-
-def memory() -> GradesMemory:
-    """What this process has read of the database of this application."""
-    return MEMORIES.setdefault(database(), GradesMemory())
 
 
 def _pairs_to_show(judge: str, in_common: Mapping[Pair, int]) -> set[Pair]:

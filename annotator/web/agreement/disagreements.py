@@ -1,4 +1,4 @@
-"""Documents whose judges differ, worst first: found by topic, by judges and by how far apart, and as files."""
+"""Documents whose judges differ, worst first: found by topic, by judges and by how far apart; their adjudication."""
 
 from typing import Any
 
@@ -8,15 +8,17 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import AnnotatorError
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
-from annotator.web.site.context import database
+from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, JSON, download
 from annotator.web.site.error_pages import status_of
-from annotator.workflows.agreement import disagreements
+from annotator.web.site.query_string import number_or
+from annotator.workflows.agreement import adjudication, disagreements
 from annotator.workflows.agreement.disagreements import ROWS_A_PAGE, DisagreementFilter
+from annotator.workflows.people import members
 
 blueprint = Blueprint("disagreements", __name__)
 
-NUMBER_LENGTH = 6
+DIGITS = 6
 
 
 @blueprint.get("/collections/<slug>/disagreements")
@@ -26,7 +28,7 @@ def show(slug: str) -> ResponseReturnValue:
     wanted, refused = _wanted(), None
     with database().reading() as session:
         try:
-            found = disagreements.page_of_disagreements(session, slug, wanted, _number("page"))
+            found = disagreements.page_of_disagreements(session, slug, wanted, number_or("page", 1, digits=DIGITS))
         except AnnotatorError as refusal:
             refused = refusal
             found = disagreements.page_of_disagreements(session, slug, DisagreementFilter())
@@ -65,7 +67,7 @@ def _wanted() -> DisagreementFilter:
     return DisagreementFilter(
         topics=tuple(filter(None, request.args.getlist("topic"))),
         judges=tuple(judge for judge in judges if judge),
-        least_distance=max(_number("apart"), 1),
+        least_distance=max(number_or("apart", 1, digits=DIGITS), 1),
         only_across="across" in request.args,
         only_undecided="undecided" in request.args,
     )
@@ -83,6 +85,13 @@ def _address(wanted: DisagreementFilter) -> dict[str, Any]:
     return {name: 1 if value is True else value for name, value in asked.items() if value is not None}
 
 
-def _number(name: str) -> int:
-    text = request.args.get(name, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= NUMBER_LENGTH else 1
+@blueprint.get("/collections/<slug>/adjudication")
+@collection_page(Role.ORGANISER)
+def show_adjudication(slug: str) -> str:
+    """By topic, and by judge."""
+    with database().reading() as session:
+        report = adjudication.show_adjudication(session, slug, now=now())
+        roles = {member.role for member in members.list_members(session, slug)}
+    return render_template(
+        "agreement/adjudication/show.html", report=report, has_adjudicators=Role.ADJUDICATOR in roles
+    )

@@ -1,26 +1,39 @@
-"""The documents of a collection and which of the pool still lack their text."""
+"""The documents of a collection: their import, which lack their text, which changed, which repeat each other."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import StringField
 
+from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.background import long_form, work
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.downloads import PLAIN, download
+from annotator.web.site.downloads import CSV, PLAIN, download
+from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections import collection
-from annotator.workflows.documents import documents
+from annotator.workflows.documents import documents, near_duplicates
 from annotator.workflows.documents.documents import DocumentImport
+from annotator.workflows.documents.near_duplicates import USUALLY_AT_LEAST
 
 blueprint = Blueprint("documents", __name__)
 
 MISSING_SHOWN = 200
+REQUEUE = "requeue"
+MOST_PAIRS_SHOWN = 200  # of near-duplicates
+
+
+# That takes about two seconds, for which nobody should wait longer; the command compares any number.
+MOST_CHARACTERS = 4_000_000
+
+
+# Texts from one template are all similar, and as many pairs as there can be: comparing these takes a second.
+MOST_COMPARED = 50_000
 
 
 class DocumentsForm(Form):
@@ -103,3 +116,85 @@ def _outcome(stored: DocumentImport) -> str:
         changed=stored.changed,
         unchanged=stored.unchanged,
     )
+
+
+@blueprint.get("/collections/<slug>/documents/changed")
+@collection_page(Role.ORGANISER)
+def changed(slug: str) -> ResponseReturnValue:
+    """Which they are, and who said what of the old text."""
+    return _changed_page(slug, Form(formdata=None))
+
+
+@blueprint.post("/collections/<slug>/documents/changed")
+@collection_page(Role.ORGANISER)
+def decide_changed(slug: str) -> ResponseReturnValue:
+    """Put the ticked ones back into the queue, or let their grades stand (`act=requeue`, else the other)."""
+    form, docnos = Form(), request.form.getlist("docnos")
+    is_requeue = request.form.get("act") == REQUEUE
+    with form.guard(), database().transaction() as session:
+        if is_requeue:
+            count = documents.requeue_changed(session, slug, docnos, at=now())
+        else:
+            count = documents.let_changed_stand(session, slug, docnos)
+        note(session, "documents.requeue" if is_requeue else "documents.let-stand", slug, details={"documents": count})
+    if form.refused:
+        return _changed_page(slug, form), form.status
+    if is_requeue:
+        flash(gettext("Documents returned to the queue: %(count)d.", count=count))
+    else:
+        flash(gettext("Documents whose grades are kept: %(count)d.", count=count))
+    return redirect(url_for(".changed", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/documents/changed.csv")
+@collection_page(Role.ORGANISER)
+def changed_csv(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated, a line a judgement."""
+    with database().reading() as session:
+        changed = documents.changed_documents(session, slug)
+    return download(documents.changed_csv(changed), f"{slug}-changed-documents.csv", CSV)
+
+
+def _changed_page(slug: str, form: Form) -> str:
+    with database().reading() as session:
+        changed = documents.changed_documents(session, slug)
+    return render_template("documents/changed_documents.html", changed=changed, form=form)
+
+
+@blueprint.get("/collections/<slug>/pool/near-duplicates")
+@collection_page(Role.ORGANISER)
+def show_near_duplicates(slug: str) -> ResponseReturnValue:
+    """What repeats what in one topic, from a similarity on: `?topic=401&at_least=0.9`."""
+    number, wanted = request.args.get("topic", ""), request.args.get("at_least", str(USUALLY_AT_LEAST))
+    found, refused = None, None
+    with database().reading() as session:
+        numbers = near_duplicates.topics_to_compare(session, slug)
+        try:
+            if number:
+                found = near_duplicates.show_likeness(
+                    session,
+                    slug,
+                    number,
+                    _least_similarity(wanted),
+                    most_characters=MOST_CHARACTERS,
+                    most_compared=MOST_COMPARED,
+                )
+        except AnnotatorError as refusal:
+            refused = refusal
+    page = render_template(
+        "documents/near_duplicates.html",
+        numbers=numbers,
+        number=number,
+        wanted=wanted,
+        found=found,
+        refused=refused,
+        most=MOST_PAIRS_SHOWN,
+    )
+    return page if refused is None else (page, status_of(refused))
+
+
+def _least_similarity(written: str) -> float:
+    try:
+        return float(written)
+    except ValueError:
+        raise InvalidValueError("The similarity is from 0.5 to 1, not %(given)s.", given=written) from None

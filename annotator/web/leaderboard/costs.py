@@ -11,16 +11,19 @@ from annotator.evaluation.costs.report import CostColumn, CostReport, Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.storage import Role
-from annotator.web.leaderboard.cost_report import cost_board, cost_report, require_released_costs
-from annotator.web.runs.cost_forms import ColumnForm, ColumnRemovalForm
+from annotator.web.leaderboard.own_scores import cost_board, cost_report, require_released_costs
+from annotator.web.people.senders import own_team, sender_state
+from annotator.web.runs.cost_forms import ColumnForm, ColumnRemovalForm, CostsForm, costs_form, filled_form
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.context import database, now
+from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.language import gettext
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard import costs, costs_text
+from annotator.workflows.leaderboard.costs import RunCosts
+from annotator.workflows.runs import submissions
 
 blueprint = Blueprint("costs", __name__)
 
@@ -125,3 +128,43 @@ def _columns_page(slug: str, form: ColumnForm, refused: AnnotatorError | None = 
     with database().reading() as session:
         facts = costs.list_facts(session, slug)
     return render_template("leaderboard/costs/columns.html", facts=facts, form=form, refused=refused or form.refusal)
+
+
+@blueprint.get("/collections/<slug>/runs/costs")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def show_run(slug: str) -> ResponseReturnValue:
+    """What is stated of a run (`?tag=`), as a form."""
+    stated = _stated_of_run(slug)
+    return _run_page(slug, stated, filled_form(stated))
+
+
+@blueprint.post("/collections/<slug>/runs/costs")
+@collection_page(Role.ORGANISER, Role.PARTICIPANT)
+def state_run(slug: str) -> ResponseReturnValue:
+    """Let what was entered stand, instead of all that was stated before."""
+    stated = _stated_of_run(slug)
+    form = costs_form(stated.facts)
+    at = now()
+    if form.validate():
+        with form.guard(), database().transaction() as session:
+            submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
+            costs.replace_costs(session, slug, _tag(), form.statements, at=at, team=own_team())
+            stated_now = sorted(one.address for one in form.statements)
+            note(session, "costs.set", slug, subject=_tag(), details={"facts": stated_now})
+    if form.refused:
+        return _run_page(slug, stated, form), form.status
+    flash(gettext("Costs of the system saved."))
+    return redirect(url_for("run.show", slug=slug, tag=_tag()), 303)
+
+
+def _tag() -> str:
+    return request.args.get("tag", "")
+
+
+def _stated_of_run(slug: str) -> RunCosts:
+    with database().reading() as session:
+        return costs.costs_of_run(session, slug, _tag(), team=own_team())
+
+
+def _run_page(slug: str, stated: RunCosts, form: CostsForm) -> str:
+    return render_template("leaderboard/costs/run.html", stated=stated, form=form, sending=sender_state(slug))

@@ -8,6 +8,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.collections.round_wanted import RoundWanted
@@ -26,7 +27,6 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard import inspecting
 from annotator.workflows.leaderboard.inspecting import (
-    USUAL_MEASURE,
     USUAL_SEED,
     USUAL_TOP,
     Choices,

@@ -9,28 +9,34 @@ from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
-from annotator.evaluation.metrics.names import DEFAULT_MEASURES
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURES
 from annotator.evaluation.metrics.setting import Compat
 from annotator.evaluation.significance.means import IntervalMethod
+from annotator.installed import installed_version
+from annotator.reporting import report_html
 from annotator.storage import Role
-from annotator.storage.qrels.qrels_versions import version_number
+from annotator.storage.qrels.qrels_versions import LIVE, version_number
+from annotator.web.collections.observer_policy import READERS
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
 from annotator.web.leaderboard import released_board
 from annotator.web.leaderboard.board_cells import cells
 from annotator.web.qrels.grades_wanted import GradesWanted
-from annotator.web.site.access import collection_page
-from annotator.web.site.context import database, the_place
+from annotator.web.site.access import collection_page, signed_in_page
+from annotator.web.site.background import long_page
+from annotator.web.site.context import database, now, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.offered_measures import OFFERED_MEASURES
-from annotator.web.site.score_cache import score_cache
+from annotator.web.site.memories import score_cache
+from annotator.web.site.query_string import asked_word
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.leaderboard import split_names
+from annotator.workflows.leaderboard.overview_report import OverviewRequest, overview_report
+from annotator.workflows.leaderboard.scoring import list_measures
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.qrels.qrels_versions import VersionView
+from annotator.workflows.qrels.qrels_versions import VersionView, list_versions
 
 blueprint = Blueprint("leaderboard", __name__)
 
@@ -38,7 +44,6 @@ blueprint = Blueprint("leaderboard", __name__)
 # What blanks part, but not those inside brackets or beside a comma; what commas part is for `split_names` to say.
 NAMES = re.compile(r"(?:[^\s(]|\([^)]*\)?)+")
 COMMA = re.compile(r"\s*,\s*")
-LIVE = "live"
 BEST = "best"  # of each team
 
 
@@ -201,3 +206,36 @@ def _scored(slug: str, wanted: Wanted) -> Scored:
     except (InvalidValueError, NotFoundError, ConflictError) as refusal:
         return Scored(None, {}, refusal)
     return Scored(board, leaderboard.measure_help(board.measures))
+
+
+@blueprint.get("/measures")
+@signed_in_page
+def measures() -> ResponseReturnValue:
+    """Every measure with its definition, its range, its edges, and what it takes in brackets."""
+    return render_template("leaderboard/measures.html", measures=list_measures())
+
+
+@blueprint.get("/collections/<slug>/report")
+@collection_page(*READERS)
+def report(slug: str) -> ResponseReturnValue:
+    """Choose measures and qrels."""
+    with database().reading() as session:
+        versions = list_versions(session, slug)
+    return render_template("leaderboard/report/show.html", versions=versions, usual=" ".join(DEFAULT_MEASURES))
+
+
+@blueprint.get("/collections/<slug>/report.html")
+@collection_page(*READERS)
+@long_page("report.file")
+def report_file(slug: str) -> ResponseReturnValue:
+    """The report as a file: `?m=AP P@10&qrels=1`."""
+    wanted = OverviewRequest(_measures_of_report(), asked_word("qrels", LIVE))
+    with database().reading() as session:
+        report = overview_report(session, slug, wanted, made_at=now(), version=installed_version(), cache=score_cache())
+    return download(report_html(report), f"{slug}-report.html", "text/html")
+
+
+def _measures_of_report() -> tuple[str, ...]:
+    """The measures as they are written, parted by blanks, each once."""
+    written = NAMES.findall(request.args.get("m", ""))
+    return tuple(dict.fromkeys(name for names in written for name in split_names(names))) or DEFAULT_MEASURES

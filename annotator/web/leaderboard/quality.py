@@ -1,4 +1,7 @@
-"""Whether the collection is good: how much is relevant, and what more or fewer judgements would do."""
+"""Whether the collection is good: how much is relevant, what more or fewer judgements would do, or no team of one.
+
+Likewise how much a ranking depends on the measure, and on the state of the qrels.
+"""
 
 from dataclasses import replace
 
@@ -6,7 +9,9 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
+from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.web.collections.observer_policy import READERS, policy_shown
 from annotator.web.collections.round_wanted import RoundWanted
 from annotator.web.site.access import collection_page
@@ -15,18 +20,33 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.query_string import asked_word, number_given, part_of_report
+from annotator.web.site.memories import kept_report
+from annotator.web.site.query_string import asked_word, number_given, part_of_report, seed_given
 from annotator.workflows.collections.rounds import round_numbers
+from annotator.workflows.leaderboard.leave_out_report import (
+    SEARCHES,
+    By,
+    LeaveOutReport,
+    LeaveOutRequest,
+    Part,
+    leave_out_report,
+)
+from annotator.workflows.leaderboard.measure_correlation import (
+    USUAL_MEASURES,
+    Correlation,
+    RankedSide,
+    Side,
+    correlate,
+    correlation_csv,
+)
 from annotator.workflows.leaderboard.reusability_report import (
-    USUAL_MEASURE,
     USUAL_SEED,
     QualityReport,
     QualityRequest,
     ReusabilityPart,
     quality_report,
 )
-
-GREATEST_SEED = 10**18
+from annotator.workflows.qrels.qrels_versions import list_versions
 
 blueprint = Blueprint("quality", __name__)
 
@@ -62,13 +82,88 @@ def as_csv(slug: str) -> ResponseReturnValue:
 
 def _report(slug: str, *, ablates: bool) -> QualityReport:
     of_round = RoundWanted.of_request()
-    wanted = QualityRequest(asked_word("m", USUAL_MEASURE), _seed(), ablates, of_round.number, of_round.residual)
+    wanted = QualityRequest(
+        asked_word("m", USUAL_MEASURE), seed_given(USUAL_SEED), ablates, of_round.number, of_round.residual
+    )
     to_come = choices_to_come(slug)
     with database().reading() as session:
         report = quality_report(session, slug, wanted, to_come=to_come)
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 
-def _seed() -> int:
-    seed = number_given("seed", most=GREATEST_SEED)
-    return USUAL_SEED if seed is None else seed
+@blueprint.get("/collections/<slug>/quality/leave-out")
+@collection_page(*READERS)
+@long_page("leave_out.show")
+def leave_out(slug: str) -> ResponseReturnValue:
+    """By teams or runs: `?m=AP&whom=run&depth=10`."""
+    found, refused = None, None
+    try:
+        found = _leave_out_report(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    given = {
+        "m": asked_word("m", USUAL_MEASURE),
+        "whom": asked_word("whom", By.TEAM),
+        "depth": request.args.get("depth", ""),
+    }
+    page = render_template("leaderboard/leave_out.html", found=found, refused=refused, given=given, searches=SEARCHES)
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/quality/leave-out.csv")
+@collection_page(*READERS)
+def leave_out_csv(slug: str) -> ResponseReturnValue:
+    """One part as a file: `?by=runs`."""
+    part = part_of_report(Part, request.args.get("by", Part.RUNS))
+    headings, rows = _leave_out_report(slug).file(part)
+    return download(csv_text([headings, *rows]), f"{slug}-leave-out-{part}.csv", CSV)
+
+
+def _leave_out_report(slug: str) -> LeaveOutReport:
+    by = part_of_report(By, asked_word("whom", By.TEAM))
+    wanted = LeaveOutRequest((asked_word("m", USUAL_MEASURE),), by, number_given("depth"))
+    report = kept_report(slug, (leave_out_report, wanted), lambda session: leave_out_report(session, slug, wanted))
+    return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
+
+
+@blueprint.get("/collections/<slug>/correlation")
+@collection_page(*READERS)
+def correlation(slug: str) -> ResponseReturnValue:
+    """Two rankings and how alike they are: `?m=AP&qrels=live&m2=P@10&qrels2=1`."""
+    found, refused = None, None
+    try:
+        found = _correlation(slug)
+    except AnnotatorError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        versions, rounds = list_versions(session, slug), round_numbers(session, slug)
+    first, second = _sides()
+    given = {"m": first.measure, "qrels": first.qrels, "m2": second.measure, "qrels2": second.qrels}
+    page = render_template(
+        "leaderboard/correlation.html", found=found, refused=refused, versions=versions, rounds=rounds, given=given
+    )
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/correlation.csv")
+@collection_page(*READERS)
+def correlation_file(slug: str) -> ResponseReturnValue:
+    """The same, comma-separated in full precision."""
+    return download(correlation_csv(_correlation(slug)), f"{slug}-correlation.csv", CSV)
+
+
+def _correlation(slug: str) -> Correlation:
+    sides = _sides()
+    found = kept_report(slug, (correlate, sides), lambda session: correlate(session, slug, *sides))
+    return replace(found, first=_unnamed(found.first), second=_unnamed(found.second))
+
+
+def _unnamed(side: RankedSide) -> RankedSide:
+    return replace(side, state=replace(side.state, policy=policy_shown(side.state.policy)))
+
+
+def _sides() -> tuple[Side, Side]:
+    """What is asked for; where only one measure is named, two states of the qrels are compared by it."""
+    first = asked_word("m", USUAL_MEASURES[0])
+    usual = first if request.args.get("m") else USUAL_MEASURES[1]
+    return Side(first, asked_word("qrels", LIVE)), Side(asked_word("m2", usual), asked_word("qrels2", LIVE))

@@ -16,7 +16,7 @@ from annotator.web.leaderboard.own_scores import require_round_of_reader, rounds
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.score_cache import score_cache
+from annotator.web.site.memories import score_cache
 from annotator.workflows.leaderboard import leaderboard
 
 OFFERED_MEASURES = ("nDCG@10", "nDCG@20", "AP", "P@5", "P@10", "P@20", "R@100", "R@1000", "RR", "Rprec", "Bpref")

@@ -6,6 +6,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.evaluation.significance.tukey import PERMUTATIONS
 from annotator.spreadsheets import csv_text
 from annotator.storage.qrels.qrels_versions import LIVE
@@ -16,10 +17,9 @@ from annotator.web.site.background import long_page
 from annotator.web.site.context import database
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.query_string import asked_word, number_given, part_of_report
+from annotator.web.site.query_string import asked_word, part_of_report, seed_given
 from annotator.workflows.collections.rounds import round_numbers
 from annotator.workflows.leaderboard.significance_report import (
-    USUAL_MEASURE,
     USUAL_SEED,
     SignificancePart,
     SignificanceReport,
@@ -27,8 +27,6 @@ from annotator.workflows.leaderboard.significance_report import (
     significance_report,
 )
 from annotator.workflows.qrels.qrels_versions import list_versions
-
-GREATEST_SEED = 10**18
 
 blueprint = Blueprint("significance", __name__)
 
@@ -79,7 +77,7 @@ def _report(slug: str) -> SignificanceReport:
         qrels=asked_word("qrels", LIVE),
         baseline=request.args.get("baseline") or None,
         permutations=PERMUTATIONS if request.args.get("permute") else None,
-        seed=_seed(),
+        seed=seed_given(USUAL_SEED),
         round=of_round.number,
         residual=of_round.residual,
     )
@@ -98,8 +96,3 @@ def _given() -> dict[str, object]:
         "seed": asked_word("seed", str(USUAL_SEED)),
         **RoundWanted.of_form().query,
     }
-
-
-def _seed() -> int:
-    seed = number_given("seed", most=GREATEST_SEED)
-    return USUAL_SEED if seed is None else seed

@@ -8,7 +8,6 @@ from annotator.errors import AnnotatorError, ConflictError
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.collections.judging_hours import growth_confirmation
-from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.confirming import is_confirmed
@@ -16,6 +15,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form, WholeNumberField
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools import pool_building
 from annotator.workflows.pools.pool_building import PoolSummary
 from annotator.workflows.pools.pool_holes import HolesReport, holes_report

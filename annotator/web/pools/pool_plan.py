@@ -10,10 +10,10 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import ConflictError
 from annotator.storage import Role
 from annotator.storage.judging.progress import SECONDS_AN_HOUR
-from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database
+from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.runs import runs

@@ -5,7 +5,6 @@ from flask.typing import ResponseReturnValue
 
 from annotator.storage import Role, Showing
 from annotator.web.collections.judging_hours import growth_confirmation
-from annotator.web.pools.plan_memory import plan_memory
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
@@ -14,6 +13,7 @@ from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import PLAIN, download
 from annotator.web.site.language import gettext
+from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.pools.pool_building import PoolSummary
 from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth

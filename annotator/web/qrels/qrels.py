@@ -5,6 +5,7 @@ from collections.abc import Callable
 from flask import Blueprint, render_template
 from flask.typing import ResponseReturnValue
 
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage import Role
 from annotator.web.collections.observer_policy import READERS
 from annotator.web.qrels.grades_wanted import GradesWanted
@@ -16,7 +17,6 @@ from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.qrels import prels, qrels, qrels_versions
 from annotator.workflows.qrels.prels import PrelsExport
 from annotator.workflows.qrels.qrels import QrelsExport
-from annotator.workflows.qrels.qrels_diff import USUAL_MEASURE
 
 blueprint = Blueprint("qrels", __name__)
 

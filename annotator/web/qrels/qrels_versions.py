@@ -4,6 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.storage import Role
 from annotator.web.qrels.grades_wanted import GradesWanted
 from annotator.web.site.access import collection_page
@@ -13,7 +14,7 @@ from annotator.web.site.downloads import CSV, JSON, PLAIN, download
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.language import gettext
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.qrels.qrels_diff import LIVE, USUAL_MEASURE, QrelsDiff, changes_csv, diff_qrels
+from annotator.workflows.qrels.qrels_diff import LIVE, QrelsDiff, changes_csv, diff_qrels
 
 blueprint = Blueprint("qrels_versions", __name__)
 

@@ -1,8 +1,16 @@
-"""Headers on every answer: what a browser may load and whether it may keep the page."""
+"""Headers on every answer: what a browser may load, and whether it may keep the answer.
 
-from flask import Flask, Response, request
+Addresses of static files change with their content, so that browsers may keep these for good.
+"""
 
-from annotator.web.serving.static_files import is_current
+import hashlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from flask import Flask, Response, current_app, request
+from werkzeug.security import safe_join
+
 from annotator.web.site.context import settings
 
 CONTENT_SECURITY_POLICY = (
@@ -11,10 +19,13 @@ CONTENT_SECURITY_POLICY = (
 )
 SECONDS_A_DAY = 86_400
 A_YEAR = "public, max-age=31536000, immutable"
+HASH_DIGITS = 12
+FOUND = frozenset({200, 206, 304})
 
 
 def install(app: Flask) -> None:
-    """Add the headers after each request."""
+    """Add the headers after each request, and the hash of its content to every address of a static file."""
+    app.url_defaults(_add_hash)
     app.after_request(_add_headers)
 
 
@@ -40,4 +51,32 @@ def _add_headers(response: Response) -> Response:
 def _static_caching(response: Response) -> str:
     if response.status_code >= 400:  # noqa: PLR2004 - the first error
         return "no-store"
-    return A_YEAR if is_current(request, response) else "no-cache"
+    return A_YEAR if _is_current(response) else "no-cache"
+
+
+def _is_current(response: Response) -> bool:
+    """Whether a static file was served, and was asked for by the hash of the content it has now.
+
+    Only a file that was served is hashed: the name in the address is the visitor's, and may lead anywhere.
+    """
+    if response.status_code not in FOUND:
+        return False
+    hashed = _hash_of((request.view_args or {})["filename"])
+    return hashed is not None and request.args.get("v") == hashed
+
+
+def _add_hash(endpoint: str, values: dict[str, Any]) -> None:
+    if endpoint == "static":
+        values.setdefault("v", _hash_of(values["filename"]))
+
+
+def _hash_of(name: str) -> str | None:
+    joined = safe_join(current_app.static_folder or "", name)
+    if joined is None or not (path := Path(joined)).is_file():
+        return None
+    return _content_hash(path, path.stat().st_mtime_ns)
+
+
+@lru_cache
+def _content_hash(path: Path, _changed_at: int) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:HASH_DIGITS]

@@ -1,11 +1,26 @@
-"""Figures for Prometheus: how many requests each view answered, how they ended, how long they took."""
+"""For whoever keeps the server running: whether it lives and can work, figures for Prometheus, a log of requests."""
 
+import logging
+import re
 import time
+from urllib.parse import quote
 
-from flask import Flask, Response, g, request
+from flask import Blueprint, Flask, Response, g, request
+from flask.typing import ResponseReturnValue
 from prometheus_client import Counter, Histogram
 
+from annotator import logs
+from annotator.errors import BusyError, ConflictError
+from annotator.storage.site.schema import newest_version, try_to_write, version_of
 from annotator.web.site.background import work
+from annotator.web.site.context import database
+from annotator.web.site.downloads import PLAIN
+from annotator.web.site.sessions import signed_in_as
+
+blueprint = Blueprint("health", __name__)
+
+UNAVAILABLE = 503
+HEADERS = {"Content-Type": f"{PLAIN}; charset=utf-8"}
 
 REQUESTS = Counter("annotator_requests", "Requests answered.", ["endpoint", "method", "status"])
 SECONDS = Histogram(
@@ -17,15 +32,51 @@ SECONDS = Histogram(
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
+LOG = logging.getLogger(logs.REQUESTS)
+# What opens a door, as in the address of an invitation, is as long as that; slugs, numbers and names of files are not.
+SECRET = re.compile(r"[A-Za-z0-9_-]{32,}")
 
-def install(app: Flask) -> None:
-    """Count each request."""
+
+@blueprint.get("/health")
+def alive() -> ResponseReturnValue:
+    """A process answers; nothing else is asked."""
+    return "alive\n", HEADERS
+
+
+@blueprint.get("/ready")
+def ready() -> ResponseReturnValue:
+    """The database opens, its tables are of this version, and something can be written."""
+    try:
+        present = version_of(database())
+    except ConflictError:
+        return "the database does not open\n", UNAVAILABLE, HEADERS
+    newest = newest_version()
+    if present is not None and present > newest:
+        return "the tables are of a newer version of the program: install that one\n", UNAVAILABLE, HEADERS
+    if present != newest:
+        return "the tables are of another version: run “annotator database upgrade”\n", UNAVAILABLE, HEADERS
+    try:
+        try_to_write(database())
+    except BusyError:
+        return "nothing can be written: the disk is full, or somebody else writes for long\n", UNAVAILABLE, HEADERS
+    return "ready\n", HEADERS
+
+
+def install(app: Flask, *, has_log: bool, has_figures: bool) -> None:
+    """Time each request, then write a line about it and count it, if that is wanted."""
     app.before_request(_begin)
-    app.after_request(_count)
+    if has_log:
+        app.after_request(_write)
+    if has_figures:
+        app.after_request(_count)
 
 
 def _begin() -> None:
-    g.counted_from = time.perf_counter()
+    g.began = time.perf_counter()
+
+
+def _seconds() -> float:
+    return time.perf_counter() - float(g.get("began", time.perf_counter()))
 
 
 def _count(response: Response) -> Response:
@@ -34,5 +85,29 @@ def _count(response: Response) -> Response:
         # Anybody may send any word as a method, and each label is kept for good.
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(endpoint, method, response.status_code).inc()
-        SECONDS.labels(endpoint).observe(time.perf_counter() - g.get("counted_from", time.perf_counter()))
+        SECONDS.labels(endpoint).observe(_seconds())
+    return response
+
+
+def _write(response: Response) -> Response:
+    # Of a query only which words it has: the values are of people's making.
+    path = "&".join((f"{SECRET.sub('…', quote(request.path))}?", *(quote(name) for name in request.args)))
+    user = signed_in_as()
+    # Of a program's call the owner of its token, who may not be the one whose cookie came along.
+    account: int | None = g.get("caller_id", user.id if user else None)
+    values = {
+        "method": request.method,
+        "path": path.replace("?&", "?").removesuffix("?"),
+        "status": response.status_code,
+        "milliseconds": round(_seconds() * 1000, 1),
+        "bytes": response.content_length,
+        "address": request.remote_addr,
+        "user": account,
+    }
+    if request.endpoint != "static" or response.status_code >= 400:  # noqa: PLR2004 - the first error
+        LOG.info(
+            "%s %s %s in %s ms, user %s at %s",
+            *(values[name] for name in ("method", "path", "status", "milliseconds", "user", "address")),
+            extra={"request": values},
+        )
     return response

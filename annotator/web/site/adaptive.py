@@ -1,14 +1,10 @@
 """Adaptive pools as the pages of judges meet them: documents are chosen when few are left, and those to come count."""
 
 from collections.abc import Mapping
-from weakref import WeakKeyDictionary
 
-from annotator.storage import Database
 from annotator.web.site.context import database, now
+from annotator.web.site.memories import adaptive_memory
 from annotator.workflows.pools import pool_selection
-
-# What this process remembers of adaptive pools; other processes may serve the next request, and come out the same.
-MEMORIES: WeakKeyDictionary[Database, pool_selection.Memory] = WeakKeyDictionary()
 
 
 def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
@@ -18,7 +14,7 @@ def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
     nobody who draws shall wait for that.
     """
     with database().reading() as session:
-        chosen = pool_selection.choose_next(session, slug, number, judge_id, memory=_memory())
+        chosen = pool_selection.choose_next(session, slug, number, judge_id, memory=adaptive_memory())
     if chosen is not None:
         with database().transaction() as session:
             pool_selection.add_choices(session, slug, chosen, at=now())
@@ -28,8 +24,4 @@ def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
 def choices_to_come(slug: str, judge_id: int | None = None) -> Mapping[str, int]:
     """How many documents will still be chosen of each topic, by its number; with a judge, for them to draw."""
     with database().reading() as session:
-        return pool_selection.choices_left(session, slug, memory=_memory(), judge_id=judge_id)
-
-
-def _memory() -> pool_selection.Memory:
-    return MEMORIES.setdefault(database(), pool_selection.Memory())
+        return pool_selection.choices_left(session, slug, memory=adaptive_memory(), judge_id=judge_id)

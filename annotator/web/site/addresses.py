@@ -1,8 +1,9 @@
-"""Addresses that a request names, kept to this site."""
+"""What a request may name: addresses of this site, and no NUL character."""
 
+from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from flask import Flask, request
+from flask import Flask, abort, request
 from flask.typing import ResponseReturnValue
 from werkzeug.routing import IntegerConverter
 from werkzeug.sansio.utils import host_is_trusted
@@ -10,6 +11,7 @@ from werkzeug.sansio.utils import host_is_trusted
 from annotator.web.site.context import settings
 
 WATCHED = {"health.alive", "health.ready"}
+BODIES_ARE_FILES = "/api/"
 
 
 class RowNumber(IntegerConverter):
@@ -19,9 +21,10 @@ class RowNumber(IntegerConverter):
 
 
 def install(app: Flask) -> None:
-    """Let addresses hold row numbers, and refuse requests that name another site."""
+    """Let addresses hold row numbers, and refuse requests that name another site or hold what cannot be stored."""
     app.url_map.converters["row"] = RowNumber
     app.before_request(refuse_other_sites)
+    app.before_request(refuse_garbled)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
@@ -33,6 +36,22 @@ def refuse_other_sites() -> ResponseReturnValue | None:
     if not names or request.endpoint in WATCHED or host_is_trusted(request.host, names):
         return None
     return "The pages are not served under this name.\n", 421, {"Content-Type": "text/plain; charset=utf-8"}
+
+
+def refuse_garbled() -> None:
+    """Answer 400 to a NUL character, which PostgreSQL cannot store in a text."""
+    if any("\0" in text for text in _texts()):
+        abort(400)
+
+
+def _texts() -> Iterator[str]:
+    yield request.path
+    yield from (value for _, value in request.args.items(multi=True))
+    if request.is_json or request.path.startswith(BODIES_ARE_FILES):
+        # No form, which the framework would look for all the same, with each judgement; a file would be read for one.
+        return
+    yield from (value for _, value in request.form.items(multi=True))
+    yield from (file.filename or "" for _, file in request.files.items(multi=True))
 
 
 def local_path(address: str | None) -> str | None:

@@ -9,6 +9,7 @@ from annotator.errors import InvalidValueError, NotFoundError
 
 # What a column of numbers holds in every database, and every number of a row in an address.
 GREATEST = 999_999_999
+GREATEST_SEED = 10**18
 
 LONGEST_SHOWN = 40  # characters of what is no number, in the sentence that says so
 
@@ -19,6 +20,23 @@ Part = TypeVar("Part", bound=StrEnum)
 def asked_word(name: str, usual: str) -> str:
     """What is written under that name, without blanks around it; the usual when that is nothing."""
     return request.args.get(name, "").strip() or usual
+
+
+def asked_list(name: str) -> tuple[str, ...]:
+    """What is written under that name with commas between, such as the numbers of topics."""
+    return tuple(part for written in request.args.get(name, "").split(",") if (part := written.strip()))
+
+
+def number_or(name: str, usual: int, *, digits: int) -> int:
+    """The whole number of an argument; the usual for what is none, or has more digits than that."""
+    written = request.args.get(name, "")
+    return int(written) if written.isascii() and written.isdecimal() and len(written) <= digits else usual
+
+
+def seed_given(usual: int) -> int:
+    """The seed in the address, or the usual one; raises `InvalidValueError` for what is no seed."""
+    seed = number_given("seed", most=GREATEST_SEED)
+    return usual if seed is None else seed
 
 
 def part_of_report(parts: type[Part], written: str) -> Part:

@@ -1,9 +1,8 @@
 """Pages of topics."""
 
-from annotator.web.topics import topic, topic_flags, topics
+from annotator.web.topics import topic, topics
 
 BLUEPRINTS = (
     topic.blueprint,
-    topic_flags.blueprint,
     topics.blueprint,
 )

@@ -1,5 +1,7 @@
-"""The topics of a collection: import and draft them, accept, drop and take up again."""
+"""The topics of a collection: import and draft them, accept, drop and restore them; those that might be dropped."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
@@ -8,6 +10,10 @@ from flask_wtf.file import FileRequired, MultipleFileField
 from wtforms import BooleanField, StringField, TextAreaField
 from wtforms.validators import InputRequired
 
+from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
+from annotator.evaluation.leaderboard.leaderboard_making import DroppingEffect
+from annotator.evaluation.metrics.names import DEFAULT_MEASURES, OFFERED_MEASURES
+from annotator.evaluation.qrels.topic_flags import TOO_RELEVANT_PERCENT
 from annotator.storage import Role, TopicState
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
@@ -16,9 +22,12 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.background import long_form
 from annotator.web.site.context import database, settings, the_place
 from annotator.web.site.downloads import JSON_LINES, download
+from annotator.web.site.error_pages import status_of
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
+from annotator.web.site.memories import score_cache
 from annotator.web.site.uploads import input_files, names_of
+from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.topics import topic_editing, topic_trying, topics
 from annotator.workflows.topics.topic_editing import TopicWords
 from annotator.workflows.topics.topics import TopicRow
@@ -83,6 +92,14 @@ class DraftForm(WordsForm):
         description=lazy_gettext("One word, as used in runs and qrels."),
         render_kw={"autocomplete": "off", "autocapitalize": "none"},
     )
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of dropping, or why there is none to show."""
+
+    found: DroppingEffect | None
+    refusal: AnnotatorError | None = None
 
 
 @blueprint.get("/collections/<slug>/topics")
@@ -201,3 +218,41 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
         form=form,
         draft_form=draft_form,
     )
+
+
+@blueprint.get("/collections/<slug>/topic-flags")
+@collection_page(Role.ORGANISER)
+def flags(slug: str) -> ResponseReturnValue:
+    """The flagged topics, and the effect of dropping those chosen (`?numbers=7&m=AP`) or all that are certain."""
+    to_come = choices_to_come(slug)
+    with database().reading() as session:
+        flagged = topics.flagged_topics(session, slug, to_come=to_come)
+    measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
+    chosen = request.args.getlist("numbers")
+    if not chosen and "m" not in request.args:
+        chosen = [flag.topic.number for flag in flagged if flag.is_final]
+    effect = _effect_of_dropping(slug, measure, chosen)
+    # That there is nothing to compare yet is no fault of the request.
+    is_possible = effect.refusal is None or isinstance(effect.refusal, ConflictError)
+    page = render_template(
+        "topics/flags.html",
+        flagged=flagged,
+        chosen=chosen,
+        measure=measure,
+        reason=request.args.get("reason", ""),
+        offered=OFFERED_MEASURES,
+        too_relevant_percent=TOO_RELEVANT_PERCENT,
+        effect=effect,
+    )
+    return page if effect.refusal is None or is_possible else (page, status_of(effect.refusal))
+
+
+def _effect_of_dropping(slug: str, measure: str, chosen: Sequence[str]) -> Effect:
+    if not chosen:
+        return Effect(None)
+    try:
+        with database().reading() as session:
+            board = leaderboard.build_leaderboard(session, slug, [measure], cache=score_cache())
+        return Effect(leaderboard.effect_on_leaderboard(board, chosen))
+    except (InvalidValueError, NotFoundError, ConflictError) as refusal:
+        return Effect(None, refusal)

@@ -21,7 +21,7 @@ from annotator.evaluation.agreement.judge_mixtures import MixtureEffect, mix_jud
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,
     NAMED_POLICIES,
@@ -37,7 +37,6 @@ from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.runs import lists_of_runs
 
-USUAL_MEASURE = "nDCG@10"
 USUAL_DRAWS = 1_000
 MOST_DRAWS = 10_000
 USUAL_SEED = 1

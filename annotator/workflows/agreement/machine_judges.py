@@ -12,7 +12,7 @@ from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades,
 from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.consensus import judge_of
 from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
@@ -33,7 +33,6 @@ from annotator.storage.pools.pools import drawn_sample, strata_of
 from annotator.storage.qrels.current_grades import OpinionRow, of_people, opinions
 from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 
-USUAL_MEASURE = "nDCG@10"
 MAJORITY = "majority"
 NO_RUN = Sentence("There is no run to rank yet.")
 NOTHING_IN_COMMON = Sentence("No document has both a grade of the machine and a settled grade of people.")

@@ -34,7 +34,7 @@ from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Better
-from annotator.evaluation.metrics.names import measures_on_scale, parse_measure, parse_measures
+from annotator.evaluation.metrics.names import USUAL_MEASURE, measures_on_scale, parse_measure, parse_measures
 from annotator.evaluation.metrics.setting import Compat, Values
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.qrels_table import QrelsTable, read_qrels
@@ -59,7 +59,6 @@ from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
-USUAL_MEASURE = "nDCG@10"
 USUAL_TOP = 10
 MOST_TOP = 1_000
 USUAL_SEED = 1

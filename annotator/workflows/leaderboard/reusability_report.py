@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair,
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.round_scope import RoundScope
 from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
 from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
@@ -29,7 +29,6 @@ from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.runs.runs import lists_of_runs
 from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
-USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1
 TIMES_DEEPER = (2, 5, 10)
 

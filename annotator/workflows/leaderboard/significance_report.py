@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair,
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
@@ -46,7 +46,6 @@ from annotator.storage.qrels.qrels_versions import LIVE, kept_grades
 from annotator.storage.runs.runs import lists_of_runs
 from annotator.workflows.leaderboard.grade_sources import scope_of_round
 
-USUAL_MEASURE = "nDCG@10"
 USUAL_SEED = 1
 MOST_PERMUTATIONS = 1_000_000
 # So many scores are permuted in about half a second, which nobody minds waiting for.

@@ -16,7 +16,7 @@ from annotator.evaluation.leaderboard.qrels_difference import (
 )
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
-from annotator.evaluation.metrics.names import parse_measure
+from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels.samples import Samples, samples_of
 from annotator.evaluation.qrels.settling import rules_of, settle_voices
@@ -31,8 +31,6 @@ from annotator.storage.qrels.qrels_versions import grades_of_version, kept_versi
 from annotator.storage.runs.runs import ListsOfRun, lists_of_runs
 
 LIVE = "live"
-USUAL_MEASURE = "nDCG@10"
-
 # (topic id, document id) → grade.
 Grades = Mapping[tuple[int, int], int]
 

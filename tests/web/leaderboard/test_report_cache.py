@@ -10,14 +10,14 @@ from sqlalchemy import update
 from visiting import Visit, words
 
 from annotator.storage import Collection, Database
-from annotator.web.agreement import machine_judges
-from annotator.web.leaderboard import correlation, leave_out
-from annotator.web.site.report_cache import MOST_REPORTS, ReportCache
+from annotator.web.agreement import judges
+from annotator.web.leaderboard import quality
+from annotator.web.site.memories import MOST_REPORTS, ReportCache
 
 PAGES = [
-    (correlation, "correlate", "correlation"),
-    (machine_judges, "machine_reports", "agreement/machines"),
-    (leave_out, "leave_out_report", "quality/leave-out"),
+    (quality, "correlate", "correlation"),
+    (judges, "machine_reports", "agreement/machines"),
+    (quality, "leave_out_report", "quality/leave-out"),
 ]
 
 

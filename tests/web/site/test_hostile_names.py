@@ -35,7 +35,7 @@ NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|inf|nan)")
 # For a participant alone, whose own runs it has.
 PARTICIPANTS = {"submissions.scores_csv"}
 # Nothing in them is of anybody's making here.
-PLAIN = {"rounds.as_csv", "changed_documents.as_csv"}
+PLAIN = {"rounds.as_csv", "documents.changed_csv"}
 
 
 def fill(database: Database) -> None:

@@ -10,7 +10,7 @@ from visiting import Visit, file, words
 
 from annotator.errors import Sentence
 from annotator.storage import Role
-from annotator.web.serving.static_files import HASH_DIGITS
+from annotator.web.serving.headers import HASH_DIGITS
 from annotator.web.site import language
 from annotator.web.site.translate import say
 

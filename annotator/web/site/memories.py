@@ -1,19 +1,40 @@
-"""Reports that this process keeps until their collection changes; other processes may serve the next request."""
+"""What this process remembers of the database of its application; other processes may serve the next request.
+
+They come out the same: a memory only spares computing something again.
+"""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import WeakKeyDictionary
 
+from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database
+from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.leaderboard.report_state import report_state
 from annotator.web.site.context import database
+from annotator.workflows.leaderboard.score_cache import ScoreCache
+from annotator.workflows.pools import pool_selection
 
 MOST_REPORTS = 16  # the ones used last
 
 Report = TypeVar("Report")
+Memory = TypeVar("Memory")
+
+
+class MemoryOfDatabase(Generic[Memory]):
+    """A memory of each database for as long as that is used."""
+
+    def __init__(self, begin: Callable[[], Memory]) -> None:
+        """Begin each memory by this."""
+        self._begin = begin
+        self._memories: WeakKeyDictionary[Database, Memory] = WeakKeyDictionary()
+
+    def __call__(self) -> Memory:
+        """The memory for the database of this application."""
+        return self._memories.setdefault(database(), self._begin())
 
 
 class _Kept(NamedTuple):
@@ -58,9 +79,14 @@ class ReportCache:
         return cast("Report", kept.report)
 
 
-CACHES: WeakKeyDictionary[Database, ReportCache] = WeakKeyDictionary()
+# Scores of the runs by live grades, curves of planned pools, choices of adaptive ones, grades by judge, and reports.
+score_cache = MemoryOfDatabase(ScoreCache)
+plan_memory = MemoryOfDatabase(PlanMemory)
+adaptive_memory = MemoryOfDatabase(pool_selection.Memory)
+grades_memory = MemoryOfDatabase(GradesMemory)
+report_cache = MemoryOfDatabase(ReportCache)
 
 
 def kept_report(slug: str, key: Hashable, make: Callable[[Any], Report]) -> Report:
     """The report of a collection that was made for this key from the state it is in, or a new one."""
-    return CACHES.setdefault(database(), ReportCache()).report(database(), slug, key, make)
+    return report_cache().report(database(), slug, key, make)

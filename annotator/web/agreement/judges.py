@@ -1,0 +1,199 @@
+"""The judges, for organisers: how they work, their hours, what their differences do to the ranking, and machines."""
+
+from datetime import date
+from typing import Any
+
+from flask import Blueprint, render_template, request
+from flask.typing import ResponseReturnValue
+
+from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
+from annotator.evaluation.metrics.names import USUAL_MEASURE
+from annotator.moments import read_day
+from annotator.spreadsheets import csv_text
+from annotator.storage import Role
+from annotator.web.site.access import collection_page
+from annotator.web.site.audit_note import note_export
+from annotator.web.site.background import long_page
+from annotator.web.site.context import database
+from annotator.web.site.downloads import CSV, download
+from annotator.web.site.error_pages import page_or_refusal, status_of
+from annotator.web.site.memories import kept_report
+from annotator.web.site.query_string import asked_list, asked_word, number_given, number_or, seed_given
+from annotator.workflows.agreement import judge_quality
+from annotator.workflows.agreement.judge_effect import (
+    USUAL_DRAWS,
+    USUAL_SEED,
+    EffectRequest,
+    JudgeEffect,
+    PairEffect,
+    judge_effect,
+)
+from annotator.workflows.agreement.judge_hours import HoursWanted, Period, hours_csv, judge_hours
+from annotator.workflows.agreement.judge_quality import USUAL_PERCENT, USUAL_STREAK, Fast
+from annotator.workflows.agreement.machine_judges import machine_reports
+
+blueprint = Blueprint("judges", __name__)
+
+DIGITS = 4  # of what a very fast streak is
+MOST_LABELS_LISTED = 200  # of machines, outside the scale; the command lists all
+
+
+@blueprint.get("/collections/<slug>/judges")
+@collection_page(Role.ORGANISER)
+def show(slug: str) -> ResponseReturnValue:
+    """Every judge; a very fast streak is `?streak=` documents, each in `?percent=` of the median time."""
+    try:
+        fast, refused = _fast(), None
+    except InvalidValueError as refusal:
+        fast, refused = Fast(), refusal
+    with database().reading() as session:
+        report = judge_quality.report_quality(session, slug, fast)
+    page = render_template("agreement/judge_quality/show.html", report=report, address=_address(fast), refused=refused)
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/judges/judge")
+@collection_page(Role.ORGANISER)
+def one(slug: str) -> ResponseReturnValue:
+    """The judge of `?name=`, in words and over time; the same says what a very fast streak is."""
+    fast = _fast()
+    with database().reading() as session:
+        report = judge_quality.report_quality(session, slug, fast)
+    judge = report.of(request.args.get("name", ""))
+    return render_template("agreement/judge_quality/one.html", judge=judge, fast=fast, address=_address(fast))
+
+
+@blueprint.get("/collections/<slug>/judges.csv")
+@collection_page(Role.ORGANISER)
+def as_csv(slug: str) -> ResponseReturnValue:
+    """Every judge, one line each."""
+    with database().reading() as session:
+        table = judge_quality.quality_table(judge_quality.report_quality(session, slug, _fast()))
+    return download(csv_text([table.headings, *table.rows]), f"{slug}-judges.csv", CSV)
+
+
+def _fast() -> Fast:
+    return Fast(number_or("streak", USUAL_STREAK, digits=DIGITS), number_or("percent", USUAL_PERCENT, digits=DIGITS))
+
+
+def _address(fast: Fast) -> dict[str, Any]:
+    """What a very fast streak is, for an address; nothing when it is what it usually is."""
+    return {} if fast == Fast() else {"streak": fast.streak, "percent": fast.percent}
+
+
+@blueprint.get("/collections/<slug>/judges/hours")
+@collection_page(Role.ORGANISER)
+def hours(slug: str) -> ResponseReturnValue:
+    """By month, or `?by=` day, week or all; `?from=` and `?to=` are the first and the last day that count."""
+    wanted, refused = HoursWanted(), None
+    try:
+        wanted = _hours_wanted()
+    except InvalidValueError as refusal:
+        refused = refusal
+    with database().reading() as session:
+        rows = judge_hours(session, slug, wanted)
+    page = render_template(
+        "agreement/judge_hours.html",
+        rows=rows,
+        wanted=wanted,
+        periods=list(Period),
+        address=_hours_address(),
+        refused=refused,
+    )
+    return page_or_refusal(page, refused)
+
+
+@blueprint.get("/collections/<slug>/judges/hours.csv")
+@collection_page(Role.ORGANISER)
+def hours_file(slug: str) -> ResponseReturnValue:
+    """The same, a line a judge and period."""
+    with database().reading() as session:
+        rows = judge_hours(session, slug, _hours_wanted())
+    note_export("hours.export", slug, details={**_hours_address(), "by": _hours_wanted().by})
+    return download(hours_csv(rows), f"{slug}-hours.csv", CSV)
+
+
+def _hours_wanted() -> HoursWanted:
+    by = request.args.get("by", "")
+    return HoursWanted(_day("from"), _day("to"), Period(by) if by in list(Period) else Period.MONTH)
+
+
+def _hours_address() -> dict[str, Any]:
+    """What the address asks for."""
+    return {name: request.args[name] for name in ("from", "to", "by") if request.args.get(name)}
+
+
+def _day(name: str) -> date | None:
+    """A day of the address; raises `InvalidValueError` for what is none."""
+    text = request.args.get(name, "").strip()
+    return read_day(text) if text else None
+
+
+@blueprint.get("/collections/<slug>/agreement/effect")
+@collection_page(Role.ORGANISER)
+@long_page("judge_effect.show")
+def effect(slug: str) -> ResponseReturnValue:
+    """The effect by a measure, run by run for two judges: `?m=AP&topics=401,402&draws=1000&seed=1&first=A&second=B`."""
+    found, refused = None, None
+    try:
+        wanted = _effect_wanted()
+        with database().reading() as session:
+            found = judge_effect(session, slug, wanted)
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template(
+        "agreement/judge_effect.html",
+        found=found,
+        refused=refused,
+        pair=_pair_asked(found) if found else None,
+        given={
+            "m": request.args.get("m") or USUAL_MEASURE,
+            "topics": request.args.get("topics", ""),
+            "draws": request.args.get("draws") or USUAL_DRAWS,
+            "seed": request.args.get("seed") or USUAL_SEED,
+        },
+    )
+    return page_or_refusal(page, refused)
+
+
+def _effect_wanted() -> EffectRequest:
+    measure = asked_word("m", USUAL_MEASURE)
+    draws = number_given("draws")
+    return EffectRequest(
+        measure, asked_list("topics") or None, USUAL_DRAWS if draws is None else draws, seed_given(USUAL_SEED)
+    )
+
+
+def _pair_asked(found: JudgeEffect) -> PairEffect | None:
+    """The two judges who were asked for by name, None without any such."""
+    asked = (request.args.get("first"), request.args.get("second"))
+    return next((pair for pair in found.pairs if (pair.first, pair.second) == asked), None)
+
+
+@blueprint.get("/collections/<slug>/agreement/machines")
+@collection_page(Role.ORGANISER)
+def machines(slug: str) -> ResponseReturnValue:
+    """Every machine beside people: `?m=AP&topics=401,402&shared=1`."""
+    found, refused = None, None
+    measure, only_shared = asked_word("m", USUAL_MEASURE), "shared" in request.args
+    topics = asked_list("topics")
+    try:
+        found = kept_report(
+            slug,
+            (machine_reports, measure, topics, only_shared),
+            lambda session: machine_reports(session, slug, measure, topics or None, only_shared=only_shared),
+        )
+    except AnnotatorError as refusal:
+        refused = refusal
+    page = render_template(
+        "agreement/machine_judges.html",
+        found=found,
+        refused=refused,
+        measure=measure,
+        topics=request.args.get("topics", ""),
+        only_shared=only_shared,
+        most=MOST_LABELS_LISTED,
+        intervals=TWO_INTERVALS,
+    )
+    return page if refused is None else (page, status_of(refused))
