@@ -10,13 +10,13 @@ from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.clicks.workflows.clicked_pool import pool_clicked
 from annotator.clicks.workflows.clicks_and_judgements import (
-    USUAL_MEASURE,
     TogetherRequest,
     TogetherTable,
     report_json,
     together_report,
 )
 from annotator.errors import InvalidValueError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.context import database, now

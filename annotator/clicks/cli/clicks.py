@@ -30,7 +30,6 @@ from annotator.clicks.workflows.click_logs import (
     LogKind,
 )
 from annotator.clicks.workflows.clicks_and_judgements import (
-    USUAL_MEASURE,
     Report,
     TogetherTable,
     not_pooled,
@@ -38,6 +37,7 @@ from annotator.clicks.workflows.clicks_and_judgements import (
     report_table,
 )
 from annotator.errors import NotFoundError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 
 HEADINGS = ("LOG", "KIND", "VARIANT", "RUN", "LINES", "LEFT OUT", "ADDED")
 LOG_OPTIONS = (

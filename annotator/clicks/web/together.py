@@ -8,13 +8,13 @@ from flask.typing import ResponseReturnValue
 from annotator.clicks.web.click_words import STANDINGS, VERDICTS
 from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
 from annotator.clicks.workflows.clicks_and_judgements import (
-    USUAL_MEASURE,
     TogetherReport,
     TogetherRequest,
     TogetherTable,
     together_report,
 )
 from annotator.errors import AnnotatorError, InvalidValueError
+from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
