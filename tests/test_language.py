@@ -62,7 +62,6 @@ EXCUSED_NAMES = {
     "deeds_before",
     "deeds_csv",
     "deeds_json",
-    "heard",
     "is_said",
     "items_said_of",
     "list_deeds",

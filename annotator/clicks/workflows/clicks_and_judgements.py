@@ -134,7 +134,7 @@ def _measure(name: str) -> Measure:
 
 def _judged(session: Session, collection: Collection, measure: Measure) -> _Judged:
     rules = rules_of(collection)
-    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
     state = state_of(LIVE, rules.policy, grades)
     of_runs = lists_of_runs(session, collection.id, {topic for topic, _ in grades})
     lists = {run.tag: run.lists for run in of_runs}

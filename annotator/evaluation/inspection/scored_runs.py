@@ -16,7 +16,7 @@ from annotator.evaluation.metrics.scoring import NOTHING_RETRIEVED, Number, Scor
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.qrels_format import format_qrels
 from annotator.evaluation.qrels.samples import Samples
-from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_voices
+from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 
 JUDGED = parse_measure("Judged@10")  # no score is shown without it
@@ -150,7 +150,7 @@ def settle_said(said: Sequence[DocumentGrade], rules: Rules) -> dict[int, dict[i
     """Settle the grades: topic id → {document id: grade}."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     qrels: dict[int, dict[int, int]] = {}
-    for item, grade in settle_voices(said, rules).grades.items():
+    for item, grade in settle_items(said, rules).grades.items():
         topic, document = pairs[item]
         qrels.setdefault(topic, {})[document] = grade
     return qrels

@@ -23,7 +23,7 @@ from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.qrels.graded_topic import GradedTopic, topic_lines
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, QrelsRow
 from annotator.evaluation.qrels.samples import NO_SAMPLES, Samples, TopicSample, format_prels
-from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_voices
+from annotator.evaluation.qrels.settling import ItemGrade, Rules, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 
 Cell = str | int | float | bool | None
@@ -116,7 +116,7 @@ class GradedRuns:
 def settled_pairs(said: Sequence[PairGrade], rules: Rules) -> dict[Pair, int]:
     """Settle what judges say, and give the grades by topic and document."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
-    return {pairs[item]: grade for item, grade in settle_voices(said, rules).grades.items()}
+    return {pairs[item]: grade for item, grade in settle_items(said, rules).grades.items()}
 
 
 def state_of(name: str, policy: str, grades: Mapping[Pair, int], *, of_round: str | None = None) -> QrelsState:

@@ -21,8 +21,8 @@ FIRST, THIRD = 1, 3
 class Opinion(NamedTuple):
     """A judge's present grade of a pool item, with what a policy may ask about it.
 
-    In a list of them, of those who adjudicate the same item the last one decides.
-    `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when nobody knows.
+    Of several adjudications of an item, the last one in a list decides.
+    `place` is 1 for the judge who was the first to grade the item, 2 for the second, and 0 when that is unknown.
     """
 
     item: int
@@ -38,7 +38,9 @@ class GradesByItem:
     """Grades by item, and within an item from the lowest to the highest."""
 
     grade: NDArray[np.int64]
-    place: NDArray[np.intp]  # of each grade: its judge was so manieth to grade the item, 0 if nobody knows
+    place: NDArray[
+        np.intp
+    ]  # of each grade: the place of its judge in the order of first judgement, from 1; 0 if unknown
     first: NDArray[np.intp]  # of each item: where its grades begin
     count: NDArray[np.intp]  # of each item: how many grades, 1 or more
 
@@ -47,15 +49,15 @@ class GradesByItem:
 class Policy:
     """How several grades of one document become one, and the sentence that says so.
 
-    `heard` leaves of an item's opinions those that count, and `choose` settles them; an item of which none counts
-    stays without a grade. Every policy chooses one of the grades that were given, so that one on which all agree needs
-    no settling, unless the policy `asks_for_somebody` whose word may be missing.
+    `counted` selects the opinions that count, and `choose` settles them; an item of which none counts stays without a
+    grade. Every policy chooses one of the grades that were given, so that an item on which all agree needs no settling,
+    unless the policy `needs_its_judge`, whose grade may be missing.
     """
 
     choose: Callable[[GradesByItem], NDArray[np.int64]]
     sentence: Sentence
-    heard: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all judges
-    asks_for_somebody: bool = False
+    counted: Callable[[Sequence[Opinion], int], Sequence[Opinion]] | None = None  # None: all opinions
+    needs_its_judge: bool = False
 
 
 def majority(grades: GradesByItem) -> NDArray[np.int64]:
@@ -112,39 +114,39 @@ def owners_else_everybody(opinions: Sequence[Opinion], _relevant_from: int) -> l
 
 
 def any_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-    """Hear, of an item that any judge finds relevant, those who do: the union of the relevant sets."""
+    """For an item that any judge finds relevant, only the relevant grades: the union of the relevant sets."""
     found = {opinion.item for opinion in opinions if opinion.grade >= relevant_from}
     return [opinion for opinion in opinions if opinion.grade >= relevant_from or opinion.item not in found]
 
 
 def all_relevant(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
-    """Hear, of an item that any judge finds not relevant, those who do: the intersection of the relevant sets."""
+    """For an item that any judge finds not relevant, only these grades: the intersection of the relevant sets."""
     refused = {opinion.item for opinion in opinions if opinion.grade < relevant_from}
     return [opinion for opinion in opinions if opinion.grade < relevant_from or opinion.item not in refused]
 
 
 def named_judge(name: str) -> Policy:
-    """Take one judge's word and nobody else's."""
+    """Count the grades of one judge alone."""
 
-    def heard(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
+    def counted(opinions: Sequence[Opinion], _relevant_from: int) -> list[Opinion]:
         return [opinion for opinion in opinions if opinion.judge == name]
 
     return Policy(
-        lowest, Sentence("The grades of one judge, %(judge)s, alone.", {"judge": name}), heard, asks_for_somebody=True
+        lowest, Sentence("The grades of one judge, %(judge)s, alone.", {"judge": name}), counted, needs_its_judge=True
     )
 
 
 def adjudicated_else(policy: Policy, sentence: Sentence) -> Policy:
-    """Hear, of an adjudicated item, its last adjudicator alone, and of any other those whom the policy hears."""
+    """For an adjudicated item count its last adjudication alone, for any other what the policy counts."""
 
-    def heard(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
+    def counted(opinions: Sequence[Opinion], relevant_from: int) -> list[Opinion]:
         decided = {opinion.item: opinion for opinion in opinions if opinion.adjudicates}
         others = [opinion for opinion in opinions if opinion.item not in decided]
-        if policy.heard is not None:
-            others = list(policy.heard(others, relevant_from))
+        if policy.counted is not None:
+            others = list(policy.counted(others, relevant_from))
         return [*decided.values(), *others]
 
-    return Policy(policy.choose, sentence, heard, policy.asks_for_somebody)
+    return Policy(policy.choose, sentence, counted, policy.needs_its_judge)
 
 
 def asks_for_owner(policy: str) -> bool:
@@ -178,16 +180,15 @@ def parse_policy(name: str) -> Policy:
 def settle_opinions(policy: Policy, opinions: Sequence[Opinion], relevant_from: int) -> dict[int, int]:
     """Settle opinions, at most one a judge and item, into {item: grade}, items ascending.
 
-    Items on which nobody is heard are missing. Judgements that say only that a document cannot be judged are not among
-    the opinions.
+    Items without an opinion that counts are missing. A document that a judge could not judge has no opinion.
     """
-    heard = opinions if policy.heard is None else policy.heard(opinions, relevant_from)
-    columns = ([opinion.item for opinion in heard], [opinion.grade for opinion in heard])
-    return settle_grades(policy, *columns, [opinion.place for opinion in heard])
+    counted = opinions if policy.counted is None else policy.counted(opinions, relevant_from)
+    columns = ([opinion.item for opinion in counted], [opinion.grade for opinion in counted])
+    return settle_grades(policy, *columns, [opinion.place for opinion in counted])
 
 
 def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], places: Sequence[int]) -> dict[int, int]:
-    """Settle grades all of which count, entry by entry those of one judge, into {item: grade}, items ascending."""
+    """Settle grades that all count, given as columns, into {item: grade}, items ascending."""
     if not items:
         return {}
     item, grade = np.array(items, np.int64), np.array(grades, np.int64)
@@ -200,24 +201,24 @@ def settle_grades(policy: Policy, items: Sequence[int], grades: Sequence[int], p
 def disputed_items(opinions: Iterable[Opinion], relevant_from: int | None = None) -> set[int]:
     """The items whose judges differ and that no adjudicator has decided.
 
-    With `relevant_from`, those alone whose judges differ on whether the document is relevant.
+    With `relevant_from`, only those whose judges differ on whether the document is relevant.
     """
     given: dict[int, set[int]] = {}
     decided = set()
     for opinion in opinions:
-        said = opinion.grade if relevant_from is None else int(opinion.grade >= relevant_from)
-        given.setdefault(opinion.item, set()).add(said)
+        grade = opinion.grade if relevant_from is None else int(opinion.grade >= relevant_from)
+        given.setdefault(opinion.item, set()).add(grade)
         if opinion.adjudicates:
             decided.add(opinion.item)
-    return {item for item, said in given.items() if len(said) > 1} - decided
+    return {item for item, grades in given.items() if len(grades) > 1} - decided
 
 
-_ALL_HEARD_OR_SOME = {
+_NOT_ADJUDICATED = {
     "owner": Policy(
         lowest,
         Sentence("The grade of the topic's owner; without one, the document stays out."),
         owners,
-        asks_for_somebody=True,
+        needs_its_judge=True,
     ),
     "owner-else-majority": Policy(
         majority,
@@ -275,9 +276,9 @@ _ADJUDICATED = {
     ),
 }
 NAMED_POLICIES = {
-    **_ALL_HEARD_OR_SOME,
+    **_NOT_ADJUDICATED,
     **{
-        f"{ADJUDICATED_ELSE}{name}": adjudicated_else(_ALL_HEARD_OR_SOME[name], sentence)
+        f"{ADJUDICATED_ELSE}{name}": adjudicated_else(_NOT_ADJUDICATED[name], sentence)
         for name, sentence in _ADJUDICATED.items()
     },
 }

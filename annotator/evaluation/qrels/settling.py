@@ -99,13 +99,13 @@ class Settings(Protocol):
 class Rules:
     """A policy as it is written in commands, the least relevant grade, and whether what is in dispute stays out.
 
-    `hears_machines` says whose voices are to be read: only people's, or machines', too.
+    `counts_machines` says whether judgements of machines count beside those of people.
     """
 
     policy: str
     relevant_from: int
     leaves_out_disputed: bool = False
-    hears_machines: bool = False
+    counts_machines: bool = False
 
 
 def rules_of(settings: Settings, policy: str | None = None) -> Rules:
@@ -119,7 +119,7 @@ def rules_of(settings: Settings, policy: str | None = None) -> Rules:
         policy,
         settings.relevant_from,
         leaves_out_disputed=settings.leaves_out_disputed and not one_judge,
-        hears_machines=settings.counts_machines or one_judge,
+        counts_machines=settings.counts_machines or one_judge,
     )
 
 
@@ -128,35 +128,35 @@ class Settlement:
     """The settled grades by item, and which items are disputed or have no grade that counts.
 
     Disputed are items whose human judges differ and that nobody has adjudicated; they have a grade unless the rules
-    leave them out. Unheard are items without a judgement that counts by the policy.
+    leave them out. Uncounted are items without a judgement that counts by the policy.
     """
 
     grades: Mapping[int, int]
     disputed: frozenset[int]
     left_out: frozenset[int]
     decided: frozenset[int]
-    unheard: frozenset[int]
+    uncounted: frozenset[int]
 
 
-def settle_voices(voices: Sequence[ItemGrade], rules: Rules) -> Settlement:
-    """Settle what judges say, at most one voice a judge and item; raises `InvalidValueError` for an unknown policy."""
-    return Settling(voices, rules.relevant_from).settlement(rules)
+def settle_items(judgements: Sequence[ItemGrade], rules: Rules) -> Settlement:
+    """Settle judgements, at most one a judge and item; raises `InvalidValueError` for an unknown policy."""
+    return Settling(judgements, rules.relevant_from).settlement(rules)
 
 
 class Settling:
-    """What judges say, at most one voice a judge and item, ready to be settled by one policy or by several."""
+    """Judgements, at most one a judge and item, ready to be settled by one policy or by several."""
 
-    def __init__(self, voices: Sequence[ItemGrade], relevant_from: int) -> None:
-        """Tell apart the items on which all agree: most have one voice, or several that are the same."""
-        self._voices, self._relevant_from = voices, relevant_from
-        self._agreed, self._contested = _agreed_and_contested(voices)
+    def __init__(self, judgements: Sequence[ItemGrade], relevant_from: int) -> None:
+        """Separate the items on which all agree, which most are, from the others."""
+        self._judgements, self._relevant_from = judgements, relevant_from
+        self._agreed, self._contested = _agreed_and_contested(judgements)
 
     def settlement(self, rules: Rules) -> Settlement:
-        """The grades by these rules, and what else is to be told; raises `InvalidValueError` for an unknown policy."""
+        """The grades by these rules, and what is disputed; raises `InvalidValueError` for an unknown policy."""
         grades = self.grades(rules.policy)
-        people = [voice for voice in self._voices if not voice.is_machine]
-        decided = {voice.pool_item_id for voice in people if voice.adjudicates}
-        contested = self._contested if len(people) == len(self._voices) else _agreed_and_contested(people)[1]
+        people = [judgement for judgement in self._judgements if not judgement.is_machine]
+        decided = {judgement.pool_item_id for judgement in people if judgement.adjudicates}
+        contested = self._contested if len(people) == len(self._judgements) else _agreed_and_contested(people)[1]
         disputed = contested - decided
         left_out = disputed & grades.keys() if rules.leaves_out_disputed else set()
         return Settlement(
@@ -170,65 +170,75 @@ class Settling:
     def grades(self, policy_name: str) -> dict[int, int]:
         """The grades by item, none left out; raises `InvalidValueError` for an unknown policy."""
         policy = parse_policy(policy_name)
-        if policy.asks_for_somebody:
+        if policy.needs_its_judge:
             return settle_opinions(policy, self._all_opinions, self._relevant_from)
-        if policy.heard is not None:
+        if policy.counted is not None:
             return self._agreed | settle_opinions(policy, self._contested_opinions, self._relevant_from)
         # Without an object for each of what may be hundreds of thousands.
         return self._agreed | settle_grades(policy, *self._contested_columns)
 
     @cached_property
-    def _contested_voices(self) -> list[ItemGrade]:
-        return [voice for voice in self._voices if voice.pool_item_id in self._contested]
+    def _contested_judgements(self) -> list[ItemGrade]:
+        return [judgement for judgement in self._judgements if judgement.pool_item_id in self._contested]
 
     @cached_property
     def _all_opinions(self) -> list[Opinion]:
-        return _opinions(self._voices)
+        return _opinions(self._judgements)
 
     @cached_property
     def _contested_opinions(self) -> list[Opinion]:
-        return _opinions(self._contested_voices)
+        return _opinions(self._contested_judgements)
 
     @cached_property
     def _contested_columns(self) -> tuple[list[int], list[int], list[int]]:
         """Items, grades, and the place of the judge who gave each."""
-        voices = self._contested_voices
-        places = [voice.place for voice in voices]
-        return [voice.pool_item_id for voice in voices], [voice.grade for voice in voices], places
+        judgements = self._contested_judgements
+        places = [judgement.place for judgement in judgements]
+        return (
+            [judgement.pool_item_id for judgement in judgements],
+            [judgement.grade for judgement in judgements],
+            places,
+        )
 
 
-def settle_by_name(voices: Sequence[NamedGrade], rules: Rules) -> dict[tuple[str, str], int]:
+def settle_by_name(judgements: Sequence[NamedGrade], rules: Rules) -> dict[tuple[str, str], int]:
     """Settle grades of topic numbers and docnos, lazily: nothing is settled before it is asked for."""
     numbers: dict[tuple[str, str], int] = {}
     places: dict[int, int] = {}
-    said, by_people, deciding = [], [], []
-    for voice in sorted(voices, key=lambda voice: voice.first):
-        item = numbers.setdefault((voice.topic, voice.docno), len(numbers))
+    opinions, by_people, deciding = [], [], []
+    for judgement in sorted(judgements, key=lambda judgement: judgement.first):
+        item = numbers.setdefault((judgement.topic, judgement.docno), len(numbers))
         places[item] = places.get(item, 0) + 1
-        opinion = Opinion(item, voice.grade, voice.judge, places[item], voice.by_owner, voice.adjudicates)
-        if voice.adjudicates:
-            deciding.append((voice.latest, opinion))
+        opinion = Opinion(
+            item, judgement.grade, judgement.judge, places[item], judgement.by_owner, judgement.adjudicates
+        )
+        if judgement.adjudicates:
+            deciding.append((judgement.latest, opinion))
         else:
-            said.append(opinion)
-        if not voice.is_machine:
+            opinions.append(opinion)
+        if not judgement.is_machine:
             by_people.append(opinion)
-    said += [opinion for _, opinion in sorted(deciding)]
-    settled = settle_opinions(parse_policy(rules.policy), said, rules.relevant_from)
+    opinions += [opinion for _, opinion in sorted(deciding)]
+    settled = settle_opinions(parse_policy(rules.policy), opinions, rules.relevant_from)
     left_out = disputed_items(by_people) if rules.leaves_out_disputed else set()
     return {pair: settled[item] for pair, item in numbers.items() if item in settled and item not in left_out}
 
 
-def _agreed_and_contested(voices: Sequence[ItemGrade]) -> tuple[dict[int, int], set[int]]:
+def _agreed_and_contested(judgements: Sequence[ItemGrade]) -> tuple[dict[int, int], set[int]]:
     """Item → the first grade given, and the items of which another one was given, too."""
     agreed: dict[int, int] = {}
     contested = {
-        voice.pool_item_id for voice in voices if agreed.setdefault(voice.pool_item_id, voice.grade) != voice.grade
+        judgement.pool_item_id
+        for judgement in judgements
+        if agreed.setdefault(judgement.pool_item_id, judgement.grade) != judgement.grade
     }
     return agreed, contested
 
 
-def _opinions(voices: Sequence[ItemGrade]) -> list[Opinion]:
-    return [Opinion(one.pool_item_id, one.grade, one.judge, one.place, one.by_owner, one.adjudicates) for one in voices]
+def _opinions(judgements: Sequence[ItemGrade]) -> list[Opinion]:
+    return [
+        Opinion(one.pool_item_id, one.grade, one.judge, one.place, one.by_owner, one.adjudicates) for one in judgements
+    ]
 
 
 class PlacedGrade(ItemGrade, Protocol):
@@ -256,10 +266,10 @@ class SettledTopic:
     disputed: frozenset[int]
 
 
-def settled_topics(said: Sequence[PlacedGrade], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
-    """The settled grades of these topics; `said` has all of their grades."""
-    settled = settle_voices(said, rules)
-    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
+def settled_topics(judgements: Sequence[PlacedGrade], rules: Rules, topics: Collection[int]) -> dict[int, SettledTopic]:
+    """The settled grades of these topics; `judgements` are all that they have."""
+    settled = settle_items(judgements, rules)
+    pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in judgements}
     grades: dict[int, dict[int, int]] = {topic: {} for topic in topics}
     for item, grade in settled.grades.items():
         topic, document = pairs[item]
@@ -268,7 +278,7 @@ def settled_topics(said: Sequence[PlacedGrade], rules: Rules, topics: Collection
     for item in settled.left_out:
         disputed[pairs[item][0]].add(pairs[item][1])
     judges: dict[int, set[int]] = {topic: set() for topic in topics}
-    for topic, judge in {(one.topic_id, one.judge_id) for one in said}:
+    for topic, judge in {(one.topic_id, one.judge_id) for one in judgements}:
         judges[topic].add(judge)
     return {id_: SettledTopic(grades[id_], frozenset(judges[id_]), frozenset(disputed[id_])) for id_ in topics}
 

@@ -115,7 +115,7 @@ def judge_effect(
     best_grade = scale_of(session, collection.id)[-1].value
     measure = parse_measure(request.measure).on_scale(best_grade)
     numbers = accepted_topics(session, collection.id, request.topics)
-    rows = opinions(session, collection.id, machines=rules_of(collection).hears_machines, topics=numbers)
+    rows = opinions(session, collection.id, machines=rules_of(collection).counts_machines, topics=numbers)
     if not rows:
         raise ConflictError("Nothing is judged yet, so there is nothing to score against.")
     joined = _join(session, collection.id, numbers, rows, Scoring(measure, collection.relevant_from, best_grade))

@@ -15,7 +15,7 @@ from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.consensus import judge_of
 from annotator.evaluation.qrels.samples import Samples, samples_of
-from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
+from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.storage import Collection, User, UserKind
 from annotator.storage.agreement.machines import (
@@ -167,8 +167,8 @@ class _Beside:
             _given(rows, place),
             _given(said, place),
             tuple(sorted({row.judge for row in people if not row.adjudicates})),
-            grades_of_items(settle_voices(people, rules).grades, place),
-            grades_of_items(settle_voices([row for row in people if not row.is_carried], rules).grades, place),
+            grades_of_items(settle_items(people, rules).grades, place),
+            grades_of_items(settle_items([row for row in people if not row.is_carried], rules).grades, place),
         )
 
     def report(self, machine: Machine, outside: tuple[OutsideLabel, ...], scale: Sequence[int]) -> MachineReport:

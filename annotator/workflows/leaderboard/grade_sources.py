@@ -112,7 +112,7 @@ class JudgesGrades(GradeSource):
         graded = self._add_new_judgements(session, earlier)
         others = iter([topic for topic in stale if topic not in graded])
         while some := list(islice(others, TOPICS_AT_ONCE)):
-            judged = opinions(session, state.collection_id, machines=self.rules.hears_machines, topics=some)
+            judged = opinions(session, state.collection_id, machines=self.rules.counts_machines, topics=some)
             whole = settled_topics(judged, self.rules, some)
             named = _by_name(session, {id_: one.grades for id_, one in whole.items()}, state, state.sample, earlier)
             for id_, one in named.items():
@@ -127,7 +127,7 @@ class JudgesGrades(GradeSource):
         of_items = {item: document for items in judged_since.values() for item, document in items.items()}
         if not of_items:
             return {}
-        judged = opinions(session, state.collection_id, machines=self.rules.hears_machines, items=of_items)
+        judged = opinions(session, state.collection_id, machines=self.rules.counts_machines, items=of_items)
         changed = settled_topics(judged, self.rules, judged_since)
         docnos = docnos_of(session, set(of_items.values()))
         return {

@@ -289,7 +289,7 @@ def _chosen(session: Session, collection: Collection, chosen: GradesChosen) -> _
     judge = judge_of(rules.policy)
     if judge is not None:
         find_user(session, judge)
-    said = opinions(session, collection.id, machines=rules.hears_machines)
+    said = opinions(session, collection.id, machines=rules.counts_machines)
     settled = settle_said(said, rules)
     sample = drawn_sample(session, collection.id)
     if chosen.judge is not None:

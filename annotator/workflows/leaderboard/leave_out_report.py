@@ -204,7 +204,7 @@ class _Sources:
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 def _finds(session: Session, collection_id: int) -> list[Find]:

@@ -164,7 +164,7 @@ def quality_report(
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 def _fed(session: Session, collection_id: int, scope: RoundScope | None) -> list[bool]:
@@ -184,7 +184,7 @@ def _topics(
     to_come: Mapping[str, int],
     scope: RoundScope | None,
 ) -> list[JudgedTopic]:
-    machines = rules_of(collection).hears_machines
+    machines = rules_of(collection).counts_machines
     judged = Counter(topic for topic, _ in grades)
     relevant = Counter(topic for (topic, _), grade in grades.items() if grade >= collection.relevant_from)
     taken_out = _pooled_before(session, collection.id, scope)

@@ -254,7 +254,7 @@ def _grades(session: Session, collection: Collection, name: str) -> tuple[str, d
         kept = kept_grades(session, collection.id, name)
         return kept.policy, kept.grades, drawn_sample(session, collection.id, up_to=kept.pool_version)
     rules = rules_of(collection)
-    grades = settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    grades = settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
     return rules.policy, grades, drawn_sample(session, collection.id)
 
 

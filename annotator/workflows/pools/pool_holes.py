@@ -89,7 +89,7 @@ def holes_report(session: Session, slug: str, depths: Sequence[int] = DEPTHS) ->
 
 def _settled(session: Session, collection: Collection) -> dict[Pair, int]:
     rules = rules_of(collection)
-    return settled_pairs(opinions(session, collection.id, machines=rules.hears_machines), rules)
+    return settled_pairs(opinions(session, collection.id, machines=rules.counts_machines), rules)
 
 
 def _filling(holes: Holes, depth: int, pooled: Container[Pair]) -> Filling:

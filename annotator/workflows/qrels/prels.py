@@ -21,7 +21,7 @@ from annotator.evaluation.qrels.samples import (
     rows_of_other_topics,
     sampled_rows,
 )
-from annotator.evaluation.qrels.settling import rules_of, settle_voices
+from annotator.evaluation.qrels.settling import rules_of, settle_items
 from annotator.evaluation.runs.rankings import DOCUMENT_BYTES
 from annotator.installed import installed_version
 from annotator.storage import ACCEPTED, Collection, Pool, Stratum, Topic
@@ -174,8 +174,8 @@ def _grades(session: Session, collection: Collection, policy: str) -> dict[tuple
     if judge is not None:
         find_user(session, judge)
     rules = rules_of(collection, policy)
-    said = opinions(session, collection.id, machines=rules.hears_machines)
-    settled = settle_voices(said, rules).grades
+    said = opinions(session, collection.id, machines=rules.counts_machines)
+    settled = settle_items(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     return {pairs[item]: grade for item, grade in settled.items()}
 

@@ -22,7 +22,7 @@ from annotator.evaluation.qrels.consensus import (
     parse_policy,
 )
 from annotator.evaluation.qrels.qrels_format import UNJUDGED, format_qrels, parse_qrels
-from annotator.evaluation.qrels.settling import Rules, Settlement, rules_of, settle_by_name, settle_voices
+from annotator.evaluation.qrels.settling import Rules, Settlement, rules_of, settle_by_name, settle_items
 from annotator.installed import installed_version
 from annotator.storage import Collection, User
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
@@ -152,7 +152,7 @@ class _State:
     @property
     def machines(self) -> bool:
         """Whether labels of machines count."""
-        return self.rules.hears_machines
+        return self.rules.counts_machines
 
     @cached_property
     def said(self) -> list[OpinionRow]:
@@ -162,7 +162,7 @@ class _State:
 
     @cached_property
     def settled(self) -> Settlement:
-        return settle_voices(self.said, self.rules)
+        return settle_items(self.said, self.rules)
 
     @cached_property
     def pairs(self) -> dict[int, tuple[int, int]]:
@@ -281,7 +281,7 @@ def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
         "in_dispute": len(settled.disputed),
         "disputed_left_out": len(settled.left_out),
         "decided_by_adjudicators": len(settled.decided),
-        "not_heard": len(settled.unheard),
+        "not_heard": len(settled.uncounted),
     }
 
 
@@ -292,10 +292,10 @@ def _warnings(state: _State) -> Iterator[Sentence]:
             "choose a policy “adjudicated, else …” for them to decide.",
             {"count": len(state.settled.decided)},
         )
-    if state.settled.unheard:
+    if state.settled.uncounted:
         yield Sentence(
             "Documents judged only by judges whom the policy does not count: %(count)d. They have no line.",
-            {"count": len(state.settled.unheard)},
+            {"count": len(state.settled.uncounted)},
         )
         if asks_for_owner(state.policy):
             yield Sentence("A policy “owner, else majority” gives them the grade that most judges gave.")

@@ -19,7 +19,7 @@ from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels.samples import Samples, samples_of
-from annotator.evaluation.qrels.settling import rules_of, settle_voices
+from annotator.evaluation.qrels.settling import rules_of, settle_items
 from annotator.evaluation.runs.rankings import decode_documents
 from annotator.spreadsheets import csv_text
 from annotator.storage import Collection
@@ -112,8 +112,8 @@ def _side(session: Session, collection: Collection, name: str) -> tuple[Side, Gr
 
 def _live(session: Session, collection: Collection) -> tuple[str, Grades, DrawnSample | None]:
     rules = rules_of(collection)
-    said = opinions(session, collection.id, machines=rules.hears_machines)
-    settled = settle_voices(said, rules).grades
+    said = opinions(session, collection.id, machines=rules.counts_machines)
+    settled = settle_items(said, rules).grades
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     grades = {pairs[item]: grade for item, grade in settled.items()}
     return rules.policy, grades, drawn_sample(session, collection.id)

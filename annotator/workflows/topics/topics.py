@@ -12,7 +12,7 @@ from annotator.errors import ConflictError, Problems
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.formats.topic_formats import ParsedTopic, parse_topics
 from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.qrels.settling import Rules, rules_of, settle_voices
+from annotator.evaluation.qrels.settling import Rules, rules_of, settle_items
 from annotator.evaluation.qrels.topic_flags import JudgedTopic, TopicFlag, flag_topics
 from annotator.files import InputFile
 from annotator.storage import PoolItem, Topic, TopicState
@@ -195,15 +195,15 @@ def flagged_topics(session: Session, slug: str, *, to_come: Mapping[str, int] | 
     judged, relevant = _settled(session, collection.id, rules)
     topics = [
         JudgedTopic(number, pooled, judged[id_], relevant[id_], waiting + (to_come or {}).get(number, 0))
-        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=rules.hears_machines)
+        for id_, number, pooled, waiting in topic_counts(session, collection.id, machines=rules.counts_machines)
     ]
     return flag_topics(sorted(topics, key=lambda topic: natural_order(topic.number)))
 
 
 def _settled(session: Session, collection_id: int, rules: Rules) -> tuple[Counter[int], Counter[int]]:
     """How many documents of each topic have a settled grade, and how many of these are relevant, by topic id."""
-    said = opinions(session, collection_id, machines=rules.hears_machines)
-    grades = settle_voices(said, rules).grades
+    said = opinions(session, collection_id, machines=rules.counts_machines)
+    grades = settle_items(said, rules).grades
     topics = {one.pool_item_id: one.topic_id for one in said}
     judged = Counter(topics[item] for item in grades)
     return judged, Counter(topics[item] for item, grade in grades.items() if grade >= rules.relevant_from)

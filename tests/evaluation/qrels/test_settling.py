@@ -14,10 +14,10 @@ from annotator.evaluation.qrels.consensus import (
     parse_policy,
     settle_opinions,
 )
-from annotator.evaluation.qrels.settling import Rules, Settling, rules_of, settle_by_name, settle_voices
+from annotator.evaluation.qrels.settling import Rules, Settling, rules_of, settle_by_name, settle_items
 
 
-class Voice(NamedTuple):
+class Judged(NamedTuple):
     """What a judge says, by item and by name."""
 
     pool_item_id: int
@@ -45,23 +45,23 @@ class Voice(NamedTuple):
         return self.place
 
 
-# Of item 1 two judges agree; 2 is in dispute; an adjudicator has decided 3; 4 has one voice; a machine differs on 5.
-VOICES = [
-    Voice(1, 2, "jo", 1, by_owner=True),
-    Voice(1, 2, "kim", 2),
-    Voice(2, 0, "jo", 1, by_owner=True),
-    Voice(2, 2, "kim", 2),
-    Voice(3, 0, "jo", 1, by_owner=True),
-    Voice(3, 2, "kim", 2),
-    Voice(3, 2, "ada", 3, adjudicates=True),
-    Voice(4, 1, "kim", 1),
-    Voice(5, 0, "jo", 1, by_owner=True),
-    Voice(5, 1, "gpt", 2, is_machine=True),
+# Two judges agree on item 1 and differ on 2; an adjudicator has decided 3; 4 has one judgement; a machine differs on 5.
+JUDGEMENTS = [
+    Judged(1, 2, "jo", 1, by_owner=True),
+    Judged(1, 2, "kim", 2),
+    Judged(2, 0, "jo", 1, by_owner=True),
+    Judged(2, 2, "kim", 2),
+    Judged(3, 0, "jo", 1, by_owner=True),
+    Judged(3, 2, "kim", 2),
+    Judged(3, 2, "ada", 3, adjudicates=True),
+    Judged(4, 1, "kim", 1),
+    Judged(5, 0, "jo", 1, by_owner=True),
+    Judged(5, 1, "gpt", 2, is_machine=True),
 ]
 
 
 @pytest.mark.parametrize(
-    ("policy", "grades", "unheard"),
+    ("policy", "grades", "uncounted"),
     [
         ("majority", {1: 2, 2: 0, 3: 2, 4: 1, 5: 0}, set()),
         ("lowest", {1: 2, 2: 0, 3: 0, 4: 1, 5: 0}, set()),
@@ -75,22 +75,22 @@ VOICES = [
         ("judge:nobody", {}, {1, 2, 3, 4, 5}),
     ],
 )
-def test_items_are_settled_by_the_policy(policy: str, grades: dict[int, int], unheard: set[int]) -> None:
-    settled = settle_voices(VOICES, Rules(policy, 1))
-    assert (dict(settled.grades), set(settled.unheard)) == (grades, unheard)
+def test_items_are_settled_by_the_policy(policy: str, grades: dict[int, int], uncounted: set[int]) -> None:
+    settled = settle_items(JUDGEMENTS, Rules(policy, 1))
+    assert (dict(settled.grades), set(settled.uncounted)) == (grades, uncounted)
 
 
 def test_what_people_dispute_is_counted_and_left_out_if_so_ruled() -> None:
-    settled = settle_voices(VOICES, Rules("majority", 1))
+    settled = settle_items(JUDGEMENTS, Rules("majority", 1))
     assert (set(settled.disputed), set(settled.left_out), set(settled.decided)) == ({2}, set(), {3})
-    without = settle_voices(VOICES, Rules("majority", 1, leaves_out_disputed=True))
+    without = settle_items(JUDGEMENTS, Rules("majority", 1, leaves_out_disputed=True))
     assert (dict(without.grades), set(without.left_out)) == ({1: 2, 3: 2, 4: 1, 5: 0}, {2})
 
 
 def test_nothing_said_is_nothing_settled_and_an_unknown_policy_is_refused_all_the_same() -> None:
-    assert settle_voices([], Rules("majority", 1)).grades == {}
+    assert settle_items([], Rules("majority", 1)).grades == {}
     with pytest.raises(InvalidValueError, match="“vote”"):
-        settle_voices([], Rules("vote", 1))
+        settle_items([], Rules("vote", 1))
 
 
 class Settings(NamedTuple):
@@ -102,9 +102,9 @@ class Settings(NamedTuple):
     counts_machines: bool = False
 
 
-BY_MAJORITY = Rules("majority", 2, leaves_out_disputed=True, hears_machines=False)
+BY_MAJORITY = Rules("majority", 2, leaves_out_disputed=True, counts_machines=False)
 # One judge is in no dispute, and may be a machine.
-BY_JO = Rules("judge:jo", 2, leaves_out_disputed=False, hears_machines=True)
+BY_JO = Rules("judge:jo", 2, leaves_out_disputed=False, counts_machines=True)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ BY_JO = Rules("judge:jo", 2, leaves_out_disputed=False, hears_machines=True)
     [
         (Settings(), None, BY_MAJORITY),
         (Settings(leaves_out_disputed=False), None, Rules("majority", 2)),
-        (Settings(counts_machines=True), "lowest", Rules("lowest", 2, leaves_out_disputed=True, hears_machines=True)),
+        (Settings(counts_machines=True), "lowest", Rules("lowest", 2, leaves_out_disputed=True, counts_machines=True)),
         (Settings("judge:jo"), None, BY_JO),
         (Settings(), "judge:jo", BY_JO),
         (Settings("judge:jo"), "majority", BY_MAJORITY),
@@ -122,9 +122,9 @@ def test_a_collection_settles_by_its_settings(settings: Settings, policy: str | 
     assert rules_of(settings, policy) == rules
 
 
-SOME_VOICES = st.lists(
+SOME_JUDGEMENTS = st.lists(
     st.builds(
-        Voice,
+        Judged,
         st.integers(0, 3),
         st.integers(0, 2),
         st.sampled_from(["jo", "kim", "lou", "ada"]),
@@ -132,26 +132,30 @@ SOME_VOICES = st.lists(
         adjudicates=st.booleans(),
         is_machine=st.booleans(),
     ),
-    unique_by=lambda voice: (voice.pool_item_id, voice.judge),
-).map(lambda voices: [voice._replace(place=place) for place, voice in enumerate(voices, start=1)])
+    unique_by=lambda judgement: (judgement.pool_item_id, judgement.judge),
+).map(lambda judgements: [judgement._replace(place=place) for place, judgement in enumerate(judgements, start=1)])
 
 
 RULES = st.builds(Rules, st.sampled_from([*NAMED_POLICIES, "judge:kim"]), st.just(1), st.booleans())
 
 
-@given(RULES, SOME_VOICES)
-def test_the_short_way_by_names_and_the_policy_alone_come_to_the_same(rules: Rules, voices: list[Voice]) -> None:
-    # Places among the voices of each item, as they are read.
+@given(RULES, SOME_JUDGEMENTS)
+def test_the_short_way_by_names_and_the_policy_alone_come_to_the_same(rules: Rules, judgements: list[Judged]) -> None:
+    # Places among the judgements of each item, as they are read.
     placed = []
-    for voice in voices:
-        of_item = [other for other in voices if other.pool_item_id == voice.pool_item_id and other.place <= voice.place]
-        placed.append(voice._replace(place=len(of_item)))
-    settled = settle_voices(placed, rules)
-    opinions = [Opinion(*voice[:6]) for voice in placed]
-    people = [Opinion(*voice[:6]) for voice in placed if not voice.is_machine]
+    for judgement in judgements:
+        of_item = [
+            other
+            for other in judgements
+            if other.pool_item_id == judgement.pool_item_id and other.place <= judgement.place
+        ]
+        placed.append(judgement._replace(place=len(of_item)))
+    settled = settle_items(placed, rules)
+    opinions = [Opinion(*judgement[:6]) for judgement in placed]
+    people = [Opinion(*judgement[:6]) for judgement in placed if not judgement.is_machine]
     left_out = disputed_items(people) if rules.leaves_out_disputed else set()
     by_policy = settle_opinions(parse_policy(rules.policy), opinions, 1)
     assert settled.grades == {item: grade for item, grade in by_policy.items() if item not in left_out}
     assert Settling(placed, 1).grades(rules.policy) == by_policy
-    by_name = settle_by_name(voices, rules)
+    by_name = settle_by_name(judgements, rules)
     assert by_name == {(str(item % 2), f"d{item}"): grade for item, grade in settled.grades.items()}

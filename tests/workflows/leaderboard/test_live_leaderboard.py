@@ -164,13 +164,13 @@ def test_after_a_judgement_only_its_document_is_settled_anew(
     sqlite_database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache, settled = ScoreCache(), list[int]()
-    settle = settling.settle_voices
+    settle = settling.settle_items
 
     def watched(said: Sequence[OpinionRow], rules: Rules) -> Settlement:
         settled.append(len(said))
         return settle(said, rules)
 
-    monkeypatch.setattr(settling, "settle_voices", watched)
+    monkeypatch.setattr(settling, "settle_items", watched)
     with sqlite_database.transaction() as session:
         two_judges(session)
         lee = member(session, "lee")
