@@ -1,11 +1,15 @@
 """Whatever is out of order in a database is found, and counted under its own words."""
 
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+
 import pytest
 from build import labels, pooled_news
 from sqlalchemy import text
 
 from annotator.storage import Database
-from annotator.storage.collections.checking import examine, missing_judgements
+from annotator.storage.collections.checking import Examination, examine, examine_copy, missing_judgements
 
 FAULTS = {
     "UPDATE pool_item SET taken = 5 WHERE id IN (1, 2)": ("Documents whose count of judges is wrong", 2),
@@ -108,3 +112,24 @@ def test_of_an_older_version_the_file_and_the_links_are_looked_at(sqlite_databas
         session.execute(text("UPDATE alembic_version SET version_num = '0001'"))
     examination = examine(sqlite_database)
     assert (examination.version, examination.is_of_this_program, len(examination.findings)) == ("0001", False, 2)
+
+
+@pytest.mark.parametrize("look", [examine, examine_copy])
+def test_an_index_that_lacks_an_entry_is_a_fault_of_the_file(
+    sqlite_database: Database, look: Callable[[Database], Examination]
+) -> None:
+    filled(sqlite_database)
+    assert look(sqlite_database).wrong == []
+    with closing(sqlite3.connect(str(sqlite_database.engine.url.database), isolation_level=None)) as connection:
+        own = "FROM sqlite_master WHERE name = 'ix_judgement_item'"
+        connection.execute("PRAGMA writable_schema=ON")
+        kept = connection.execute(f"SELECT * {own}").fetchone()
+        connection.execute(f"DELETE {own}")
+    with closing(sqlite3.connect(str(sqlite_database.engine.url.database), isolation_level=None)) as connection:
+        connection.execute("DELETE FROM judgement WHERE id = 3")
+        connection.execute("PRAGMA writable_schema=ON")
+        connection.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", kept)
+    sqlite_database.close()
+    assert [str(one) for one in look(sqlite_database).wrong if one.what.startswith("Faults")] == [
+        "Faults of the file: 1"
+    ]

@@ -1,29 +1,24 @@
 """What must never be found in a database, each with the statement that counts it; the same words for both databases."""
 
-# Places of people: what an item counts as taken. Second showings, decisions and what is carried over take none, nor do
-# machines.
-_PLACES = """
-    WITH given AS (SELECT assignment.pool_item_id, count(*) AS places
-    FROM assignment JOIN "user" ON "user".id = assignment.judge_id
-    WHERE assignment.state <> 'returned' AND assignment.purpose NOT IN ('re-shown', 'adjudication', 'carried')
-        AND "user".kind = 'person'
-    GROUP BY assignment.pool_item_id)
-"""
-
 CHECKS = {
-    "Documents whose count of judges is wrong": _PLACES  # noqa: S608 - our own words
-    + """
+    # Places of people: second showings, decisions and what is carried over take none, nor do machines.
+    "Documents whose count of judges is wrong": """
+        WITH given AS (SELECT assignment.pool_item_id, count(*) AS places
+        FROM assignment JOIN "user" ON "user".id = assignment.judge_id
+        WHERE assignment.state <> 'returned' AND assignment.purpose NOT IN ('re-shown', 'adjudication', 'carried')
+            AND "user".kind = 'person'
+        GROUP BY assignment.pool_item_id)
         SELECT count(*) FROM pool_item LEFT JOIN given ON given.pool_item_id = pool_item.id
         WHERE pool_item.taken <> coalesce(given.places, 0)
     """,
     "Assignments that are done without a judgement": """
-        SELECT count(*) FROM (
-            SELECT id FROM assignment WHERE state = 'done' EXCEPT SELECT assignment_id FROM judgement
-        ) AS unsaid
+        SELECT count(*) FROM assignment
+        WHERE state = 'done' AND NOT EXISTS (SELECT 1 FROM judgement WHERE judgement.assignment_id = assignment.id)
     """,
     "Assignments that are judged and still in somebody's hands": """
         SELECT count(*) FROM assignment
-        WHERE state IN ('live', 'later') AND id IN (SELECT assignment_id FROM judgement)
+        WHERE state IN ('live', 'later')
+            AND EXISTS (SELECT 1 FROM judgement WHERE judgement.assignment_id = assignment.id)
     """,
     "Judgements that are not of their assignment": """
         SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
@@ -55,9 +50,8 @@ CHECKS = {
     "Judgements with a grade that is none of the scale": """
         SELECT count(*) FROM judgement
         JOIN pool_item ON pool_item.id = judgement.pool_item_id
-        JOIN topic ON topic.id = pool_item.topic_id
-        WHERE judgement.grade IS NOT NULL AND NOT EXISTS (
-            SELECT 1 FROM grade WHERE grade.collection_id = topic.collection_id AND grade.value = judgement.grade
+        WHERE judgement.grade IS NOT NULL AND (pool_item.topic_id, judgement.grade) NOT IN (
+            SELECT topic.id, grade.value FROM topic JOIN grade ON grade.collection_id = topic.collection_id
         )
     """,
     # Each judgement raises it at most once, and whoever raised it has judged.
@@ -96,15 +90,14 @@ OF_SQLITE = {
 }
 
 # What was judged by more people than want it: innocent when fewer are wanted than before, or when a file of labels came
-# on top. Late judgements and what everybody sees are left out.
+# on top. Late judgements and what everybody sees are left out. That `taken` is right is looked for above.
 REMARKS = {
-    "Documents judged by more than are wanted now": _PLACES  # noqa: S608 - our own words
-    + """
-        SELECT count(*) FROM pool_item JOIN given ON given.pool_item_id = pool_item.id
-        LEFT JOIN (
-            SELECT pool_item_id, count(DISTINCT assignment_id) AS late FROM judgement WHERE late GROUP BY pool_item_id
-        ) AS came ON came.pool_item_id = pool_item.id
-        WHERE NOT pool_item.for_everyone AND given.places - coalesce(came.late, 0) > pool_item.judgements_wanted
+    "Documents judged by more than are wanted now": """
+        SELECT count(*) FROM pool_item
+        WHERE NOT for_everyone AND taken > judgements_wanted AND judgements_wanted < taken - (
+            SELECT count(DISTINCT judgement.assignment_id) FROM judgement
+            WHERE judgement.pool_item_id = pool_item.id AND judgement.late
+        )
     """,
 }
 

@@ -64,6 +64,7 @@ def interruptible(session: Session) -> Iterator[None]:
 
 
 MOST_SHOWN = 100
+IS_WHOLE = "ok"  # what SQLite says of a file without faults
 
 
 @contextmanager
@@ -92,4 +93,28 @@ def file_checked_beside(database: Database) -> Iterator[Callable[[], Sequence[st
 
 
 def _check(connection: Connection) -> Sequence[str]:
-    return connection.scalars(text(f"PRAGMA integrity_check({MOST_SHOWN})")).all()
+    """What is wrong with the file, in lines of SQLite's.
+
+    Not by `integrity_check`, which looks each row up in each index, at random places: four times the time of all else.
+    That every index has as many entries as its table is found out by counting both.
+    """
+    told = connection.scalars(text(f"PRAGMA quick_check({MOST_SHOWN})")).all()
+    return told if list(told) != [IS_WHOLE] else indexes_checked(connection)
+
+
+def indexes_checked(connection: Connection) -> Sequence[str]:
+    """Read every page of every table and of every index that has all its rows; `IS_WHOLE`, or which counts differ.
+
+    Tables of the search index that SQLite itself keeps are among them; what is too long for its page is not read.
+    """
+    tables = text("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
+    indexes = text("SELECT name FROM pragma_index_list(:of_table) WHERE NOT partial")
+    faults = []
+    for table in connection.scalars(tables).all():
+        rows = connection.scalar(text(f'SELECT count(1) FROM "{table}" NOT INDEXED'))  # noqa: S608 - a name of ours
+        for index in connection.scalars(indexes, {"of_table": table}).all():
+            # Every `count(*)` SQLite answers by the smallest index.
+            entries = connection.scalar(text(f'SELECT count(1) FROM "{table}" INDEXED BY "{index}"'))  # noqa: S608
+            if entries != rows:
+                faults.append(f"{entries} entries in index {index} for {rows} rows of {table}")
+    return faults or [IS_WHOLE]
