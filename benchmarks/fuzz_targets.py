@@ -26,10 +26,9 @@ from annotator.evaluation.metrics.names import parse_measures
 from annotator.evaluation.qrels.qrels_format import parse_sampled_qrels, readable_rows
 from annotator.evaluation.qrels.qrels_table import read_qrels, table_of
 from annotator.evaluation.runs.run_intake import RunIntake, RunRules
-from annotator.evaluation.search.query_marks import marks_in
-from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_query import fts5_of, parse_query, tsquery_of
+from annotator.evaluation.search.search_snippets import marks_in
 from annotator.evaluation.search.search_text import indexed_words
-from annotator.evaluation.search.search_tree import fts5_of, tsquery_of
 from annotator.web.documents.document_parts import document_parts
 from annotator.web.judging.judging_acts import read_sent
 from annotator.web.site.addresses import local_path

@@ -14,13 +14,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.comparisons import compare_with_baseline, paired_tests
-from annotator.evaluation.significance.lettering import letters
+from annotator.evaluation.significance.comparisons import compare_with_baseline, letters, paired_tests
 from annotator.evaluation.significance.means import DRAWS, IntervalMethod, run_means
-from annotator.evaluation.significance.power import topics_to_tell_apart
 from annotator.evaluation.significance.tukey import PERMUTATIONS, randomised_tukey_hsd, tukey_hsd
 from annotator.evaluation.significance.two_runs import FLIPS, compare_two_runs
-from annotator.evaluation.significance.variance import variance_shares
+from annotator.evaluation.significance.variance import topics_to_tell_apart, variance_shares
 from benchmarks.costs import Cost, cost_of_call
 
 MOST_SECONDS = 10.0

@@ -6,8 +6,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.krippendorff import Level, alphas_of_coincidences, coincidences_by_place
 from annotator.evaluation.agreement.labels import Labels, places_in_scale
+from annotator.evaluation.agreement.many_judges import Level, alphas_of_coincidences, coincidences_by_place
 from annotator.evaluation.agreement.results import Coefficient
 
 Name = TypeVar("Name", bound=Hashable)

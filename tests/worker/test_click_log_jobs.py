@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from visiting import file, words
 from worker.at_work import N, Visit, job_of, state, work
 
-from annotator.clicks.evaluation.logs import log_stream
+from annotator.clicks.evaluation.logs import log_sources
 from annotator.clicks.workflows.click_logs import LogKind, list_logs
 from annotator.storage import Database, JobState
 from annotator.workflows.site import jobs
@@ -35,7 +35,7 @@ def test_whoever_waits_is_told_the_percentage_of_a_large_log(
         note(session, taken, now=now, done=done, steps=steps)
 
     monkeypatch.setattr(jobs, "note_progress", noted)
-    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 4_096)
+    monkeypatch.setattr(log_sources, "CHUNK_BYTES", 4_096)
     said = {"name": "March", "kind": "comparison", "days": "7", "share": "0.5"}
     page = job_of(visit("ola").post(f"{N}/clicks", files=[file("log.csv", log_text())], **said))
     work(news)

@@ -6,7 +6,7 @@ from annotator.api.site.door import Call, Gives, Takes, as_json, operation
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.errors import NotAllowedError
-from annotator.evaluation.agreement.chance import Weighting
+from annotator.evaluation.agreement.kappa import Weighting
 from annotator.storage import Role
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import grades_memory

@@ -9,7 +9,7 @@ from annotator.cli.agreement.machine_judges import machines
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import topics_option
 from annotator.cli.site.tables import format_option, show_csv, show_json, show_table
-from annotator.evaluation.agreement.chance import Weighting
+from annotator.evaluation.agreement.kappa import Weighting
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice, agreement_report
 
 # What a part is called in JSON.

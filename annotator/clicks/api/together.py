@@ -8,10 +8,10 @@ from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import Text, one_of
-from annotator.clicks.workflows.clicked_pool import pool_clicked
 from annotator.clicks.workflows.clicks_and_judgements import (
     TogetherRequest,
     TogetherTable,
+    pool_clicked,
     report_json,
     together_report,
 )

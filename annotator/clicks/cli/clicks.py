@@ -16,10 +16,9 @@ from annotator.cli.site.tables import (
     show_rows,
     show_table,
 )
-from annotator.clicks.cli.click_options import GivenLog, describes_log
 from annotator.clicks.cli.clicks_compare import check, compare, positions
 from annotator.clicks.cli.clicks_interleaving import interleaving
-from annotator.clicks.cli.log_stores import SiteLogs, StoredLogs
+from annotator.clicks.cli.log_stores import GivenLog, SiteLogs, StoredLogs, describes_log
 from annotator.clicks.workflows import click_logs
 from annotator.clicks.workflows.click_logs import (
     FINDING_TABLES,

@@ -6,8 +6,8 @@ from datetime import datetime
 import click
 
 from annotator.cli.site.tables import Cell, format_option, show_csv, show_json, show_table
-from annotator.clicks.cli.click_options import GivenLog, reads_click_log
-from annotator.clicks.workflows.click_files import (
+from annotator.clicks.cli.log_stores import GivenLog, reads_click_log
+from annotator.clicks.workflows.click_logs import (
     PAGES_AN_HOUR,
     RETURN_DAYS,
     USUAL_SEED,

@@ -6,7 +6,7 @@ import click
 
 from annotator.cli.site.files import FILE, read_file, read_files, write_or_print
 from annotator.cli.site.tables import Cell, format_option, show_csv, show_json, show_table
-from annotator.clicks.cli.click_options import GivenLog, reads_click_log
+from annotator.clicks.cli.log_stores import GivenLog, reads_click_log
 from annotator.clicks.workflows.interleaving import (
     BALANCED_BIAS,
     METHODS,

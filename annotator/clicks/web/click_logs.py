@@ -3,8 +3,7 @@
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.clicks.web.click_log_form import ClickLogForm
-from annotator.clicks.web.click_words import CHECK_STATES, LIST_TESTS, LOG_KINDS, METHODS, REASONS
+from annotator.clicks.web.click_log_form import CHECK_STATES, LIST_TESTS, LOG_KINDS, METHODS, REASONS, ClickLogForm
 from annotator.clicks.workflows import click_logs
 from annotator.clicks.workflows.click_logs import (
     BALANCED_BIAS,

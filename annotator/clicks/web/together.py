@@ -5,12 +5,13 @@ from typing import Any
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
-from annotator.clicks.web.click_words import STANDINGS, VERDICTS
-from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
+from annotator.clicks.web.click_log_form import STANDINGS, VERDICTS
 from annotator.clicks.workflows.clicks_and_judgements import (
+    ClickedPool,
     TogetherReport,
     TogetherRequest,
     TogetherTable,
+    pool_clicked,
     together_report,
 )
 from annotator.errors import AnnotatorError, InvalidValueError

@@ -1,10 +1,12 @@
-"""What users clicked beside what judges said: every variant with its run, every pair, and the queries that differ."""
+"""What users clicked beside what judges said, by variant, pair and query; and their clicks put into the pool."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
+from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
 from annotator.clicks.evaluation.judgements.log_evidence import AskedQuery, LogEvidence, Told, by_topic
@@ -21,24 +23,33 @@ from annotator.clicks.evaluation.judgements.together_report import (
 from annotator.clicks.evaluation.judgements.together_report import TogetherReport as TogetherReport
 from annotator.clicks.evaluation.judgements.together_report import TogetherTable as TogetherTable
 from annotator.clicks.evaluation.logs.log_findings import findings_from_json
-from annotator.clicks.storage.click_logs import click_logs_of, runs_of_variants, titles_of_topics
+from annotator.clicks.storage.click_logs import click_logs_of, find_click_log, runs_of_variants, titles_of_topics
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
+from annotator.evaluation.pooling.ordering import judging_order
 from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.runs.rankings import decode_documents
-from annotator.storage import Collection
-from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of, topic_ids
+from annotator.storage import ACCEPTED, Collection, Contribution
+from annotator.storage.collections.collection import (
+    accepted_topics,
+    find_collection,
+    lock_open_collection,
+    scale_of,
+    topic_ids,
+)
 from annotator.storage.documents.documents import docnos_of, document_ids
-from annotator.storage.pools.pools import drawn_sample, pool_item_ids, strata_of
+from annotator.storage.pools.pool_items import add_pool_items
+from annotator.storage.pools.pools import drawn_sample, latest_pool, next_pool, next_seed, pool_item_ids, strata_of
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.storage.runs.runs import lists_of_runs
+from annotator.storage.tables.pools import Besides
 
 # A report as `as_json` gives it.
 Report = Mapping[str, Any]
@@ -276,3 +287,58 @@ def not_pooled(report: Report) -> list[tuple[str, str]]:
 def _objects(report: TogetherReport, part: TogetherTable) -> list[dict[str, Cell]]:
     headings, rows = report.table(part)
     return [dict(zip(headings, row, strict=True)) for row in rows]
+
+
+# A topic's number and a docno.
+Clicked = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class ClickedPool:
+    """What putting clicked documents into the pool came to; `version` is the one in force, new if anything was added.
+
+    `unknown` are documents that no run of the collection has, and no text is known of.
+    """
+
+    version: int
+    added: int
+    already_pooled: int
+    unknown: int
+
+
+def pool_clicked(
+    session: Session, slug: str, *, log: str, clicked: Sequence[Clicked], built_by_id: int | None, built_at: datetime
+) -> ClickedPool:
+    """Add documents that users clicked to the pool, and keep of each new one by which log.
+
+    Judges see them among the others in random order, and nothing of where they come from. Raises `NotFoundError` for
+    an unknown log and a topic that is not an accepted one, `ConflictError` when the collection is closed.
+    """
+    collection = lock_open_collection(session, slug)
+    name = find_click_log(session, collection.id, log).name
+    topics = topic_ids(session, collection.id, ACCEPTED)
+    documents = document_ids(session, collection.id, {docno for _, docno in clicked})
+    for number, _ in clicked:
+        if number not in topics:
+            raise NotFoundError("There is no topic “%(number)s” in this collection.", number=number)
+    known = {(topics[number], documents[docno]) for number, docno in clicked if docno in documents}
+    pooled = pool_item_ids(session, collection.id)
+    new = sorted(known - pooled.keys())
+    if new:
+        parameters = {"file": name, "topics": len({topic for topic, _ in new})}
+        pool = next_pool(
+            session,
+            collection.id,
+            strategy=Besides.CLICKS,
+            parameters=parameters,
+            seed=next_seed(session, collection.id),
+            built_by_id=built_by_id,
+            built_at=built_at,
+        )
+        wanted = collection.judgements_wanted
+        items = add_pool_items(session, pool, new, judgements_wanted=wanted, order=judging_order)
+        rows = [{"pool_item_id": items[pair], "pool_id": pool.id, "imported_from": name} for pair in new]
+        session.execute(insert(Contribution), rows)
+    latest = latest_pool(session, collection.id)
+    unknown = len(set(clicked)) - len(known)
+    return ClickedPool(latest.version if latest else 0, len(new), len(known) - len(new), unknown)

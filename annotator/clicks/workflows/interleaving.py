@@ -27,7 +27,7 @@ from annotator.clicks.evaluation.interleaving.interleaving_result import to_json
 from annotator.clicks.evaluation.interleaving.interleaving_scores import score_interleaving
 from annotator.clicks.evaluation.logs.click_format import read_click_log
 from annotator.clicks.evaluation.logs.column_mapping import LogMapping
-from annotator.clicks.evaluation.logs.log_stream import Advance, LogFile
+from annotator.clicks.evaluation.logs.log_sources import Advance, LogFile
 from annotator.errors import FileRefusedError, InvalidValueError, Problems, Sentence
 from annotator.evaluation.formats.unpacking import read_text
 from annotator.evaluation.runs.run_format import ParsedRun, parse_run

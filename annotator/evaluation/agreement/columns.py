@@ -10,9 +10,9 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from annotator.evaluation.agreement.kappa import same_grade
 from annotator.evaluation.agreement.labels import Labels, places_in_scale
 from annotator.evaluation.agreement.results import Undefined
-from annotator.evaluation.agreement.shares import same_grade
 from annotator.evaluation.metrics.figures import Figure
 
 # An entry a judgement, at most one a judge and item: ids of judgements, judges, items and topics, the grades given, and

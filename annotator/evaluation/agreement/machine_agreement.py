@@ -7,12 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.judge_effect import Grades
-from annotator.evaluation.agreement.kappa import kappa_of_confusion
+from annotator.evaluation.agreement.kappa import Weighting, kappa_of_confusion, mean_difference, same_grade
 from annotator.evaluation.agreement.labels import confusions_by_place
 from annotator.evaluation.agreement.results import Kappa
-from annotator.evaluation.agreement.shares import mean_difference, same_grade
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, kappa_interval
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED
 from annotator.evaluation.metrics.figures import Figure

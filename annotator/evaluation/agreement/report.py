@@ -7,22 +7,25 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.chance import (
+from annotator.evaluation.agreement.kappa import (
     Weighting,
     coefficients,
     cohen_chance,
     gwet_chance,
+    kappas_of_confusions,
+    mean_difference,
+    negative_agreement,
+    overlap,
+    positive_agreement,
+    same_grade,
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.kappa import kappas_of_confusions
-from annotator.evaluation.agreement.krippendorff import (
+from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items, with_own_time
+from annotator.evaluation.agreement.many_judges import (
     Level,
     alphas_of_coincidences,
     coincidences_by_place,
-)
-from annotator.evaluation.agreement.labels import Labels, grade_counts, topic_of_items, with_own_time
-from annotator.evaluation.agreement.many_judges import (
     conger_kappa,
     fleiss_kappa,
     gwet_ac,
@@ -30,13 +33,6 @@ from annotator.evaluation.agreement.many_judges import (
     uniform_kappa,
 )
 from annotator.evaluation.agreement.results import Band, Coefficient, Kappa, Undefined, band
-from annotator.evaluation.agreement.shares import (
-    mean_difference,
-    negative_agreement,
-    overlap,
-    positive_agreement,
-    same_grade,
-)
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_intervals
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 

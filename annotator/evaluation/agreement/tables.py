@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.many_judges import Level
 from annotator.evaluation.agreement.report import (
     AgreementOfAll,
     AgreementOfJudge,

@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import Sentence
-from annotator.evaluation.agreement.chance import Weights, agreements, cohen_chance, reasons_of
-from annotator.evaluation.agreement.krippendorff import Level, alpha_values
+from annotator.evaluation.agreement.kappa import Weights, agreements, cohen_chance, reasons_of
 from annotator.evaluation.agreement.labels import Labels, pair_confusions_of
+from annotator.evaluation.agreement.many_judges import Level, alpha_values
 from annotator.evaluation.agreement.results import Undefined
 from annotator.evaluation.significance.distributions import special
 

@@ -9,9 +9,7 @@ from types import MappingProxyType
 from annotator.errors import InvalidValueError, Problems
 from annotator.evaluation.formats.file_kinds import DOCUMENT_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_docno
-from annotator.evaluation.formats.json_lines import identifier_of, json_objects, text_of
-from annotator.evaluation.formats.sgml import plain_line
-from annotator.evaluation.formats.table_lines import counted_columns
+from annotator.evaluation.formats.table_lines import counted_columns, identifier_of, json_objects, plain_line, text_of
 
 
 @dataclass(frozen=True, slots=True)

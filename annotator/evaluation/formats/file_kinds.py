@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from annotator.errors import Problems
-from annotator.evaluation.formats.json_lines import first_line_of, is_json
-from annotator.evaluation.formats.table_lines import data_lines
+from annotator.evaluation.formats.table_lines import data_lines, first_line_of, is_json
 
 COLUMNS = 6
 

@@ -8,9 +8,14 @@ from xml.parsers import expat
 from annotator.errors import Problems
 from annotator.evaluation.formats.file_kinds import TOPIC_COLUMNS, is_heading, note_heading, note_separator
 from annotator.evaluation.formats.identifiers import check_topic_number
-from annotator.evaluation.formats.json_lines import identifier_of, json_objects, text_of
-from annotator.evaluation.formats.sgml import paragraphs, resolve_references
-from annotator.evaluation.formats.table_lines import counted_fields
+from annotator.evaluation.formats.table_lines import (
+    counted_fields,
+    identifier_of,
+    json_objects,
+    paragraphs,
+    resolve_references,
+    text_of,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,10 +130,10 @@ def unpack(name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes:
 
 def read_text(problems: Problems, name: str, source: Path | bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
     """Read a file and do as `unpack_into`; no more of it is read than shows that it is too large."""
+    content: bytes | None = None
     with noting_damage(problems, name, limit):
         content = source if isinstance(source, bytes) else _content(source, limit)
-        return unpack_into(problems, name, content, limit)
-    return None
+    return None if content is None else unpack_into(problems, name, content, limit)
 
 
 def read_stream(stream: BinaryIO, limit: int = UNPACKED_LIMIT) -> bytes:
@@ -152,12 +152,11 @@ def is_too_large(path: Path, limit: int = UNPACKED_LIMIT) -> bool:
 
 def unpack_into(problems: Problems, name: str, data: bytes, limit: int = UNPACKED_LIMIT) -> bytes | None:
     """Do as `unpack`, but note the problem and return None instead of raising."""
-    before = problems.total
+    before, text = problems.total, b""
     with noting_damage(problems, name, limit):
         text = _gunzip(data, limit).removeprefix(UTF8_MARK)
         _check_text(problems, name, text)
-        return None if problems.total > before else text
-    return None
+    return None if problems.total > before else text
 
 
 def _content(path: Path, limit: int) -> bytes:

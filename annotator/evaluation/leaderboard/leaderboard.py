@@ -17,8 +17,7 @@ from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import Number
 from annotator.evaluation.metrics.setting import Values
 from annotator.evaluation.metrics.setting import means as arithmetic_means
-from annotator.evaluation.significance.comparisons import holm
-from annotator.evaluation.significance.lettering import letters, stars
+from annotator.evaluation.significance.comparisons import holm, letters, stars
 from annotator.evaluation.significance.means import IntervalMethod, mean_intervals
 from annotator.evaluation.significance.results import Undefined, figure_of, shared_topics
 from annotator.evaluation.significance.tukey import tukey_hsd

@@ -1,7 +1,7 @@
-"""Qrels as files: topic, iteration, document and grade, as TREC has them; samples; and files of gold questions."""
+"""Qrels as files, as TREC has them; samples; files of gold questions; and what keeps labels out."""
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Container, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -329,3 +329,70 @@ def _grade(name: str, line: int, written: bytes, problems: Problems, scale: Coll
         note_outside_scale(name, line, grade, scale, problems)
         return None
     return grade
+
+
+def note_drafts(name: str, rows: Iterable[QrelsRow], drafts: Container[str], problems: Problems) -> None:
+    """Note labels of topics that are drafts."""
+    for row in rows:
+        if row.topic in drafts:
+            problems.add(
+                name, row.line, "Topic %(topic)s is a draft: accept it before its labels come in.", topic=row.topic
+            )
+
+
+def note_outside_pool(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
+    """Note these rows, whose documents are not pooled, when nothing is to be added."""
+    for row in rows:
+        problems.add(
+            name,
+            row.line,
+            "Document %(docno)s is not in the pool of topic %(topic)s: leave it out or have it added.",
+            docno=row.docno,
+            topic=row.topic,
+        )
+
+
+def note_outside_pool_of_dropped(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
+    """Note these rows, which would add to the pool of a topic that was dropped."""
+    for row in rows:
+        problems.add(
+            name,
+            row.line,
+            "Topic %(topic)s was dropped and document %(docno)s is not in its pool: leave it out.",
+            docno=row.docno,
+            topic=row.topic,
+        )
+
+
+def note_lost_grades(name: str, rows: Iterable[QrelsRow], scale: Container[int], problems: Problems) -> None:
+    """Note grades that have left the scale since the file was checked."""
+    for row in rows:
+        if row.grade != UNJUDGED and row.grade not in scale:
+            problems.add(name, row.line, "The grade %(grade)d is not in the scale any more.", grade=row.grade)
+
+
+def note_decided(name: str, rows: Iterable[QrelsRow], judge: str, problems: Problems) -> None:
+    """Note labels of what the judge was given as an adjudicator: they would be taken for decisions."""
+    for row in rows:
+        if row.grade != UNJUDGED:
+            problems.add(
+                name,
+                row.line,
+                "%(judge)s decides on document %(docno)s of topic %(topic)s as adjudicator: leave it out.",
+                judge=judge,
+                docno=row.docno,
+                topic=row.topic,
+            )
+
+
+def note_kept_apart(name: str, rows: Iterable[QrelsRow], problems: Problems) -> None:
+    """Note labels outside the scale, which keep nothing out."""
+    for row in rows:
+        problems.add(
+            name,
+            row.line,
+            "The label %(label)s of document %(docno)s of topic %(topic)s is outside the scale: it is kept apart.",
+            label=row.label,
+            docno=row.docno,
+            topic=row.topic,
+        )

@@ -13,7 +13,7 @@ from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns,
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.measures import Better, Measure
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.reusability.thinned_grades import steps, thinned_means
+from annotator.evaluation.reusability.ablation import steps, thinned_means
 from annotator.evaluation.significance.rank_correlation import places, similarities
 
 NEGLIGIBLE, CAUTION = 0.01, 0.06  # mean change of a run's value, as a share of the value

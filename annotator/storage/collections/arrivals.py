@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage.collections.bundles import FEW_AT_ONCE, OF_SITE, TABLES, belongs
 from annotator.storage.collections.collection import IMPORTED
-from annotator.storage.site.batches import FIRST_WEIGHT, ROW, write_in_batches
-from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.site.bulk_insert import FIRST_WEIGHT, ROW, chunks, write_in_batches
 from annotator.storage.site.database import Database
 from annotator.storage.site.upkeep import Progress, UpkeepError
 from annotator.storage.tables.collections import Collection, DeletedPart, Deletion

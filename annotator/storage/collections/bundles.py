@@ -27,8 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
-from annotator.storage.site.batches import Row
-from annotator.storage.site.bulk_insert import chunks
+from annotator.storage.site.bulk_insert import Row, chunks
 from annotator.storage.tables.collections import CollectionState, JudgingMode, ScoresShown
 from annotator.storage.tables.columns import Base, UtcDateTime
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose

@@ -10,8 +10,7 @@ from sqlalchemy import BindParameter, bindparam, func, null, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
-from annotator.storage.collections.collection import topic_ids
-from annotator.storage.collections.rounds import find_round, judged_before, rounds_of
+from annotator.storage.collections.collection import find_round, judged_before, rounds_of, topic_ids
 from annotator.storage.tables.collections import Round
 from annotator.storage.tables.people import Team
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run

@@ -8,7 +8,7 @@ from sqlalchemy import delete, insert, inspect, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.storage.collections.rounds import round_of_new_runs
+from annotator.storage.collections.collection import round_of_new_runs
 from annotator.storage.people.accounts import find_or_add_team
 from annotator.storage.site.bulk_insert import chunks, insert_rows
 from annotator.storage.tables.people import Team

@@ -9,7 +9,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import BusyError, ConflictError
-from annotator.storage.site.batches import write_in_batches
+from annotator.storage.site.bulk_insert import write_in_batches
 from annotator.storage.site.database import Database
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED, Job, JobPart, JobState
 

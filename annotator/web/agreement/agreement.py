@@ -10,7 +10,7 @@ from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import InvalidValueError, NotAllowedError, NotFoundError
-from annotator.evaluation.agreement.chance import Weighting
+from annotator.evaluation.agreement.kappa import Weighting
 from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS
 from annotator.evaluation.agreement.topic_intervals import TWO_INTERVALS
 from annotator.spreadsheets import csv_text

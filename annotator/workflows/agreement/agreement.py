@@ -9,7 +9,6 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.errors import NotFoundError, Sentence
-from annotator.evaluation.agreement.chance import Weighting
 from annotator.evaluation.agreement.columns import (
     Upheld,
     code_columns,
@@ -17,6 +16,7 @@ from annotator.evaluation.agreement.columns import (
     same_grade_of_any_two,
     upheld,
 )
+from annotator.evaluation.agreement.kappa import Weighting
 from annotator.evaluation.agreement.labels import Labels
 from annotator.evaluation.agreement.report import (
     AgreementOfAll,

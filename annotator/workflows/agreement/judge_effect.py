@@ -19,8 +19,8 @@ from annotator.evaluation.agreement.judge_effect import (
 )
 from annotator.evaluation.agreement.judge_mixtures import MixtureEffect, mix_judges, steps_of_mixing
 from annotator.evaluation.formats.identifiers import natural_order
+from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.consensus import (
     ADJUDICATED_ELSE,

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import Comparison, GivenGrades, Grades, compare, grades_of_items
 from annotator.evaluation.agreement.machine_agreement import MachineBeside, machine_beside
+from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.consensus import judge_of
 from annotator.evaluation.qrels.samples import Samples, samples_of

@@ -18,7 +18,7 @@ from annotator.storage import AuditEvent, Collection, Run, RunFile, UserKind
 from annotator.storage.collections.bundles import COLLECTION, TABLES, USER, as_plain, part_of, people_in, rows_of
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.qrels.manifest_facts import PERSONAL_PARAMETERS
-from annotator.storage.site.batches import Row
+from annotator.storage.site.bulk_insert import Row
 from annotator.storage.site.schema import newest_version
 
 RUN_FILES = "run_file"

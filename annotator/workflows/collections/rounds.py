@@ -11,8 +11,13 @@ from annotator.errors import ConflictError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.spreadsheets import csv_text
 from annotator.storage import IN_FORCE, Collection, QrelsVersion, Round, Run
-from annotator.storage.collections.collection import find_collection, find_open_collection, lock_open_collection
-from annotator.storage.collections.rounds import judged_before, rounds_of
+from annotator.storage.collections.collection import (
+    find_collection,
+    find_open_collection,
+    judged_before,
+    lock_open_collection,
+    rounds_of,
+)
 from annotator.storage.qrels.qrels_versions import kept_version
 
 LONGEST_NAME = 100

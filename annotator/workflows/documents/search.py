@@ -8,11 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
+from annotator.evaluation.search.search_query import Query, asked_in, folded, fts5_of, parse_query, tsquery_of
 from annotator.evaluation.search.search_query import any_word_of as any_word_of
-from annotator.evaluation.search.search_query import parse_query
 from annotator.evaluation.search.search_snippets import SnippetPart, mark, snippet
 from annotator.evaluation.search.search_text import Phrase, indexed_words, plain_text
-from annotator.evaluation.search.search_tree import Query, asked_in, folded, fts5_of, tsquery_of
 from annotator.storage import ACCEPTED, Database, Document, Judgement, PoolItem
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.documents.search import (

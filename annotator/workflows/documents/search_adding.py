@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.pooling.ordering import judging_order
-from annotator.evaluation.search.search_query import parse_query
-from annotator.evaluation.search.search_tree import Query, folded, fts5_of, tsquery_of
+from annotator.evaluation.search.search_query import Query, folded, fts5_of, parse_query, tsquery_of
 from annotator.storage import (
     ACCEPTED,
     Assignment,

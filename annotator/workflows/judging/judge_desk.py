@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import InvalidValueError
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
-from annotator.evaluation.search.query_marks import Mark, marks_in
+from annotator.evaluation.search.search_snippets import Mark, marks_in
 from annotator.storage import Topic, TopicMark, TopicNote, TopicState, User
 from annotator.storage.collections.collection import (
     find_collection,

@@ -29,8 +29,8 @@ from annotator.evaluation.inspection.two_runs import (
     pair_by_measure,
 )
 from annotator.evaluation.leaderboard import round_scope
+from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.round_scope import RoundScope
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.matching.files import lists_in_single_precision
 from annotator.evaluation.metrics.evaluating import Evaluation, evaluate
 from annotator.evaluation.metrics.measures import Better

@@ -25,14 +25,13 @@ from annotator.evaluation.leaderboard.leaderboard_making import (
     of_every_round,
     scored_topics,
 )
-from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version
+from annotator.evaluation.leaderboard.leaderboard_notices import released_by_version, sample_notices
 from annotator.evaluation.leaderboard.leaderboard_table import Cell, exact_rows, shown_beside
 from annotator.evaluation.leaderboard.leaderboard_table import latex as latex
 from annotator.evaluation.leaderboard.leaderboard_table import markdown as markdown
 from annotator.evaluation.leaderboard.leaderboard_table import readable_rows as readable_rows
 from annotator.evaluation.leaderboard.leaderboard_table import scored_against as scored_against
 from annotator.evaluation.leaderboard.round_scope import RoundScope, no_run, nothing_judged
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.leaderboard.topic_scores import Grading, score_topics
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES, measures_on_scale, parse_measures
@@ -44,8 +43,7 @@ from annotator.garbage_collection import garbage_collection_off
 from annotator.spreadsheets import csv_text
 from annotator.storage import DROPPED
 from annotator.storage import Collection as CollectionRow
-from annotator.storage.collections.collection import find_collection, topic_ids
-from annotator.storage.collections.rounds import rounds_of
+from annotator.storage.collections.collection import find_collection, rounds_of, topic_ids
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.leaderboard.scored_state import ScoredState, lists_with_scores, scored_state
 from annotator.storage.qrels.qrels_versions import released_otherwise

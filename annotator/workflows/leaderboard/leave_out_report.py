@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.leaderboard.contributions import Contributions, WhoFoundWhat, who_found_what
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
 from annotator.evaluation.metrics.measures import Measure
 from annotator.evaluation.metrics.names import measures_on_scale
 from annotator.evaluation.qrels.settling import rules_of

@@ -9,8 +9,8 @@ from annotator.errors import ConflictError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.collection_figures import tau_figure
 from annotator.evaluation.leaderboard.graded_runs import GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.leaderboard_notices import notices_of_sides
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.qrels.samples import samples_of

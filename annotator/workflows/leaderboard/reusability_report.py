@@ -12,15 +12,21 @@ from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.leaderboard_notices import refuse_estimates, sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
 from annotator.evaluation.leaderboard.round_scope import RoundScope
-from annotator.evaluation.leaderboard.sample_notices import refuse_estimates, sample_notices
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
 from annotator.evaluation.reusability.ablation import Ablation, ablate, steps_of_ablating
-from annotator.evaluation.reusability.depth_growth import DepthGrowth, depth_growth, judged_depth, new_by_depth
-from annotator.evaluation.reusability.pool_density import PoolDensity, pool_density
+from annotator.evaluation.reusability.depth_growth import (
+    DepthGrowth,
+    PoolDensity,
+    depth_growth,
+    judged_depth,
+    new_by_depth,
+    pool_density,
+)
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.judging.progress import topic_counts

@@ -12,8 +12,8 @@ from annotator.errors import InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import best_first
 from annotator.evaluation.leaderboard import round_scope
 from annotator.evaluation.leaderboard.graded_runs import Cell, GradedRuns, Pair, QrelsState, settled_pairs, state_of
+from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.sample_notices import sample_notices
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST, SentenceEnum
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.metrics.setting import Values
@@ -21,13 +21,13 @@ from annotator.evaluation.qrels.samples import samples_of
 from annotator.evaluation.qrels.settling import rules_of
 from annotator.evaluation.significance.comparisons import (
     BaselineComparison,
+    Letters,
     PairedTests,
     compare_with_baseline,
+    letters,
     paired_tests,
 )
-from annotator.evaluation.significance.lettering import Letters, letters
 from annotator.evaluation.significance.means import RunMean, run_means
-from annotator.evaluation.significance.power import TopicsNeeded, topics_needed
 from annotator.evaluation.significance.results import ALPHA, Undefined
 from annotator.evaluation.significance.tukey import (
     PERMUTATIONS,
@@ -37,7 +37,13 @@ from annotator.evaluation.significance.tukey import (
     steps_of_permuting,
     tukey_hsd,
 )
-from annotator.evaluation.significance.variance import VarianceShares, deviation_of_differences, variance_shares
+from annotator.evaluation.significance.variance import (
+    TopicsNeeded,
+    VarianceShares,
+    deviation_of_differences,
+    topics_needed,
+    variance_shares,
+)
 from annotator.storage import Collection
 from annotator.storage.collections.collection import accepted_topics, find_collection, scale_of
 from annotator.storage.pools.pools import DrawnSample, drawn_sample, strata_of

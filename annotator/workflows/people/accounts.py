@@ -12,7 +12,9 @@ from annotator.storage import User, UserKind
 from annotator.storage.judging.judging import return_assignments
 from annotator.storage.people.accounts import (
     Person,
+    end_session,
     end_sessions,
+    has_ended,
     lock_user,
     locked_user,
     new_user,
@@ -21,7 +23,6 @@ from annotator.storage.people.accounts import (
     revoke_all,
     withdraw_password_links,
 )
-from annotator.storage.people.sign_in import end_session, has_ended
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy.orm import Session
 
-from annotator.storage.people.sign_in import attempts_so_far, count_attempt
+from annotator.storage.people.accounts import attempts_so_far, count_attempt
 
 
 class Limit(NamedTuple):

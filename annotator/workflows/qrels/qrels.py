@@ -29,7 +29,6 @@ from annotator.storage.collections.collection import find_collection, scale_of, 
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.current_grades import OpinionRow, opinions, pooled_items, refused_items
-from annotator.storage.qrels.export_check import named_opinions, named_unjudged
 from annotator.storage.qrels.manifest_facts import (
     dropped_facts,
     judge_names,
@@ -38,6 +37,7 @@ from annotator.storage.qrels.manifest_facts import (
     note_facts,
     pool_facts,
 )
+from annotator.storage.qrels.qrels_versions import named_opinions, named_unjudged
 
 # What the manifest of an earlier moment says of what does not come from that moment.
 NOT_AS_OF = {

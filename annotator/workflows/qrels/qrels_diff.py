@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, Sentence
+from annotator.evaluation.leaderboard.leaderboard_notices import notices_of_sides
 from annotator.evaluation.leaderboard.qrels_difference import (
     GradeChange,
     RunDifference,
@@ -15,7 +16,6 @@ from annotator.evaluation.leaderboard.qrels_difference import (
     topic_differences,
 )
 from annotator.evaluation.leaderboard.rescoring import Scoring
-from annotator.evaluation.leaderboard.sample_notices import notices_of_sides
 from annotator.evaluation.metrics.names import USUAL_MEASURE, parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
 from annotator.evaluation.qrels.samples import Samples, samples_of

@@ -3,15 +3,16 @@
 import numpy as np
 import pytest
 
-from annotator.evaluation.agreement.chance import (
+from annotator.evaluation.agreement.kappa import (
     Weighting,
     Weights,
     coefficients,
+    cohen_kappa,
     gwet_chance,
+    kappa_of_confusion,
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion
 
 Table = list[list[int]]
 

@@ -7,17 +7,20 @@ from hypothesis import strategies as st
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.agreement.chance import (
+from annotator.evaluation.agreement.kappa import (
     Chance,
     Weighting,
     Weights,
     coefficients,
     cohen_chance,
+    cohen_kappa,
     gwet_chance,
+    kappa_of_confusion,
+    kappa_of_grades,
+    kappas_of_confusions,
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.kappa import cohen_kappa, kappa_of_confusion, kappa_of_grades, kappas_of_confusions
 from annotator.evaluation.agreement.labels import confusion_matrix
 from annotator.evaluation.agreement.results import BANDS_ARE_CONVENTIONS, Band, Coefficient, Undefined, band
 

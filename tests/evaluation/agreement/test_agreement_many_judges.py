@@ -11,7 +11,7 @@ from labelled import code_labels, krippendorff_alpha
 from numpy.typing import NDArray
 from thorough import examples
 
-from annotator.evaluation.agreement.chance import (
+from annotator.evaluation.agreement.kappa import (
     Chance,
     Weighting,
     coefficients,
@@ -20,9 +20,9 @@ from annotator.evaluation.agreement.chance import (
     scott_chance,
     uniform_chance,
 )
-from annotator.evaluation.agreement.krippendorff import Level
 from annotator.evaluation.agreement.labels import Labels, grade_counts
 from annotator.evaluation.agreement.many_judges import (
+    Level,
     conger_kappa,
     fleiss_kappa,
     fleiss_kappa_of_unequal,

@@ -10,10 +10,16 @@ from labelled import code_labels, krippendorff_alpha
 from thorough import examples
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.agreement.chance import Weighting
-from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.kappa import (
+    Weighting,
+    mean_difference,
+    negative_agreement,
+    overlap,
+    positive_agreement,
+    same_grade,
+)
 from annotator.evaluation.agreement.labels import Labels, confusion_matrix, grade_counts, kinds_of
-from annotator.evaluation.agreement.many_judges import fleiss_kappa
+from annotator.evaluation.agreement.many_judges import Level, fleiss_kappa
 from annotator.evaluation.agreement.report import (
     Moment,
     OverTime,
@@ -27,13 +33,6 @@ from annotator.evaluation.agreement.report import (
     running_kappa,
 )
 from annotator.evaluation.agreement.results import Undefined
-from annotator.evaluation.agreement.shares import (
-    mean_difference,
-    negative_agreement,
-    overlap,
-    positive_agreement,
-    same_grade,
-)
 
 at_leisure = settings(max_examples=examples(60))
 

@@ -8,10 +8,9 @@ import pytest
 from labelled import code_labels
 from numpy.typing import NDArray
 
-from annotator.evaluation.agreement.chance import Weighting, agreements, cohen_chance
-from annotator.evaluation.agreement.kappa import kappa_of_confusion
-from annotator.evaluation.agreement.krippendorff import Level, alpha_values
+from annotator.evaluation.agreement.kappa import Weighting, agreements, cohen_chance, kappa_of_confusion
 from annotator.evaluation.agreement.labels import Labels
+from annotator.evaluation.agreement.many_judges import Level, alpha_values
 from annotator.evaluation.agreement.report import agreement_of_pairs, interval_of_all
 from annotator.evaluation.agreement.results import Band, Undefined, band
 from annotator.evaluation.agreement.topic_intervals import TopicInterval, alpha_interval, kappa_interval

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from evaluation.online.log_text import KIM, line_of, problems_of, read, said
 
-from annotator.clicks.evaluation.logs import log_stream
+from annotator.clicks.evaluation.logs import log_sources
 from annotator.clicks.evaluation.logs.click_format import read_click_log, read_click_log_into
 from annotator.clicks.evaluation.logs.click_log import Dropped
 from annotator.clicks.evaluation.logs.column_mapping import parse_mapping
@@ -178,7 +178,7 @@ def test_a_file_that_is_not_there_is_told() -> None:
 
 
 def test_a_file_larger_than_allowed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 64)
+    monkeypatch.setattr(log_sources, "CHUNK_BYTES", 64)
     packed = gzip.compress(KIM.encode(), mtime=0)
     assert said(read_click_log([("log", packed)], unpacked_limit=len(KIM))) == said(read(KIM))
     with pytest.raises(FileRefusedError) as refusal:

@@ -3,7 +3,7 @@
 import pytest
 from evaluation.online.log_text import problems_of, read
 
-from annotator.clicks.evaluation.logs import log_stream
+from annotator.clicks.evaluation.logs import log_sources
 from annotator.clicks.evaluation.logs.click_format import read_click_log
 from annotator.clicks.evaluation.logs.click_log import Dropped
 from annotator.clicks.evaluation.logs.column_mapping import parse_mapping
@@ -42,7 +42,7 @@ def test_a_clock_that_goes_backwards_within_a_session_is_told_with_by_how_much()
 
 
 def test_a_clock_set_back_is_seen_from_one_stretch_of_the_file_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 25)
+    monkeypatch.setattr(log_sources, "CHUNK_BYTES", 25)
     assert [line for line, _ in problems_of(SET_BACK)] == [4]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from annotator.clicks.evaluation.logs.log_stream import chunks_of_log
+from annotator.clicks.evaluation.logs.log_sources import chunks_of_log
 from annotator.errors import FileRefusedError, Problems
 from annotator.evaluation.archives.bundle_format import open_bundle
 from annotator.evaluation.formats.document_formats import parse_documents

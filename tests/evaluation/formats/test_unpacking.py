@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from annotator.errors import FileRefusedError, Problems
 from annotator.evaluation.formats.unpacking import (
-    PIECE_BYTES,
     READ_BYTES,
     is_too_large,
     read_stream,
@@ -20,6 +19,7 @@ from annotator.evaluation.formats.unpacking import (
     unpack,
     unpack_into,
 )
+from annotator.files import PIECE_BYTES
 
 TEXT = "1 Q0 d1 1 2.5 bm25\n1 Q0 dé 2 1.5 bm25\n".encode()
 LONG_LINES = b"x" * (1 << 20) + b"\nabc\xe9\n"

@@ -13,7 +13,8 @@ from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns,
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.metrics.names import parse_measure
 from annotator.evaluation.metrics.scoring import score_runs
-from annotator.evaluation.reusability import thinned_grades
+from annotator.evaluation.reusability import ablation
+from annotator.evaluation.reusability.ablation import thinned_means
 from annotator.evaluation.reusability.leaving_out import (
     Changes,
     Dependence,
@@ -21,7 +22,6 @@ from annotator.evaluation.reusability.leaving_out import (
     leave_out,
     steps_of_leaving_out,
 )
-from annotator.evaluation.reusability.thinned_grades import thinned_means
 
 NUMBERS = {1: "1", 2: "10", 3: "2"}
 
@@ -248,7 +248,7 @@ def test_leaving_out_is_scoring_with_qrels_that_lack_the_unique_documents(
     contributions = Contributions.of_tops(runs, teams, ["a", "b", "c"], [depth] * len(lists))
     done: list[None] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(thinned_grades, "MOST_ROWS", most_rows)
+        patch.setattr(ablation, "MOST_ROWS", most_rows)
         tags = [str(number) for number in range(len(lists))]
         found = leave_out(tags, teams, runs, grades, contributions, [scoring(name)], advance=lambda: done.append(None))
         if found:
@@ -272,10 +272,10 @@ def test_leaving_out_is_scoring_with_qrels_that_lack_the_unique_documents(
 
 
 def test_runs_with_more_rows_than_a_piece_are_pieces_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thinned_grades, "MOST_ROWS", 1)
+    monkeypatch.setattr(ablation, "MOST_ROWS", 1)
     runs, grades, _ = joined([{1: [1, 2]}, {}, {1: [1, 3]}], GRADES)
     done: list[None] = []
     kept = [np.ones(4, np.bool_)]
     means = thinned_means(runs, grades, kept, [scoring("P@2")], advance=lambda: done.append(None))
     assert means.tolist() == [[[1, 0, 0.5]]]
-    assert len(done) == thinned_grades.steps(runs, 1) > 1
+    assert len(done) == ablation.steps(runs, 1) > 1

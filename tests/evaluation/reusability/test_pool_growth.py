@@ -10,8 +10,13 @@ from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns
 from annotator.evaluation.metrics.figures import Figure
 from annotator.evaluation.qrels.topic_flags import JudgedTopic
 from annotator.evaluation.reusability import depth_growth as growing
-from annotator.evaluation.reusability.depth_growth import depth_growth, judged_depth, new_by_depth
-from annotator.evaluation.reusability.pool_density import Density, pool_density
+from annotator.evaluation.reusability.depth_growth import (
+    Density,
+    depth_growth,
+    judged_depth,
+    new_by_depth,
+    pool_density,
+)
 
 NUMBERS = {1: "1", 2: "2"}
 

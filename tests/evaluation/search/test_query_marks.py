@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.search.query_marks import MarkKind, marks_in
+from annotator.evaluation.search.search_snippets import MarkKind, marks_in
 
 PREFIX, WHOLE, SUBSTRING = MarkKind.PREFIX, MarkKind.WHOLE, MarkKind.SUBSTRING
 

@@ -12,10 +12,16 @@ from annotator.evaluation.search.search_query import (
     LONGEST_QUERY,
     MOST_WORDS,
     OPERATORS,
+    All,
+    AnyOf,
+    Asked,
+    Query,
     any_word_of,
+    asked_in,
+    fts5_of,
     parse_query,
+    tsquery_of,
 )
-from annotator.evaluation.search.search_tree import All, AnyOf, Asked, Query, asked_in, fts5_of, tsquery_of
 
 A, B, C, D = (Asked(letter) for letter in "abcd")
 

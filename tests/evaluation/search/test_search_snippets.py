@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_query import asked_in, parse_query
 from annotator.evaluation.search.search_snippets import SNIPPET, mark, placed_words, snippet
 from annotator.evaluation.search.search_text import Phrase, join_lines, words_of
-from annotator.evaluation.search.search_tree import asked_in
 
 SIGNS = st.sampled_from("aBé ß ﬁ 검색시 検索 ｶﾞ \t\n-'…\u2019\u201c\u2014\u00a0\u2011\u0301\u00ad")
 

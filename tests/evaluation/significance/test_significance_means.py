@@ -10,12 +10,17 @@ from scipy import stats  # type: ignore[import-untyped]  # it ships no types
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.figures import Figure, SentenceEnum
 from annotator.evaluation.metrics.setting import Values
-from annotator.evaluation.significance.lettering import Letters, letter, letters, stars
+from annotator.evaluation.significance.comparisons import Letters, letter, letters, stars
 from annotator.evaluation.significance.means import IntervalMethod, run_means
-from annotator.evaluation.significance.power import power_of_paired_t, topics_needed, topics_to_tell_apart
 from annotator.evaluation.significance.results import PairFigures, Undefined
 from annotator.evaluation.significance.tukey import tukey_hsd
-from annotator.evaluation.significance.variance import deviation_of_differences, variance_shares
+from annotator.evaluation.significance.variance import (
+    deviation_of_differences,
+    power_of_paired_t,
+    topics_needed,
+    topics_to_tell_apart,
+    variance_shares,
+)
 
 BOOTSTRAP = IntervalMethod.BOOTSTRAP
 

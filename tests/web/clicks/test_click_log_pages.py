@@ -18,7 +18,7 @@ from annotator.clicks.evaluation.judgements.together_report import Standing, Tog
 from annotator.clicks.evaluation.logs.click_log import Dropped
 from annotator.clicks.evaluation.logs.log_findings import LogKind
 from annotator.clicks.evaluation.logs.page_views import Outside
-from annotator.clicks.web import click_words
+from annotator.clicks.web import click_log_form
 from annotator.clicks.workflows.click_logs import CheckState, list_logs
 from annotator.storage import AuditEvent, Database, Pool
 
@@ -198,9 +198,9 @@ def test_without_a_log_or_a_judgement_the_page_says_so(visit: Visit, news: str, 
 
 
 def test_every_code_has_its_words() -> None:
-    assert set(click_words.CHECK_STATES) == set(CheckState)
-    assert set(click_words.METHODS) == set(Method)
-    assert set(click_words.LOG_KINDS) == set(LogKind)
-    assert set(click_words.REASONS) == {*Dropped, *Outside, *Uncounted}
-    assert set(click_words.VERDICTS) == set(Verdict)
-    assert set(click_words.STANDINGS) == set(Standing)
+    assert set(click_log_form.CHECK_STATES) == set(CheckState)
+    assert set(click_log_form.METHODS) == set(Method)
+    assert set(click_log_form.LOG_KINDS) == set(LogKind)
+    assert set(click_log_form.REASONS) == {*Dropped, *Outside, *Uncounted}
+    assert set(click_log_form.VERDICTS) == set(Verdict)
+    assert set(click_log_form.STANDINGS) == set(Standing)

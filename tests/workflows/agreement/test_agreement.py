@@ -10,8 +10,8 @@ from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.errors import NotFoundError
-from annotator.evaluation.agreement.chance import Weighting
-from annotator.evaluation.agreement.krippendorff import Level
+from annotator.evaluation.agreement.kappa import Weighting
+from annotator.evaluation.agreement.many_judges import Level
 from annotator.evaluation.agreement.report import Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
 from annotator.storage.agreement.grade_columns import MOST_KEPT, GradesMemory

@@ -13,8 +13,7 @@ from annotator.clicks.evaluation.judgements.log_evidence import evidence_of_inte
 from annotator.clicks.evaluation.judgements.together import Says, Verdict
 from annotator.clicks.evaluation.judgements.together_report import Standing
 from annotator.clicks.workflows.click_logs import LogKind, link_variants
-from annotator.clicks.workflows.clicked_pool import ClickedPool, pool_clicked
-from annotator.clicks.workflows.clicks_and_judgements import TogetherRequest, together_report
+from annotator.clicks.workflows.clicks_and_judgements import ClickedPool, TogetherRequest, pool_clicked, together_report
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Collection, CollectionState, Contribution, Pool, Showing, Topic, TopicState
 from annotator.workflows.runs.runs import withdraw_run

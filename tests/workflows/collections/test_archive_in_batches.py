@@ -24,7 +24,7 @@ from annotator.storage.collections.arrivals import importing_alone, remove_inter
 from annotator.storage.collections.checking import examine
 from annotator.storage.collections.collection import refuse_unusable_slug
 from annotator.storage.people.accounts import find_or_add_user, find_user
-from annotator.storage.site import batches as short_transactions
+from annotator.storage.site import bulk_insert as short_transactions
 from annotator.storage.site.upkeep import UpkeepError
 from annotator.storage.tables.columns import Base
 from annotator.worker.working import Worker

@@ -14,7 +14,7 @@ from annotator.errors import NotFoundError
 from annotator.storage import Collection, Database, Document, Judgement
 from annotator.storage.collections.arrivals import importing_alone, remove_interrupted
 from annotator.storage.collections.checking import examine
-from annotator.storage.site import batches as short_transactions
+from annotator.storage.site import bulk_insert as short_transactions
 from annotator.storage.tables.collections import DeletedPart
 from annotator.workflows.collections.restoring import (
     begin_removal,

@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 from thorough import examples
 
 from annotator.errors import InvalidValueError, NotAllowedError, NotFoundError
-from annotator.evaluation.search.search_query import parse_query
+from annotator.evaluation.search.search_query import All, AnyOf, Asked, Query, parse_query
 from annotator.evaluation.search.search_text import indexed_words
-from annotator.evaluation.search.search_tree import All, AnyOf, Asked, Query
 from annotator.files import InputFile
 from annotator.storage import Database, Document, DocumentWords
 from annotator.storage.judging.judging import Decision

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage import Assignment, Collection, Judgement, Purpose, Topic, User, UserKind
 from annotator.storage.qrels.current_grades import OpinionRow, opinions, pooled_items, refused_items
-from annotator.storage.qrels.export_check import named_opinions, named_unjudged
+from annotator.storage.qrels.qrels_versions import named_opinions, named_unjudged
 
 LATER = NOW + timedelta(hours=1)
 

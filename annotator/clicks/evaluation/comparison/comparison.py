@@ -35,7 +35,13 @@ from annotator.clicks.evaluation.comparison.click_counts import (
     clicks_by_query,
 )
 from annotator.clicks.evaluation.comparison.differences import WIDTH_95, Resampling, ratios, sums_by_user
-from annotator.clicks.evaluation.comparison.measure_rows import MeasureRow, measure_rows
+from annotator.clicks.evaluation.comparison.measure_rows import (
+    MeasureRow,
+    choose_variants,
+    events_of,
+    measure_rows,
+    without_users,
+)
 from annotator.clicks.evaluation.comparison.measures import (
     NO_DAY,
     RETURN_DAYS,
@@ -45,7 +51,6 @@ from annotator.clicks.evaluation.comparison.measures import (
     Undefined,
     count_entries,
 )
-from annotator.clicks.evaluation.comparison.two_variants import choose_variants, events_of, without_users
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Dropped, Event
 from annotator.clicks.evaluation.logs.page_views import Outside, PageViews, page_views
 from annotator.errors import InvalidValueError, Sentence

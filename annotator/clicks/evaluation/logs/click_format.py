@@ -9,11 +9,17 @@ import numpy as np
 from annotator.clicks.evaluation.logs.click_log import ClickLog
 from annotator.clicks.evaluation.logs.column_mapping import USUAL_MAPPING, LogMapping, variant_of_name
 from annotator.clicks.evaluation.logs.log_assembling import assembled
-from annotator.clicks.evaluation.logs.log_columns import rows_of
-from annotator.clicks.evaluation.logs.log_lines import LineReader
+from annotator.clicks.evaluation.logs.log_columns import LineReader, rows_of
 from annotator.clicks.evaluation.logs.log_rows import Clocks, Coding, Collected, Rows
-from annotator.clicks.evaluation.logs.log_sources import CsvSource, JsonSource, Record, source_of
-from annotator.clicks.evaluation.logs.log_stream import Advance, LogFile, chunks_of_log
+from annotator.clicks.evaluation.logs.log_sources import (
+    Advance,
+    CsvSource,
+    JsonSource,
+    LogFile,
+    Record,
+    chunks_of_log,
+    source_of,
+)
 from annotator.errors import FileRefusedError, Problems, Sentence
 from annotator.evaluation.formats.table_tokens import UnusualError
 

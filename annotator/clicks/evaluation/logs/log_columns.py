@@ -1,6 +1,9 @@
-"""Reads many lines of a log at once: either exactly what `log_lines` reads, or nothing."""
+"""Reads a log line by line, which defines the format, or many lines at once: exactly the same, or nothing."""
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +32,13 @@ from annotator.clicks.evaluation.logs.log_rows import (
     with_clicks,
     words_up_to,
 )
-from annotator.clicks.evaluation.logs.log_tables import Column, Columns
-from annotator.clicks.evaluation.logs.log_times import times_of
-from annotator.evaluation.formats.identifiers import SPLITTING_PAST_ASCII
-from annotator.evaluation.formats.table_tokens import SPACE, WORD_BYTES, UnusualError, Words
+from annotator.clicks.evaluation.logs.log_sources import Record
+from annotator.clicks.evaluation.logs.log_tables import Column, Columns, read_time, times_of
+from annotator.errors import Problems
+from annotator.evaluation.formats.file_kinds import DECIMAL_NUMBER
+from annotator.evaluation.formats.identifiers import SPLITTING_PAST_ASCII, is_one_word
+from annotator.evaluation.formats.table_tokens import SPACE, WORD_BYTES, UnusualError, Words, words_of_docnos
+from annotator.evaluation.runs.run_format import WHOLE_NUMBER
 from annotator.evaluation.runs.run_scores import HIGHEST_BITS, LOWEST_BITS, scores_of, whole_numbers_of
 
 ZERO, ONE = b"01"
@@ -159,3 +165,187 @@ def _codes(words: Mapping[str, Words], count: int, coding: Coding) -> tuple[Code
         for field, coder in coders.items()
     )
     return user, coding.sessions.codes_of(user, session), query, variant, docno
+
+
+CLICKED: Mapping[str, bool] = {"1": True, "0": False, "true": True, "false": False}
+MOST_BYTES: Mapping[str, int] = {
+    USER: MOST_NAME_BYTES,
+    SESSION: MOST_NAME_BYTES,
+    VARIANT: MOST_NAME_BYTES,
+    DOCNO: MOST_NAME_BYTES,
+    QUERY: MOST_TEXT_BYTES,
+}
+SHOWN_CHARACTERS = 60
+NO_TEXT = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass
+class _Line:
+    """What a good line says."""
+
+    number: int
+    record: Record
+    microseconds: int = 0
+    event: Event = Event.IMPRESSION
+    is_clicked: bool = False
+    value: float = math.nan
+    places: dict[str, int] = field(default_factory=dict)
+
+
+class LineReader:
+    """Reads the records of a file; the coding is that of the whole log."""
+
+    def __init__(self, name: str, coding: Coding, events: Mapping[str, Event], problems: Problems) -> None:
+        self._name = name
+        self._coding = coding
+        self._events = events
+        self._problems = problems
+
+    def rows(self, records: Iterable[tuple[int, Record]]) -> Rows | None:
+        """Return what the good lines say, None when there is none, and note what is wrong with the others."""
+        lines = [line for number, record in records if (line := self._line(number, record)) is not None]
+        return _rows_of(lines, self._coding) if lines else None
+
+    def _line(self, number: int, record: Record) -> _Line | None:
+        before = self._problems.total
+        line = _Line(number, record)
+        odd = next((column for column, text in record.items() if NO_TEXT.search(text)), None)
+        if odd is not None:
+            self._note(line, "The %(column)s has a control character inside.", column=odd)
+            return None
+        self._check_texts(line)
+        self._take_event(line)
+        for column in (PAGE, POSITION):
+            self._take_place(line, column)
+        if line.event in {Event.DWELL, Event.RATING}:
+            self._take_value(line)
+        self._take_time(line, is_good=self._problems.total == before)
+        return line if self._problems.total == before else None
+
+    def _note(self, line: _Line, template: str, /, **values: object) -> None:
+        self._problems.add(self._name, line.number, template, **values)
+
+    def _check_texts(self, line: _Line) -> None:
+        for column, most in MOST_BYTES.items():
+            if len(line.record.get(column, "").encode()) > most:
+                self._note(line, "The %(column)s is longer than %(limit)d bytes.", column=column, limit=most)
+        docno = line.record.get(DOCNO, "")
+        if not is_one_word(docno):
+            self._note(
+                line,
+                "The document id %(docno)s has blanks or control characters inside; it must be one word.",
+                docno=repr(docno),
+            )
+
+    def _take_event(self, line: _Line) -> None:
+        if CLICK in line.record:
+            clicked = CLICKED.get(line.record[CLICK].lower())
+            if clicked is None:
+                self._note(line, "The click is “%(click)s”; it must be 1 or 0.", click=_shown(line.record[CLICK]))
+            line.is_clicked = bool(clicked)
+            return
+        name = line.record[EVENT]
+        if name in self._events:
+            line.event = self._events[name]
+        elif name:
+            self._note(
+                line,
+                "There is no event “%(event)s”; there are %(events)s.",
+                event=_shown(name),
+                events=", ".join(self._events),
+            )
+        else:
+            self._note(line, "The line names no event.")
+
+    def _take_place(self, line: _Line, column: str) -> None:
+        text = line.record.get(column, "")
+        line.places[column] = NOT_SAID
+        if not text:
+            return
+        if not WHOLE_NUMBER.fullmatch(text.encode()):
+            self._note(
+                line,
+                "The %(column)s %(text)s is no whole number of at most eight digits.",
+                column=column,
+                text=_shown(text),
+            )
+        elif int(text) == 0:
+            self._note(line, "The %(column)s is 0; pages and positions count from 1.", column=column)
+        else:
+            line.places[column] = int(text)
+
+    def _take_value(self, line: _Line) -> None:
+        text = line.record.get(VALUE, "")
+        event = line.event.name.lower()
+        line.value = float(text) if DECIMAL_NUMBER.fullmatch(text.encode()) else math.nan
+        if not text:
+            self._note(line, "A %(event)s needs a value, and the line has none.", event=event)
+        elif not math.isfinite(line.value):
+            self._note(line, "The value %(value)s of a %(event)s is no number.", value=_shown(text), event=event)
+        elif line.event is Event.DWELL and line.value < 0:
+            self._note(line, "A dwell of %(value)s seconds is less than none.", value=_shown(text))
+
+    def _take_time(self, line: _Line, *, is_good: bool) -> None:
+        """Read the time; whether there are times and zones, the first good line says for all."""
+        text = line.record.get(TIME, "")
+        coding = self._coding
+        if bool(text) != (bool(text) if coding.has_times is None else coding.has_times):
+            if text:
+                self._note(line, "The line has a time, and those before have none; give all a time, or none.")
+            else:
+                self._note(line, "The line has no time, and those before have one; give all a time, or none.")
+            return
+        moment = read_time(text.encode()) if text else None
+        if moment is not None and coding.has_zones not in {None, moment.has_zone}:
+            if moment.has_zone:
+                self._note(line, "The time has a zone, and those before have none; give all a zone, or none.")
+            else:
+                self._note(line, "The time has no zone, and those before have one; give all a zone, or none.")
+        elif text and moment is None:
+            self._note(
+                line,
+                "The time %(time)s is neither like 2026-05-01T12:30:00Z nor in seconds since 1970, or is not from 1970 "
+                "to 2199.",
+                time=_shown(text),
+            )
+        elif is_good:
+            coding.has_times = bool(text)
+            if moment is not None:
+                coding.has_zones = moment.has_zone
+                line.microseconds = moment.microseconds
+
+
+def _rows_of(lines: list[_Line], coding: Coding) -> Rows:
+    user, session = (
+        _names(lines, column, names) for column, names in ((USER, coding.users), (SESSION, coding.session_names))
+    )
+    rows = Rows(
+        np.array([line.microseconds for line in lines] if coding.has_times else [], np.int64),
+        user,
+        coding.sessions.codes_of(user, session),
+        _texts(lines, QUERY, coding.queries),
+        _texts(lines, VARIANT, coding.variants),
+        np.array([line.places[PAGE] for line in lines], np.int32),
+        np.array([line.places[POSITION] for line in lines], np.int32),
+        _names(lines, DOCNO, coding.docnos),
+        np.array([line.event for line in lines], np.int8),
+        np.array([line.value for line in lines], np.float64),
+        np.array([line.number for line in lines], np.int64),
+    )
+    if CLICK not in lines[0].record:
+        return rows
+    return with_clicks(rows, np.array([line.is_clicked for line in lines], np.bool_))
+
+
+def _names(lines: list[_Line], column: str, names: Names) -> Codes:
+    return names.codes_of(
+        words_of_docnos(np.array([line.record.get(column, "").encode() for line in lines], np.bytes_))
+    )
+
+
+def _texts(lines: list[_Line], column: str, texts: Texts) -> Codes:
+    return np.array([texts.code_of(line.record.get(column, "").encode()) for line in lines], np.int32)
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARACTERS else text[:SHOWN_CHARACTERS] + "…"

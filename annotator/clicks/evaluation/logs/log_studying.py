@@ -15,7 +15,7 @@ from annotator.clicks.evaluation.logs.click_format import read_click_log
 from annotator.clicks.evaluation.logs.click_log import ClickLog
 from annotator.clicks.evaluation.logs.column_mapping import USUAL_MAPPING, LogMapping
 from annotator.clicks.evaluation.logs.log_findings import LogFindings, LogKind
-from annotator.clicks.evaluation.logs.log_stream import Advance, LogFile
+from annotator.clicks.evaluation.logs.log_sources import Advance, LogFile
 from annotator.errors import FileRefusedError, InvalidValueError, Problems
 from annotator.evaluation.formats.unpacking import UNPACKED_LIMIT, unpack_into
 

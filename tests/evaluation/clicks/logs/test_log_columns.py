@@ -15,7 +15,7 @@ from thorough import examples
 from annotator.clicks.evaluation.logs import click_format, log_rows
 from annotator.clicks.evaluation.logs.click_format import read_click_log_into
 from annotator.clicks.evaluation.logs.column_mapping import FIELDS, LogMapping, parse_mapping
-from annotator.clicks.evaluation.logs.log_lines import LineReader
+from annotator.clicks.evaluation.logs.log_columns import LineReader
 from annotator.errors import Problems
 from annotator.evaluation.formats.table_tokens import UnusualError
 

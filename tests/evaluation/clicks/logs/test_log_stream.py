@@ -8,8 +8,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.clicks.evaluation.logs import log_stream
-from annotator.clicks.evaluation.logs.log_stream import chunks_of_log, size_of
+from annotator.clicks.evaluation.logs import log_sources
+from annotator.clicks.evaluation.logs.log_sources import chunks_of_log, size_of
 from annotator.errors import Problems
 
 MARK = b"\xef\xbb\xbf"
@@ -27,7 +27,7 @@ def test_chunks_are_whole_lines_and_together_the_text(
     told: list[int] = []
     problems = Problems()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(log_stream, "CHUNK_BYTES", chunk_bytes)
+        patch.setattr(log_sources, "CHUNK_BYTES", chunk_bytes)
         chunks = list(chunks_of_log(("log", packed), problems, told.append))
     assert not problems.total
     assert b"".join(chunks) == (text if text.endswith(b"\n") else text + b"\n")
@@ -42,7 +42,7 @@ def test_gzip_of_several_members_is_one_text(texts: list[bytes]) -> None:
 
 
 def test_what_was_packed_a_thousandfold_comes_in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(log_sources, "CHUNK_BYTES", 1000)
     text = b"the same line again\n" * 50_000
     chunks = list(chunks_of_log(("log", gzip.compress(text, mtime=0)), Problems(), lambda _: None))
     assert b"".join(chunks) == text
@@ -50,7 +50,7 @@ def test_what_was_packed_a_thousandfold_comes_in_small_pieces(monkeypatch: pytes
 
 
 def test_a_line_without_end_is_told_with_its_number_and_ends_the_reading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_stream, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(log_sources, "CHUNK_BYTES", 1000)
     problems = Problems()
     chunks = list(chunks_of_log(("log", b"one\ntwo\n" + b"x" * 100_000), problems, lambda _: None))
     assert chunks == [b"one\ntwo\n"]

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from annotator.clicks.evaluation.logs.log_tables import BACK
-from annotator.clicks.evaluation.logs.log_times import Moment, read_time, times_of
+from annotator.clicks.evaluation.logs.log_tables import BACK, Moment, read_time, times_of
 from annotator.evaluation.formats.table_tokens import FRONT, UnusualError
 
 # 2026-05-01 is the 20,574th day after 1970-01-01: 56 years of 365 days, 14 leap days (1972 to 2024), 120 days of 2026.
