@@ -24,7 +24,7 @@ LOG_FORMATS = ("none", "text", "json")
 MOST_DIGITS = 9
 # A name as in a Host header, or a dot and a name for all below it: neither an address nor a path.
 SITE_HOST = re.compile(r"\.?[\w-]+(\.[\w-]+)*")
-MOST_SIGNS_TOLD = 100
+MOST_CHARACTERS_SHOWN = 100
 # Not of the server: where `--site` finds another one, and what the tests are told.
 OTHERS = frozenset(
     f"{PREFIX}{name}" for name in ("SETTINGS", "SITE", "TOKEN", "THOROUGH", "FAULTS", "REQUIRE_BROWSER", "FUZZ")
@@ -183,12 +183,12 @@ def _as_text(value: object, name: str) -> str:
     raise InvalidValueError(
         "The setting %(name)s cannot be of the type that the settings file gives it: %(value)s.",
         name=name,
-        value=_told(str(value)),
+        value=_shortened(str(value)),
     )
 
 
-def _told(text: str) -> str:
-    return text if len(text) <= MOST_SIGNS_TOLD else f"{text[:MOST_SIGNS_TOLD]}…"
+def _shortened(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS_SHOWN else f"{text[:MOST_CHARACTERS_SHOWN]}…"
 
 
 def _known(name: str, written: str) -> str:
@@ -217,7 +217,7 @@ def _hosts(text: str, name: str) -> tuple[str, ...]:
                 "The setting %(name)s has names alone, such as pool.example.org or .example.net, without “https://”, "
                 "port or path: not “%(text)s”.",
                 name=name,
-                text=_told(host),
+                text=_shortened(host),
             )
     return hosts
 
@@ -226,7 +226,9 @@ def _mebibytes(text: str, name: str) -> int:
     size = _number(text)
     if not size:
         raise InvalidValueError(
-            "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.", name=name, text=_told(text)
+            "The setting %(name)s is a whole number of mebibytes above 0, not “%(text)s”.",
+            name=name,
+            text=_shortened(text),
         )
     return size * MEBIBYTE
 
@@ -251,7 +253,7 @@ def _count(least: int, most: int) -> Callable[[str, str], int]:
                 name=name,
                 least=least,
                 most=most,
-                text=_told(text),
+                text=_shortened(text),
             )
         return number
 

@@ -65,8 +65,8 @@ class _Api(Api):  # type: ignore[misc]  # flask-smorest ships no types
         content = {MEDIA_TYPE: {"schema": ProblemDetails}}
         for status in HTTPStatus:
             self.spec.components.response(status.name, {"description": status.phrase, "content": content}, lazy=True)
-        told = {"description": "What is refused, and why", "content": content}
-        self.spec.components.response("DEFAULT_ERROR", told, lazy=True)
+        response = {"description": "The error", "content": content}
+        self.spec.components.response("DEFAULT_ERROR", response, lazy=True)
 
 
 def install(app: Flask, csrf: CSRFProtect) -> None:

@@ -176,7 +176,7 @@ class Worker:
             self._cleaned_at = now
 
 
-def work_until_told(
+def run_worker(
     settings: Settings, *, only_what_waits: bool = False, only_short: bool = False, parent: int | None = None
 ) -> None:
     """Be a worker until SIGTERM, until nothing waits, or until the server that began this has gone.

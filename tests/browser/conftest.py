@@ -121,7 +121,7 @@ def served(served_file: Path) -> Iterator[Database]:
     """The server's database, emptied for this test."""
     database = Database(sqlite_url(served_file))
     with database.transaction() as session:
-        # The log of deeds lets nobody take a line out.
+        # No line can be removed from the audit log.
         session.execute(text("DROP TRIGGER audit_event_stays"))
         for table in reversed(Base.metadata.sorted_tables):
             session.execute(delete(table))

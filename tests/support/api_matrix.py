@@ -91,7 +91,7 @@ MATRIX = {
     "Deletions.restore_collection": Row(
         "POST", "/api/v1/deleted-collections/news/restore", dict.fromkeys(PEOPLE, 404), ORGANISE
     ),
-    "Audit.list_deeds": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
+    "Audit.list_audit_entries": Row("GET", f"{NEWS}/audit", ORGANISERS, READ),
 }
 # What needs nothing but a token.
 FREE = {"Collections.show_token": "/api/v1/token"}

@@ -1,4 +1,4 @@
-"""The audit log: who did what in a collection."""
+"""The audit log of a collection."""
 
 from marshmallow import Schema, fields
 
@@ -8,27 +8,27 @@ from annotator.api.site.values import GREATEST, Moment, Text, counted
 from annotator.storage import Role
 from annotator.web.site.context import database
 from annotator.workflows.collections import audit
-from annotator.workflows.collections.audit import DEEDS_A_PAGE, DeedsWanted
+from annotator.workflows.collections.audit import ENTRIES_PER_PAGE, AuditFilter
 from annotator.workflows.people.tokens import Scope
 
-resource = resource_of("audit", "Who did what, when, and by which way; for organisers.")
+resource = resource_of("audit", "The audit log: who did what, when, and by which way; for organisers.")
 
 MOST_A_PAGE = 1_000
 
 
-class DeedsQuery(Schema):
-    """Which deeds; the newest come first, and those before the line `before` on the next page."""
+class AuditQuery(Schema):
+    """Filters of the log, and the page: entries older than `before`, newest first."""
 
-    actor = Text(load_default=None, metadata={"description": "Only what this account did."})
+    actor = Text(load_default=None, metadata={"description": "Only actions of this account."})
     action = Text(load_default=None, metadata={"description": "Such as “pool.build”, or “pool” for all of them."})
     since = Moment(load_default=None, metadata={"description": "ISO 8601 with a time zone."})
     until = Moment(load_default=None)
     before = counted(0, GREATEST, load_default=None)
-    page_size = counted(1, MOST_A_PAGE, load_default=DEEDS_A_PAGE)
+    page_size = counted(1, MOST_A_PAGE, load_default=ENTRIES_PER_PAGE)
 
 
-class DeedView(Schema):
-    """A line of the log."""
+class AuditEntryView(Schema):
+    """An entry of the log."""
 
     id = fields.Integer(required=True)
     at = Moment(required=True)
@@ -39,10 +39,10 @@ class DeedView(Schema):
     details = fields.Dict(required=True)
 
 
-class Deeds(Schema):
-    """Lines of the log; `older` is what to ask for as `before`, null on the last page."""
+class AuditEntries(Schema):
+    """Entries of the log; `older` is the value of `before` for the next page, null on the last."""
 
-    deeds = fields.List(fields.Nested(DeedView), required=True)
+    entries = fields.List(fields.Nested(AuditEntryView), required=True, data_key="deeds")
     older = fields.Integer(required=True, allow_none=True)
 
 
@@ -52,12 +52,12 @@ class Deeds(Schema):
     "/collections/<slug>/audit",
     scopes=[Scope.READ],
     roles=[Role.ORGANISER],
-    takes=Takes(query=DeedsQuery),
-    gives=Gives(Deeds),
+    takes=Takes(query=AuditQuery),
+    gives=Gives(AuditEntries),
 )
-def list_deeds(call: Call) -> object:
-    """List who did what in the collection, newest first."""
+def list_audit_entries(call: Call) -> object:
+    """List the audit log of the collection, newest first."""
     asked = call.query
-    wanted = DeedsWanted(asked["actor"], asked["action"], asked["since"], asked["until"])
+    wanted = AuditFilter(asked["actor"], asked["action"], asked["since"], asked["until"])
     with database().reading() as session:
-        return audit.page_of_deeds(session, call.slug, wanted, before=asked["before"], most=asked["page_size"])
+        return audit.audit_page(session, call.slug, wanted, before=asked["before"], most=asked["page_size"])

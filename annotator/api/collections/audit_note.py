@@ -1,4 +1,4 @@
-"""Notes for the audit log what a program did, in the transaction of the deed itself."""
+"""Add audit entries of programs, in the transaction of the action itself."""
 
 from collections.abc import Mapping
 from typing import Any

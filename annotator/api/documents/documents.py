@@ -9,7 +9,7 @@ from annotator.api.site.jobs_asked import MOST_AT_ONCE
 from annotator.api.site.values import Text
 from annotator.files import InputFile
 from annotator.storage import Role
-from annotator.web.site.background import told_of, work
+from annotator.web.site.background import report_reading, work
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.documents import documents, search
 from annotator.workflows.people.tokens import Scope
@@ -74,7 +74,7 @@ def import_documents(call: Call) -> object:
     Sending it again changes nothing. One of more than 8 MiB, unpacked, is left to the worker.
     """
     names = documents.parse_fields(call.query["fields_"].split())
-    files = told_of([InputFile(call.query["name"], call.content)])
+    files = report_reading([InputFile(call.query["name"], call.content)])
     most = settings().unpacked_limit if work() is not None else min(settings().unpacked_limit, MOST_UNPACKED_AT_ONCE)
     read = documents.read_documents(files, fields=names, unpacked_limit=most)
     at_once = len(read) <= search.INDEXED_AT_ONCE and work() is None

@@ -17,7 +17,7 @@ from annotator.storage import Role, RunType
 from annotator.storage.runs import sent_runs
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team
-from annotator.web.site.background import arrived_at, told_of
+from annotator.web.site.background import arrived_at, report_reading
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
 from annotator.workflows.people.tokens import Scope
@@ -241,7 +241,7 @@ def _looked_at(call: Call) -> CheckedFiles:
         return runs.check_each_run(
             session,
             call.slug,
-            told_of([InputFile(name, call.content)]),
+            report_reading([InputFile(name, call.content)]),
             sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
             tag_from_file=call.query["tag_from_file"],
             unpacked_limit=settings().unpacked_limit,

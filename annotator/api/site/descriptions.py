@@ -249,7 +249,7 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "DeletedView": {"subject": "What was deleted, such as a topic's number or a version of the pool."},
     "DeletedCollectionView": {"title": "The title of the collection."},
     "RestoredView": {"kind": "What was restored."},
-    "DeedView": {
+    "AuditEntryView": {
         "id": "The number of the line. Later lines have greater numbers.",
         "name": "The account, or for commands the user of the system; empty when it is unknown.",
         "subject": "What the action was about, such as the tag of a run; empty when it has no subject.",
@@ -288,7 +288,7 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
         "letters": "Whether runs get letters: runs that share a letter do not differ significantly.",
         "interval": "How the intervals of the means are computed: Student's t, or the bootstrap.",
     },
-    "list_deeds": {
+    "list_audit_entries": {
         "until": "Only before this moment: ISO 8601 with a time zone.",
         "before": "Only lines with smaller numbers: `older` of the page before.",
         "page_size": "The number of lines on a page.",

@@ -152,7 +152,7 @@ def operation(
         endpoint = f"{blueprint.name}.{view.__name__}"
         OPERATIONS[endpoint] = Operation(endpoint, method, PREFIX + path, gate)
         described = _described(blueprint, takes, gives, _called(view, takes))
-        described = blueprint.doc(operationId=view.__name__, **_gate_told(gate))(described)
+        described = blueprint.doc(operationId=view.__name__, **_gate_extensions(gate))(described)
         blueprint.route(path, methods=[method])(_guarded(described, gate, takes))
         return view
 
@@ -278,9 +278,9 @@ def _wrong_body(takes: Takes) -> Response | None:
     )
 
 
-def _gate_told(gate: Gate) -> dict[str, object]:
+def _gate_extensions(gate: Gate) -> dict[str, object]:
     """The gate in the OpenAPI document."""
-    told: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
+    extensions: dict[str, object] = {"x-scopes": sorted(gate.scopes)}
     if gate.roles is not None:
-        told["x-roles"] = sorted(gate.roles) or ["any member"]
-    return told
+        extensions["x-roles"] = sorted(gate.roles) or ["any member"]
+    return extensions

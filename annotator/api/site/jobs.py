@@ -3,7 +3,7 @@
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, operation
 from annotator.api.site.door import resource as resource_of
-from annotator.api.site.jobs_asked import JobStatus, told
+from annotator.api.site.jobs_asked import JobStatus, status_of_job
 from annotator.errors import NotFoundError
 from annotator.web.site.context import database, the_place
 from annotator.workflows.people.tokens import Scope
@@ -28,4 +28,4 @@ def show_job(call: Call) -> object:
         if not the_place().roles.issuperset(job.parameters["roles"]):
             raise NotFoundError("There is no such job.")
         content = jobs.job_answer(session, call.slug, id_, by_id=by_id) if job.result.get("status") else None
-    return told(job, content)
+    return status_of_job(job, content)

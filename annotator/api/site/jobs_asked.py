@@ -64,7 +64,7 @@ def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Re
     with database().reading() as session:
         job = jobs.show_job(session, slug, id_, by_id=by.id)
     headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
-    return Response(json.dumps(JobStatus().dump(told(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
+    return Response(json.dumps(JobStatus().dump(status_of_job(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
 
 
 def _are_large(files: Iterable[bytes]) -> bool:
@@ -77,7 +77,7 @@ def _are_large(files: Iterable[bytes]) -> bool:
     return False
 
 
-def told(job: JobView, content: bytes | None) -> dict[str, Any]:
+def status_of_job(job: JobView, content: bytes | None) -> dict[str, Any]:
     """A job as programs see it, with what it answers, if anything is kept of that."""
     shown = vars(job)
     if _is_about_to_tell(job):

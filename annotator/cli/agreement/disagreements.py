@@ -76,11 +76,11 @@ def list_(
 
 
 def _row(row: Disagreement) -> Row:
-    words = [_said(word) for word in row.words]
+    words = [_cell(word) for word in row.words]
     return [row.topic, row.docno, row.distance, row.is_across, row.is_decided, ", ".join(words)]
 
 
-def _said(word: JudgementShown) -> str:
+def _cell(word: JudgementShown) -> str:
     """The judge with their grade; what decides has a sign of its own."""
     said = "cannot judge" if word.decision.grade is None else str(word.decision.grade)
     return f"{word.judge}{'!' if word.adjudicates else ''}: {said}"

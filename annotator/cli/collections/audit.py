@@ -8,7 +8,7 @@ import click
 from annotator.cli.site.installation import Installation, on_installation
 from annotator.cli.site.options import MOMENT
 from annotator.cli.site.tables import Row, format_option, show_json, show_table
-from annotator.workflows.collections.audit import Deed, DeedsWanted, deeds_csv, deeds_json, list_deeds
+from annotator.workflows.collections.audit import AuditEntry, AuditFilter, entries_csv, entries_json, list_audit_entries
 
 
 @click.group
@@ -39,30 +39,30 @@ def list_(
 
     Lines are only ever added. Judgements are not in it: use `judgements export`.
     """
-    wanted = DeedsWanted(actor, action, since, until)
+    wanted = AuditFilter(actor, action, since, until)
     with installation.database.reading() as session:
-        deeds = list_deeds(session, slug, wanted)
+        entries = list_audit_entries(session, slug, wanted)
     match format_:
         case "json":
-            show_json(deeds_json(deeds))
+            show_json(entries_json(entries))
         case "csv":
-            click.echo(deeds_csv(deeds).encode(), nl=False)
+            click.echo(entries_csv(entries).encode(), nl=False)
         case _:
             show_table(
-                ["AT", "WHO", "BY", "COLLECTION", "ACTION", "OF WHAT", "DETAILS"], [_row(deed) for deed in deeds]
+                ["AT", "WHO", "BY", "COLLECTION", "ACTION", "OF WHAT", "DETAILS"], [_row(entry) for entry in entries]
             )
-            click.echo(f"Deeds: {len(deeds)}.", err=True)
+            click.echo(f"Entries: {len(entries)}.", err=True)
 
 
-def _row(deed: Deed) -> Row:
-    details = "; ".join(f"{name}: {_shown(value)}" for name, value in deed.details.items())
+def _row(entry: AuditEntry) -> Row:
+    details = "; ".join(f"{name}: {_shown(value)}" for name, value in entry.details.items())
     return [
-        deed.at,
-        deed.name or None,
-        deed.door.value,
-        deed.collection,
-        deed.action,
-        deed.subject or None,
+        entry.at,
+        entry.name or None,
+        entry.door.value,
+        entry.collection,
+        entry.action,
+        entry.subject or None,
         details or None,
     ]
 

@@ -203,22 +203,22 @@ def _refusal(answer: httpx.Response) -> AnnotatorError:
     return _refused(answer.json())
 
 
-def _refused(told: Mapping[str, Any]) -> AnnotatorError:
-    if not told.get("problems"):
-        return SiteError(NO_LINE, said=_said(told))
+def _refused(problem: Mapping[str, Any]) -> AnnotatorError:
+    if not problem.get("problems"):
+        return SiteError(NO_LINE, said=_details(problem))
     problems = Problems()
-    for one in told["problems"]:
+    for one in problem["problems"]:
         sentence = Sentence(one["detail"].replace("%", "%%"))
         further = tuple(one["lines"][1:])
         problems.add_problem(Problem(one["file"], one["line"], sentence, one["count"], further))
-    return FileRefusedError(problems, Sentence(NO_LINE, {"said": told["detail"]}))
+    return FileRefusedError(problems, Sentence(NO_LINE, {"said": problem["detail"]}))
 
 
-def _said(told: Mapping[str, Any]) -> str:
+def _details(problem: Mapping[str, Any]) -> str:
     """The sentence, with what is wrong with each field."""
     fields = [
         f"{name}: {' '.join(wrong) if isinstance(wrong, list) else wrong}"
-        for part in (told.get("errors") or {}).values()
+        for part in (problem.get("errors") or {}).values()
         for name, wrong in (part.items() if isinstance(part, dict) else [])
     ]
-    return " ".join([told["detail"], *fields])
+    return " ".join([problem["detail"], *fields])

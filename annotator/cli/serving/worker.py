@@ -25,4 +25,4 @@ def command(installation: Installation, parent: int | None, *, once: bool, short
     # NumPy's threads would take what the pages need; it looks when it is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     working = import_module("annotator.worker.working")
-    working.work_until_told(installation.settings, only_what_waits=once, only_short=short, parent=parent)
+    working.run_worker(installation.settings, only_what_waits=once, only_short=short, parent=parent)

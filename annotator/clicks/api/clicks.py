@@ -24,7 +24,7 @@ from annotator.clicks.workflows.click_logs import (
 )
 from annotator.errors import InvalidValueError
 from annotator.storage import Role
-from annotator.web.site.background import arrived_at, told_percent
+from annotator.web.site.background import arrived_at, report_percent
 from annotator.web.site.context import database, settings
 from annotator.workflows.people.tokens import Scope
 
@@ -154,7 +154,7 @@ def add_click_log(call: Call) -> object:
     asked = _request(call)
     with database().reading() as session:
         titles = click_logs.foresee_log(session, call.slug, asked.name)
-    advance = told_percent(sum(len(content) for _, content in files))
+    advance = report_percent(sum(len(content) for _, content in files))
     studied = click_logs.study_log(files, asked, titles, advance=advance)
     with database().transaction() as session:
         stored = click_logs.store_log(session, call.slug, studied, by_id=caller().id, at=arrived_at())

@@ -186,7 +186,7 @@ def check(log: GivenLog, format_: str) -> None:
         case _:
             show_table([heading.upper() for heading in HEADINGS], _rows(facts))
             click.echo()
-            for sentence in _said(facts):
+            for sentence in _sentences(facts):
                 click.echo(sentence)
     for problem in checked.bad_lines.by_file():
         click.echo(str(problem), err=True)
@@ -196,7 +196,7 @@ def _rows(facts: LogFacts) -> list[list[str | int | None]]:
     return [[one.variant, one.users, one.sessions, *one.events.values()] for one in facts.variants]
 
 
-def _said(facts: LogFacts) -> Iterator[str]:
+def _sentences(facts: LogFacts) -> Iterator[str]:
     yield (
         f"Lines: {facts.lines}. Events: {facts.events}. Users: {facts.users}. Sessions: {facts.sessions}. "
         f"Queries: {facts.queries}. Documents: {facts.documents}."

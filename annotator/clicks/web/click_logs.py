@@ -18,7 +18,7 @@ from annotator.spreadsheets import csv_text
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
-from annotator.web.site.background import arrived_at, long_form, told_percent
+from annotator.web.site.background import arrived_at, long_form, report_percent
 from annotator.web.site.context import database, settings, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form
@@ -109,7 +109,7 @@ def _add(slug: str, form: ClickLogForm) -> LogView:
         titles = click_logs.foresee_log(session, slug, asked.name)
     # Studying takes a while, in which others shall not wait to write.
     files = [(file.name, file.content) for file in whole_files(form.files.data)]
-    advance = told_percent(sum(len(content) for _, content in files))
+    advance = report_percent(sum(len(content) for _, content in files))
     studied = click_logs.study_log(files, asked, titles, advance=advance)
     with database().transaction() as session:
         stored = click_logs.store_log(session, slug, studied, by_id=the_person().id, at=arrived_at())

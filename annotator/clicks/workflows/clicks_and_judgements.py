@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from annotator.clicks.evaluation.judgements.log_evidence import AskedQuery, LogEvidence, Told, by_topic
+from annotator.clicks.evaluation.judgements.log_evidence import AskedQuery, LogEvidence, VariantEffect, by_topic
 from annotator.clicks.evaluation.judgements.together import QueryBeside, judged_difference, most_apart, verdict
 from annotator.clicks.evaluation.judgements.together_report import (
     HEADINGS,
@@ -93,7 +93,7 @@ class _Log:
     tags: Mapping[str, str]  # by variant
     evidence: LogEvidence
 
-    def runs_of(self, told: Told) -> tuple[str, str] | None:
+    def runs_of(self, told: VariantEffect) -> tuple[str, str] | None:
         """The runs of two variants, None unless there are two."""
         first, second = (self.tags.get(variant) for variant in told.variants)
         return None if first is None or second is None or first == second else (first, second)
@@ -101,7 +101,7 @@ class _Log:
     @property
     def runs_of_queries(self) -> tuple[str, str] | None:
         """The runs whose queries the log tells of; None without any."""
-        told = self.evidence.told
+        told = self.evidence.effects
         return self.runs_of(told[0]) if told and self.evidence.queries else None
 
 
@@ -128,7 +128,7 @@ def together_report(session: Session, slug: str, request: TogetherRequest = USUA
         pairs=tuple(_pairs(logs, judged)),
         logs=tuple(log.name for log in telling),
         asked=asked.name if asked else None,
-        what=asked.evidence.told[0].what if asked else None,
+        what=asked.evidence.effects[0].what if asked else None,
         runs=asked.runs_of_queries if asked else None,
         queries=_queries(session, collection, asked, judged) if asked else (),
     )
@@ -190,7 +190,7 @@ def _pairs(logs: Sequence[_Log], judged: _Judged) -> Iterator[PairBeside]:
     """Every two runs that some log tells of, the first of them first by name."""
     clicks: dict[tuple[str, str], list[ClicksOfPair]] = {}
     for log in logs:
-        for told in log.evidence.told:
+        for told in log.evidence.effects:
             runs = log.runs_of(told)
             if runs is not None:
                 first, second = sorted(runs, key=natural_order)

@@ -146,7 +146,7 @@ class Names:
     docnos: Mapping[int, str]
 
 
-def settle_said(said: Sequence[DocumentGrade], rules: Rules) -> dict[int, dict[int, int]]:
+def settle_by_topic(said: Sequence[DocumentGrade], rules: Rules) -> dict[int, dict[int, int]]:
     """Settle the grades: topic id → {document id: grade}."""
     pairs = {one.pool_item_id: (one.topic_id, one.document_id) for one in said}
     qrels: dict[int, dict[int, int]] = {}

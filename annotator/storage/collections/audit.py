@@ -253,7 +253,7 @@ def record_in(
     subject: object = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add a line of a deed to the collection of that short name, or to the site when there is none."""
+    """Add an entry to the log of the collection of that short name, or of the site when it is None."""
     collection_id = find_collection(session, slug).id if slug is not None else None
     record(session, actor, action, at=at, collection_id=collection_id, subject=str(subject), details=details)
 
@@ -268,7 +268,7 @@ def record(
     subject: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add a line, in the transaction of the deed itself: what is rolled back was not done.
+    """Add an entry, in the transaction of the action itself: an action that is rolled back has no entry.
 
     Names of people go into the subject and never into the details, which stay as they are when somebody is forgotten.
     Raises what `plain_details` does.

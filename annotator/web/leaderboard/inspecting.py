@@ -110,10 +110,10 @@ def pair_csv(slug: str) -> ResponseReturnValue:
 
 
 def _run(slug: str) -> InspectedRun:
-    top, topic_ = _number("top", USUAL_TOP), _said("topic") or None
+    top, topic_ = _number("top", USUAL_TOP), _argument("topic") or None
     with database().reading() as session:
         found = inspecting.inspect_run(
-            session, slug, _said("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
+            session, slug, _argument("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
         )
     return replace(found, choices=_unnamed(found.choices))
 
@@ -125,10 +125,10 @@ def _topics(slug: str) -> InspectedTopics:
 
 
 def _topic(slug: str) -> InspectedTopic:
-    depth = _number("depth", 0) if _said("depth") else None
+    depth = _number("depth", 0) if _argument("depth") else None
     with database().reading() as session:
         found = inspecting.inspect_topic(
-            session, slug, _said("number"), measure=_measure(), depth=depth, grades=_grades()
+            session, slug, _argument("number"), measure=_measure(), depth=depth, grades=_grades()
         )
     # Who searched may be a judge.
     searchers = found.searchers if the_place().organises else {}
@@ -136,14 +136,14 @@ def _topic(slug: str) -> InspectedTopic:
 
 
 def _pair(slug: str) -> InspectedPair:
-    topics_ = [_said("topic")] if _said("topic") else []
+    topics_ = [_argument("topic")] if _argument("topic") else []
     top, seed = _number("top", USUAL_TOP), _number("seed", USUAL_SEED)
     with database().reading() as session:
         found = inspecting.inspect_pair(
             session,
             slug,
-            _said("first"),
-            _said("second"),
+            _argument("first"),
+            _argument("second"),
             measures=(_measure(),),
             topics=topics_,
             top=top,
@@ -167,7 +167,7 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
         refused = refusal
     with database().reading() as session:
         rounds = round_numbers(session, slug)
-    given = {name: _said(name) for name in SAID}
+    given = {name: _argument(name) for name in SAID}
     kept = {name: given[name] for name in GRADES if given[name]}
     grades = {**kept, **RoundWanted.of_form().query}
     page = render_template(
@@ -176,7 +176,7 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
         refused=refused,
         rounds=rounds,
         given=given,
-        address={name: said for name, said in given.items() if said},
+        address={name: value for name, value in given.items() if value},
         grades=grades,
         kept=kept,
         of_round=RoundWanted.of_form(),
@@ -190,25 +190,25 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
     return page_or_refusal(page, refused)
 
 
-def _said(name: str) -> str:
+def _argument(name: str) -> str:
     return request.args.get(name, "").strip()
 
 
 def _grades() -> GradesChosen:
     wanted, of_round = GradesWanted.of_request(), RoundWanted.of_request()
-    return GradesChosen(_said("qrels") or LIVE, wanted.judge, wanted.policy, of_round.number, of_round.residual)
+    return GradesChosen(_argument("qrels") or LIVE, wanted.judge, wanted.policy, of_round.number, of_round.residual)
 
 
 def _measure() -> str:
-    return _said("m") or USUAL_MEASURE
+    return _argument("m") or USUAL_MEASURE
 
 
 def _table() -> str:
-    return _said("table")
+    return _argument("table")
 
 
 def _number(name: str, usual: int) -> int:
-    written = _said(name)
+    written = _argument(name)
     try:
         return int(written) if written else usual
     except ValueError:

@@ -121,7 +121,7 @@ class PoolForm(Form):
         return form
 
     def fill_in(self) -> None:
-        """Put usual values where nothing is said that has to be."""
+        """Put usual values into the required fields that are empty."""
         if not self.strategy.data:
             self.strategy.data = USUAL_STRATEGY
         if "depth" not in request.values and self.strategy.data == USUAL_STRATEGY:
@@ -151,7 +151,7 @@ class PoolForm(Form):
         own = OWN_DEPTH.findall(self.depth_of.data or "") if self.takes("depth_of") else []
         return PoolRequest(
             self.strategy.data or USUAL_STRATEGY,
-            self._said(),
+            self._parameters(),
             self.runs.data or None,
             self.priority.data,
             {tag: int(depth) for tag, depth in own},
@@ -166,12 +166,12 @@ class PoolForm(Form):
         names = {parameter.name for parameter in self.chosen.parameters}
         return name in names or (name == "amount" and "budget" in names)
 
-    def _said(self) -> Mapping[str, str | int]:
-        said = {
+    def _parameters(self) -> Mapping[str, str | int]:
+        parameters = {
             name: getattr(self, name).data
             for name in ("depth", "start_depth", "strata", "update", "ties")
             if self.takes(name)
         }
         if self.takes("amount"):
-            said[self.amount_of.data or "per_topic"] = self.amount.data
-        return {name: value for name, value in said.items() if value not in {None, ""}}
+            parameters[self.amount_of.data or "per_topic"] = self.amount.data
+        return {name: value for name, value in parameters.items() if value not in {None, ""}}

@@ -31,12 +31,12 @@ class CostsForm(Form):
     def __init__(self, *args: object, **values: object) -> None:
         """Begin with nothing read."""
         super().__init__(*args, **values)
-        self.told: dict[str, list[Statement]] = {}
+        self.statements_of: dict[str, list[Statement]] = {}
 
     @property
     def statements(self) -> list[Statement]:
         """What was entered, after it was validated."""
-        return [statement for of_fact in self.told.values() for statement in of_fact]
+        return [statement for of_fact in self.statements_of.values() for statement in of_fact]
 
     @property
     def fact_fields(self) -> list[Field]:
@@ -115,9 +115,9 @@ def _reading(fact: Fact) -> Callable[[CostsForm, Field], None]:
         try:
             if fact.per is Per.SYSTEM:
                 statement = read_statement(fact, written)
-                form.told[fact.key] = [] if statement is None else [statement]
+                form.statements_of[fact.key] = [] if statement is None else [statement]
             else:
-                form.told[fact.key] = read_lines(fact, written)
+                form.statements_of[fact.key] = read_lines(fact, written)
         except InvalidValueError as refusal:
             raise ValidationError(say(refusal.sentence)) from refusal
 

@@ -24,7 +24,7 @@ def install(app: Flask) -> None:
     """Let addresses hold row numbers, and refuse requests that name another site or hold what cannot be stored."""
     app.url_map.converters["row"] = RowNumber
     app.before_request(refuse_other_sites)
-    app.before_request(refuse_garbled)
+    app.before_request(refuse_nul_characters)
 
 
 def refuse_other_sites() -> ResponseReturnValue | None:
@@ -38,7 +38,7 @@ def refuse_other_sites() -> ResponseReturnValue | None:
     return "The pages are not served under this name.\n", 421, {"Content-Type": "text/plain; charset=utf-8"}
 
 
-def refuse_garbled() -> None:
+def refuse_nul_characters() -> None:
     """Answer 400 to a NUL character, which PostgreSQL cannot store in a text."""
     if any("\0" in text for text in _texts()):
         abort(400)

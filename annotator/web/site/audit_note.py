@@ -1,4 +1,4 @@
-"""Notes for the audit log what somebody did by a page, in the transaction of the deed itself."""
+"""Add audit entries of actions on pages, in the transaction of the action itself."""
 
 from collections.abc import Mapping
 from typing import Any

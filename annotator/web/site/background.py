@@ -81,10 +81,10 @@ class Work:
 
 
 class Watched(list[InputFile]):
-    """Files that tell when one has been read and the next is asked for."""
+    """Files that report how many of them have been read."""
 
     def __init__(self, files: Sequence[InputFile], tell: Callable[[int, int], None]) -> None:
-        """Keep whom to tell: the last step, after all files are read, is to store them."""
+        """`tell` takes the files read and the number of steps; storing the files is the last step."""
         super().__init__(files)
         self._tell = tell
 
@@ -96,25 +96,25 @@ class Watched(list[InputFile]):
         self._tell(len(self), len(self) + 1)
 
 
-def told_of(files: Sequence[InputFile]) -> Sequence[InputFile]:
-    """The same files; where a worker reads them, whoever waits is told how many it has read."""
+def report_reading(files: Sequence[InputFile]) -> Sequence[InputFile]:
+    """The files; while a worker reads them, its job shows how many it has read."""
     at_work = work()
     return files if at_work is None else Watched(files, at_work.tell)
 
 
-def told_percent(total: int) -> Callable[[int], None]:
-    """What to call with the number of bytes of each piece of a file that was read, of so many in all.
+def report_percent(total: int) -> Callable[[int], None]:
+    """A function to call with the number of bytes of each piece read, of `total` bytes.
 
-    Where a worker reads, whoever waits is told each new percentage; the last percent is for what follows the reading.
+    While a worker reads, its job shows each new percentage; the last percent is for what follows the reading.
     """
-    at_work, read, told = work(), 0, 0
+    at_work, read, reported = work(), 0, 0
 
     def advance(count: int) -> None:
-        nonlocal read, told
+        nonlocal read, reported
         read += count
         percent = min(PERCENT - 1, PERCENT * read // max(total, 1))
-        if at_work is not None and percent > told:
-            told = percent
+        if at_work is not None and percent > reported:
+            reported = percent
             at_work.tell(percent, PERCENT)
 
     return advance

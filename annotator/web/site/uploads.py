@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from werkzeug.datastructures import FileStorage
 
 from annotator.files import InputFile
-from annotator.web.site.background import told_of
+from annotator.web.site.background import report_reading
 
 
 def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
@@ -14,7 +14,7 @@ def input_files(files: Iterable[FileStorage]) -> Sequence[InputFile]:
 
     Where a worker reads them, whoever waits is told how many it has read.
     """
-    return told_of(whole_files(files))
+    return report_reading(whole_files(files))
 
 
 def whole_files(files: Iterable[FileStorage]) -> list[InputFile]:

@@ -257,11 +257,11 @@ def _some_described(session: Session, compared: _Compared, items: Sequence[Grade
             compared.is_across(item),
             item.id in compared.decided,
             document.known_grade,
-            _told(words[item.id], evidence, compared.adjudications),
+            _judgements_shown(words[item.id], evidence, compared.adjudications),
         )
 
 
-def _told(
+def _judgements_shown(
     rows: Sequence[JudgementRow], evidence: Mapping[int, Sequence[str]], decisions: Mapping[int, int]
 ) -> tuple[JudgementShown, ...]:
     words = [_word(row, evidence.get(row.judgement_id, ()), adjudicates=row.judgement_id in decisions) for row in rows]

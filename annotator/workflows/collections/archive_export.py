@@ -98,7 +98,7 @@ def write_archive(
                 writer.add(part_of(table), _lines(counts, table, rows))
         _add_run_files(session, collection.id, writer)
         if not names:
-            writer.add("audit.jsonl", _deeds(session, collection.id))
+            writer.add("audit.jsonl", _audit_entries(session, collection.id))
         for name, content in (extras or {}).items():
             writer.add(name, iter([content]))
         about = _about(collection, archiving, counts, (extras or {}).get(QRELS))
@@ -147,11 +147,11 @@ def _add_run_files(session: Session, collection_id: int, writer: BundleWriter) -
         writer.add(run_part(id_, packed=content.startswith(GZIP_MAGIC)), iter([content]))
 
 
-def _deeds(session: Session, collection_id: int) -> Iterator[bytes]:
+def _audit_entries(session: Session, collection_id: int) -> Iterator[bytes]:
     statement = select(AuditEvent).where(AuditEvent.collection_id == collection_id).order_by(AuditEvent.id)
-    for deed in session.scalars(statement):
-        told = {"at": deed.at.isoformat(), "name": deed.name, "door": deed.door, "action": deed.action}
-        yield _line({**told, "subject": deed.subject, "details": deed.details})
+    for entry in session.scalars(statement):
+        written = {"at": entry.at.isoformat(), "name": entry.name, "door": entry.door, "action": entry.action}
+        yield _line({**written, "subject": entry.subject, "details": entry.details})
 
 
 def _pseudonyms(people: list[Row], secret: str | None) -> dict[str, str]:

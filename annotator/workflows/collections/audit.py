@@ -1,4 +1,4 @@
-"""Reading the audit log: who did what, when and by which way, of a collection or of the whole site."""
+"""The audit log of a collection or of the whole site: who did what, when, and by page, command or API."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,15 +14,15 @@ from annotator.storage import AuditEvent, Collection
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import Door
 
-DEEDS_A_PAGE = 100
-# Others are answered between two pieces.
-DEEDS_AT_ONCE = 200
+ENTRIES_PER_PAGE = 100
+# Other requests are answered between two pieces of a download.
+ENTRIES_AT_ONCE = 200
 HEADINGS = ("id", "at", "name", "door", "collection", "action", "subject", "details")
 
 
 @dataclass(frozen=True)
-class DeedsWanted:
-    """Which deeds: of a person, of an action or all actions on one thing (“pool”), from a moment on and before one."""
+class AuditFilter:
+    """Entries by a person, of an action or of all actions on a subject (“pool”), from a time on and before another."""
 
     by: str | None = None
     action: str | None = None
@@ -31,8 +31,8 @@ class DeedsWanted:
 
 
 @dataclass(frozen=True)
-class Deed:
-    """A line of the log; no name where the system had none, no collection where the whole site is meant."""
+class AuditEntry:
+    """A line of the log; the name is empty for the system itself, the collection None for the whole site."""
 
     id: int
     at: datetime
@@ -45,18 +45,18 @@ class Deed:
 
 
 @dataclass(frozen=True)
-class DeedsPage:
-    """The newest lines that are wanted; `older` is where the next page begins, None on the last."""
+class AuditPage:
+    """The newest matching entries; `older` is the id before which the next page begins, None on the last."""
 
-    deeds: tuple[Deed, ...]
+    entries: tuple[AuditEntry, ...]
     older: int | None
-    actions: tuple[str, ...]  # all there are in this log, by name
+    actions: tuple[str, ...]  # every action in this log, by name
 
 
-def page_of_deeds(
-    session: Session, slug: str | None, wanted: DeedsWanted, *, before: int | None = None, most: int = DEEDS_A_PAGE
-) -> DeedsPage:
-    """The newest deeds, from the one before the line of that id; without a collection, of the whole site.
+def audit_page(
+    session: Session, slug: str | None, wanted: AuditFilter, *, before: int | None = None, most: int = ENTRIES_PER_PAGE
+) -> AuditPage:
+    """The newest matching entries older than the entry of id `before`; without a collection, of the whole site.
 
     Raises `NotFoundError` when there is no such collection.
     """
@@ -64,60 +64,60 @@ def page_of_deeds(
     asked = [*place, *_conditions(wanted)]
     if before is not None:
         asked.append(AuditEvent.id < before)
-    deeds = tuple(_deeds(session, asked, limit=most + 1))
+    entries = tuple(_entries(session, asked, limit=most + 1))
     actions = session.scalars(select(AuditEvent.action).where(*place).distinct().order_by(AuditEvent.action))
-    older = deeds[most - 1].id if len(deeds) > most else None
-    return DeedsPage(deeds[:most], older, tuple(actions))
+    older = entries[most - 1].id if len(entries) > most else None
+    return AuditPage(entries[:most], older, tuple(actions))
 
 
-def list_deeds(session: Session, slug: str | None, wanted: DeedsWanted) -> list[Deed]:
-    """Every deed that is wanted, newest first; raises what `page_of_deeds` does."""
-    return list(_deeds(session, [*_place(session, slug), *_conditions(wanted)]))
+def list_audit_entries(session: Session, slug: str | None, wanted: AuditFilter) -> list[AuditEntry]:
+    """All matching entries, newest first; raises what `audit_page` does."""
+    return list(_entries(session, [*_place(session, slug), *_conditions(wanted)]))
 
 
-def deeds_before(
-    session: Session, slug: str | None, wanted: DeedsWanted, before: int | None, *, most: int = DEEDS_AT_ONCE
-) -> list[Deed]:
-    """The next deeds that are wanted below a line, newest first; none after the last. Raises as `page_of_deeds`."""
+def entries_before(
+    session: Session, slug: str | None, wanted: AuditFilter, before: int | None, *, most: int = ENTRIES_AT_ONCE
+) -> list[AuditEntry]:
+    """The next matching entries older than `before`, newest first; raises what `audit_page` does."""
     below = [] if before is None else [AuditEvent.id < before]
-    return list(_deeds(session, [*_place(session, slug), *_conditions(wanted), *below], limit=most))
+    return list(_entries(session, [*_place(session, slug), *_conditions(wanted), *below], limit=most))
 
 
-def deeds_csv(deeds: Sequence[Deed]) -> str:
-    """A line a deed; the details are JSON."""
-    return csv_text([HEADINGS, *map(_cells, deeds)])
+def entries_csv(entries: Sequence[AuditEntry]) -> str:
+    """One line per entry; the details are JSON."""
+    return csv_text([HEADINGS, *map(_cells, entries)])
 
 
-def csv_pieces(deeds_below: Callable[[int | None], Sequence[Deed]]) -> Iterator[str]:
-    """The same in pieces: `deeds_below` gives some deeds below a line, None for the newest, and none after the last.
+def csv_pieces(entries_below: Callable[[int | None], Sequence[AuditEntry]]) -> Iterator[str]:
+    """The CSV in pieces: `entries_below` returns the next entries older than an id, None for the newest.
 
-    Lines are only ever added, above all others, so that what is written meanwhile changes nothing of what follows.
+    Entries added meanwhile are newer than all of these, and do not change the pieces that follow.
     """
-    deeds = deeds_below(None)
-    yield deeds_csv(deeds)
-    while deeds and (deeds := deeds_below(deeds[-1].id)):
-        yield csv_text(map(_cells, deeds))
+    entries = entries_below(None)
+    yield entries_csv(entries)
+    while entries and (entries := entries_below(entries[-1].id)):
+        yield csv_text(map(_cells, entries))
 
 
-def deeds_json(deeds: Sequence[Deed]) -> list[dict[str, Any]]:
-    """An object a deed."""
+def entries_json(entries: Sequence[AuditEntry]) -> list[dict[str, Any]]:
+    """One object per entry."""
     return [
-        {**dict(zip(HEADINGS, _cells(deed), strict=True)), "door": deed.door.value, "details": dict(deed.details)}
-        for deed in deeds
+        {**dict(zip(HEADINGS, _cells(entry), strict=True)), "door": entry.door.value, "details": dict(entry.details)}
+        for entry in entries
     ]
 
 
-def _cells(deed: Deed) -> list[object]:
-    at = deed.at.astimezone(UTC).isoformat(timespec="seconds")
-    details = json.dumps(deed.details, ensure_ascii=False) if deed.details else ""
-    return [deed.id, at, deed.name, deed.door.value, deed.collection, deed.action, deed.subject, details]
+def _cells(entry: AuditEntry) -> list[object]:
+    at = entry.at.astimezone(UTC).isoformat(timespec="seconds")
+    details = json.dumps(entry.details, ensure_ascii=False) if entry.details else ""
+    return [entry.id, at, entry.name, entry.door.value, entry.collection, entry.action, entry.subject, details]
 
 
 def _place(session: Session, slug: str | None) -> list[ColumnElement[bool]]:
     return [] if slug is None else [AuditEvent.collection_id == find_collection(session, slug).id]
 
 
-def _conditions(wanted: DeedsWanted) -> Iterator[ColumnElement[bool]]:
+def _conditions(wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.by is not None:
         yield AuditEvent.name == wanted.by
     if wanted.action is not None:
@@ -130,7 +130,7 @@ def _conditions(wanted: DeedsWanted) -> Iterator[ColumnElement[bool]]:
         yield AuditEvent.at < wanted.until
 
 
-def _deeds(session: Session, asked: Sequence[ColumnElement[bool]], limit: int | None = None) -> Iterator[Deed]:
+def _entries(session: Session, asked: Sequence[ColumnElement[bool]], limit: int | None = None) -> Iterator[AuditEntry]:
     rows = session.execute(
         select(AuditEvent, Collection.slug)
         .outerjoin(Collection, Collection.id == AuditEvent.collection_id)
@@ -140,4 +140,4 @@ def _deeds(session: Session, asked: Sequence[ColumnElement[bool]], limit: int | 
     )
     for line, slug in rows:
         door = Door(line.door)
-        yield Deed(line.id, line.at, line.name, door, slug, line.action, line.subject, line.details)
+        yield AuditEntry(line.id, line.at, line.name, door, slug, line.action, line.subject, line.details)

@@ -72,7 +72,7 @@ def as_json(report: CostReport) -> ReportEntry:
                 "team": row.run.team,
                 "value": row.value,
                 "front": _front(report, row),
-                "costs": {address: said(one) for address, one in row.run.statements.items()},
+                "costs": {address: stated_value(one) for address, one in row.run.statements.items()},
             }
             for row in report.rows
         ],
@@ -134,7 +134,7 @@ def heading(column: ColumnEntry, *, in_capitals: bool = False) -> str:
     return f"{address} ({column['unit']})" if column["unit"] else address
 
 
-def said(statement: Statement) -> float | str:
+def stated_value(statement: Statement) -> float | str:
     """What is stated: its number, or its words."""
     return statement.words if statement.number is None else statement.number
 

@@ -17,7 +17,7 @@ from annotator.evaluation.inspection.scored_runs import (
     Names,
     ScoredRuns,
     score_inspected,
-    settle_said,
+    settle_by_topic,
     state_of,
 )
 from annotator.evaluation.inspection.two_runs import (
@@ -290,7 +290,7 @@ def _chosen(session: Session, collection: Collection, chosen: GradesChosen) -> _
     if judge is not None:
         find_user(session, judge)
     said = opinions(session, collection.id, machines=rules.counts_machines)
-    settled = settle_said(said, rules)
+    settled = settle_by_topic(said, rules)
     sample = drawn_sample(session, collection.id)
     if chosen.judge is not None:
         return _Chosen(settled, chosen.judge, None, sample)

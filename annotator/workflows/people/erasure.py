@@ -93,7 +93,7 @@ def _places(user_id: int) -> Select[tuple[int]]:
 
 
 def _rename_elsewhere(session: Session, user: User, other: str) -> None:
-    """The name where it stands as text: in the log of deeds, in policies and in what kept qrels say of themselves."""
+    """The name where it stands as text: in the audit log, in policies and in what kept qrels say of themselves."""
     names = {user.name: other}
     by_them = AuditEvent.user_id == user.id
     session.execute(update(AuditEvent).where(by_them).values(name=other))

@@ -155,23 +155,23 @@ class _State:
         return self.rules.counts_machines
 
     @cached_property
-    def said(self) -> list[OpinionRow]:
-        said = opinions(self.session, self.collection.id, machines=self.machines, at=self.at)
+    def opinions(self) -> list[OpinionRow]:
+        rows = opinions(self.session, self.collection.id, machines=self.machines, at=self.at)
         judge = self.judge
-        return said if judge is None else [one for one in said if one.judge == judge]
+        return rows if judge is None else [one for one in rows if one.judge == judge]
 
     @cached_property
     def settled(self) -> Settlement:
-        return settle_items(self.said, self.rules)
+        return settle_items(self.opinions, self.rules)
 
     @cached_property
     def pairs(self) -> dict[int, tuple[int, int]]:
         """Item that somebody graded → topic id and document id."""
-        return {one.pool_item_id: (one.topic_id, one.document_id) for one in self.said}
+        return {one.pool_item_id: (one.topic_id, one.document_id) for one in self.opinions}
 
     @cached_property
     def graded(self) -> set[int]:
-        return {one.pool_item_id for one in self.said}
+        return {one.pool_item_id for one in self.opinions}
 
     @cached_property
     def pool(self) -> dict[int, tuple[int, int]]:
@@ -256,7 +256,7 @@ def _about(state: _State, made_at: datetime, *, with_unjudged: bool) -> dict[str
         "judge": state.judge,
         "leaves_out_disputed": collection.leaves_out_disputed,
         "counts_machines": collection.counts_machines,
-        "machines": machine_facts(session, {one.judge for one in state.said if one.is_machine}),
+        "machines": machine_facts(session, {one.judge for one in state.opinions if one.is_machine}),
         "dropped_topics": sorted(dropped, key=lambda topic: natural_order(topic["number"])),
         "topic_notes": sorted(notes, key=lambda note: (natural_order(note["topic"]), note["judge"])),
         "judging": judging_facts(session, collection),
@@ -274,8 +274,8 @@ def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
         "qrels_lines": len(settled.grades) + (len(state.unjudged) if with_unjudged else 0),
         "lines_by_grade": {str(grade): count for grade, count in by_grade},
         "topics": len({state.pairs[item][0] for item in settled.grades}),
-        "judges": len({one.judge for one in state.said}),
-        "judgements": len(state.said),
+        "judges": len({one.judge for one in state.opinions}),
+        "judgements": len(state.opinions),
         "unjudged": len(state.unjudged),
         "could_not_be_judged": len(state.refused),
         "in_dispute": len(settled.disputed),

@@ -12,8 +12,8 @@ def test_what_is_done_by_command_stands_in_the_log(pooled: CommandLine) -> None:
     pooled.done("judgements", "import", "news", "-", "--judge", "jo", given="1 0 a 2\n")
     pooled.done("qrels", "export", "news")
     pooled.refused("pool", "build", "nothing", "--depth", "1")
-    deeds = json.loads(pooled.done("audit", "list", "news", "--format", "json"))
-    assert [deed["action"] for deed in deeds] == [
+    entries = json.loads(pooled.done("audit", "list", "news", "--format", "json"))
+    assert [entry["action"] for entry in entries] == [
         "qrels.export",
         "judgements.import",
         "pool.build",
@@ -22,14 +22,14 @@ def test_what_is_done_by_command_stands_in_the_log(pooled: CommandLine) -> None:
         "topics.import",
         "collections.add",
     ]
-    assert {(deed["name"], deed["door"]) for deed in deeds} == {(getuser(), "command")}
-    assert deeds[1]["details"]["added"] == 1
+    assert {(entry["name"], entry["door"]) for entry in entries} == {(getuser(), "command")}
+    assert entries[1]["details"]["added"] == 1
 
 
 def test_the_log_is_asked_by_person_action_and_time(pooled: CommandLine) -> None:
-    assert pooled.talk("audit", "list", "news", "--actor", "nobody") == "Deeds: 0.\n"
-    assert pooled.talk("audit", "list", "--action", "runs") == "Deeds: 2.\n"
-    assert pooled.talk("audit", "list", "--since", "2001-01-01", "--until", "2001-01-02") == "Deeds: 0.\n"
+    assert pooled.talk("audit", "list", "news", "--actor", "nobody") == "Entries: 0.\n"
+    assert pooled.talk("audit", "list", "--action", "runs") == "Entries: 2.\n"
+    assert pooled.talk("audit", "list", "--since", "2001-01-01", "--until", "2001-01-02") == "Entries: 0.\n"
     lines = list(csv.DictReader(StringIO(pooled.done("audit", "list", "--action", "pool.build", "--format", "csv"))))
     assert [(line["collection"], line["subject"]) for line in lines] == [("news", "1")]
     assert pooled.refused("audit", "list", "nothing") == ["There is no collection “nothing”."]

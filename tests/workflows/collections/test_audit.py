@@ -1,4 +1,4 @@
-"""The audit log: added to in the deed's own transaction, read by person, action and time, and changed by nobody."""
+"""The audit log: added to in the entry's own transaction, read by person, action and time, and changed by nobody."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,13 +16,13 @@ from annotator.storage import AuditEvent, Database, JudgingMode
 from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections.audit import (
-    Deed,
-    DeedsWanted,
+    AuditEntry,
+    AuditFilter,
+    audit_page,
     csv_pieces,
-    deeds_before,
-    deeds_csv,
-    list_deeds,
-    page_of_deeds,
+    entries_before,
+    entries_csv,
+    list_audit_entries,
 )
 from annotator.workflows.runs.submissions import Deadline
 
@@ -32,7 +32,7 @@ ROOT = Actor(Door.COMMAND, "root")
 
 @pytest.fixture
 def logged(database: Database, kept: Kept) -> Database:
-    """Four deeds, a day apart: of the site, of news twice, of another collection."""
+    """Four entries, a day apart: of the site, of news twice, of another collection."""
     kept.fill(database, fill)
     return database
 
@@ -55,29 +55,29 @@ def fill(database: Database) -> None:
 @pytest.mark.parametrize(
     ("slug", "wanted", "found"),
     [
-        (None, DeedsWanted(), [4, 3, 2, 1]),
-        (SLUG, DeedsWanted(), [3, 2]),
-        (None, DeedsWanted(by="ola"), [4, 2]),
-        (None, DeedsWanted(action="pool.build"), [4, 2]),
-        (None, DeedsWanted(action="pool"), [4, 3, 2]),
-        (None, DeedsWanted(action="poo"), []),
-        (None, DeedsWanted(since=NOW + timedelta(days=1)), [4, 3, 2]),
-        (None, DeedsWanted(until=NOW + timedelta(days=1)), [1]),
-        (SLUG, DeedsWanted(by="ola", action="pool", since=NOW), [2]),
+        (None, AuditFilter(), [4, 3, 2, 1]),
+        (SLUG, AuditFilter(), [3, 2]),
+        (None, AuditFilter(by="ola"), [4, 2]),
+        (None, AuditFilter(action="pool.build"), [4, 2]),
+        (None, AuditFilter(action="pool"), [4, 3, 2]),
+        (None, AuditFilter(action="poo"), []),
+        (None, AuditFilter(since=NOW + timedelta(days=1)), [4, 3, 2]),
+        (None, AuditFilter(until=NOW + timedelta(days=1)), [1]),
+        (SLUG, AuditFilter(by="ola", action="pool", since=NOW), [2]),
     ],
 )
 def test_deeds_are_found_by_place_person_action_and_time(
-    logged: Database, slug: str | None, wanted: DeedsWanted, found: Sequence[int]
+    logged: Database, slug: str | None, wanted: AuditFilter, found: Sequence[int]
 ) -> None:
     with logged.reading() as session:
-        assert [deed.id for deed in list_deeds(session, slug, wanted)] == found
+        assert [entry.id for entry in list_audit_entries(session, slug, wanted)] == found
 
 
 def test_pages_of_deeds_follow_each_other_without_a_gap(logged: Database) -> None:
     with logged.reading() as session:
-        first = page_of_deeds(session, None, DeedsWanted(), most=3)
-        second = page_of_deeds(session, None, DeedsWanted(), before=first.older, most=3)
-    assert [deed.id for deed in (*first.deeds, *second.deeds)] == [4, 3, 2, 1]
+        first = audit_page(session, None, AuditFilter(), most=3)
+        second = audit_page(session, None, AuditFilter(), before=first.older, most=3)
+    assert [entry.id for entry in (*first.entries, *second.entries)] == [4, 3, 2, 1]
     assert second.older is None
     assert first.actions == ("pool.add", "pool.build", "users.add")
 
@@ -87,7 +87,7 @@ def test_what_is_rolled_back_was_not_done(database: Database) -> None:
         record_in(session, OLA, "users.add", None, at=NOW)
         raise ZeroDivisionError
     with database.reading() as session:
-        assert list_deeds(session, None, DeedsWanted()) == []
+        assert list_audit_entries(session, None, AuditFilter()) == []
 
 
 def test_details_are_kept_as_json_long_text_cut_and_nothing_said_of_what_was_not_given(database: Database) -> None:
@@ -106,7 +106,7 @@ def test_details_are_kept_as_json_long_text_cut_and_nothing_said_of_what_was_not
         record_in(session, OLA, "collections.set", None, at=NOW, details=given)
         record_in(session, OLA, "runs.edit", None, at=NOW, details={"team": "x" * 300})
     with database.reading() as session:
-        edited, changed = list_deeds(session, None, DeedsWanted())
+        edited, changed = list_audit_entries(session, None, AuditFilter())
     assert edited.details == {"team": "x" * 200 + "…"}
     assert changed.details == {
         "title": "…",
@@ -143,15 +143,15 @@ def test_what_is_not_declared_gets_into_no_line(
 def test_the_csv_in_pieces_is_the_csv_though_something_is_done_meanwhile(logged: Database) -> None:
     asked = []
 
-    def below(before: int | None) -> Sequence[Deed]:
+    def below(before: int | None) -> Sequence[AuditEntry]:
         asked.append(before)
         with logged.transaction() as session:
-            found = deeds_before(session, None, DeedsWanted(), before, most=3)
+            found = entries_before(session, None, AuditFilter(), before, most=3)
             record_in(session, OLA, "users.add", None, at=NOW)
         return found
 
     with logged.reading() as session:
-        whole = deeds_csv(list_deeds(session, None, DeedsWanted()))
+        whole = entries_csv(list_audit_entries(session, None, AuditFilter()))
     assert "".join(csv_pieces(below)) == whole
     assert asked == [None, 2, 1]
     assert "".join(csv_pieces(lambda _: [])).count("\n") == 1
@@ -161,7 +161,7 @@ def test_the_csv_has_a_line_a_deed_and_no_formula(logged: Database) -> None:
     with logged.transaction() as session:
         record_in(session, Actor(Door.API, "=cmd"), "runs.import", SLUG, at=NOW, details={"sha256": "ab"})
     with logged.reading() as session:
-        lines = unquoted(deeds_csv(list_deeds(session, SLUG, DeedsWanted(by="=cmd")))).splitlines()
+        lines = unquoted(entries_csv(list_audit_entries(session, SLUG, AuditFilter(by="=cmd")))).splitlines()
     assert lines == [
         "id,at,name,door,collection,action,subject,details",
         '5,2026-03-01T09:00:00+00:00,\'=cmd,api,news,runs.import,,"{""sha256"": ""ab""}"',
@@ -194,4 +194,4 @@ def test_the_name_of_somebody_who_was_forgotten_gives_way(logged: Database) -> N
         user(session, "ola")
         session.execute(update(AuditEvent).where(AuditEvent.name == "ola").values(name="forgotten-7"))
     with logged.reading() as session:
-        assert {deed.name for deed in list_deeds(session, None, DeedsWanted())} == {"forgotten-7", "root"}
+        assert {entry.name for entry in list_audit_entries(session, None, AuditFilter())} == {"forgotten-7", "root"}

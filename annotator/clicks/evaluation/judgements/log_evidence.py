@@ -22,7 +22,7 @@ class What(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
+class VariantEffect:
     """What one log says of two of its variants; the difference is the second's value less the first's.
 
     `values` are CTR@1 of each, None where nothing was shown; of an interleaving there are none.
@@ -62,13 +62,13 @@ class LogEvidence:
     """What a log says: how often each variant was shown, of every two what users prefer, and the queries of two."""
 
     views: Mapping[str, int]
-    told: tuple[Told, ...]
-    queries: tuple[AskedQuery, ...]  # of the variants of the first of `told`
+    effects: tuple[VariantEffect, ...]
+    queries: tuple[AskedQuery, ...]  # of the variants of the first of `effects`
 
     def of_variant(self, variant: str) -> tuple[float | None, float | None]:
         """CTR@1 of a variant, and how much it was preferred to the other one if there is just one."""
-        clicked = next((dict(zip(one.variants, one.values, strict=True)).get(variant) for one in self.told), None)
-        preferred = [one for one in self.told if one.what is What.DELTA]
+        clicked = next((dict(zip(one.variants, one.values, strict=True)).get(variant) for one in self.effects), None)
+        preferred = [one for one in self.effects if one.what is What.DELTA]
         if len(preferred) != 1 or preferred[0].difference.value is None or variant not in preferred[0].variants:
             return clicked, None
         value = preferred[0].difference.value
@@ -78,8 +78,10 @@ class LogEvidence:
 def evidence_of_comparison(found: ClickComparison) -> LogEvidence:
     """The evidence of a comparison of two variants: CTR@1."""
     row = found.row(ClickMeasure.TOP_CTR)
-    told = Told(What.CTR_AT_1, found.names, _difference(row.difference, row.low, row.high), (row.first, row.second))
-    return LogEvidence({one.name: one.pages for one in found.variants}, (told,), tuple(_queries_of_variants(found)))
+    effect = VariantEffect(
+        What.CTR_AT_1, found.names, _difference(row.difference, row.low, row.high), (row.first, row.second)
+    )
+    return LogEvidence({one.name: one.pages for one in found.variants}, (effect,), tuple(_queries_of_variants(found)))
 
 
 def evidence_of_interleaving(found: InterleavingResult) -> LogEvidence:
@@ -87,11 +89,11 @@ def evidence_of_interleaving(found: InterleavingResult) -> LogEvidence:
 
     Without users there is no interval, as lists of one user would be taken for independent.
     """
-    told = [Told(What.DELTA, (one.first, one.second), _preference(one).turned) for one in found.pairs]
-    asked = [one for one in found.queries if told and (one.first, one.second) == told[0].variants]
+    effects = [VariantEffect(What.DELTA, (one.first, one.second), _preference(one).turned) for one in found.pairs]
+    asked = [one for one in found.queries if effects and (one.first, one.second) == effects[0].variants]
     return LogEvidence(
         dict.fromkeys(found.runs, found.lists),
-        tuple(told),
+        tuple(effects),
         tuple(_query_of_lists(one, one.query) for one in asked if one.query is not None),
     )
 

@@ -42,7 +42,7 @@ class FileReader:
         self._events = mapping.event_names()
         self._clocks = Clocks()
         self._next_line = source.first_line
-        self._said: set[str] = set()
+        self._present_fields: set[str] = set()
 
     def rows(self, chunk: bytes) -> Iterator[Rows]:
         """Yield what whole lines say."""
@@ -61,7 +61,7 @@ class FileReader:
     def note_unsaid(self, problems: Problems) -> None:
         """Note columns that were named to be read but are empty on every line: the name may be wrong."""
         for field, column in self._mapping.columns.items():
-            if field not in self._said:
+            if field not in self._present_fields:
                 problems.add(
                     self._source.name,
                     None,
@@ -78,7 +78,7 @@ class FileReader:
             rows = rows_of(columns, lines, self._coding, self._events)
         except UnusualError:
             return None
-        self._said.update(field for field, column in columns.items() if column.is_said.any())
+        self._present_fields.update(field for field, column in columns.items() if column.is_present.any())
         self.lines += count
         self._next_line += count
         return rows
@@ -94,7 +94,7 @@ class FileReader:
 
     def _noticed(self, records: Iterable[tuple[int, Record]]) -> Iterator[tuple[int, Record]]:
         for line, record in records:
-            self._said.update(field for field, text in record.items() if text)
+            self._present_fields.update(field for field, text in record.items() if text)
             yield line, record
 
     def _kept(self, rows: Rows) -> Rows:

@@ -72,14 +72,14 @@ def _parts(column: Column) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArra
 
 def _times(column: Column | None, coding: Coding) -> tuple[NDArray[np.int64], bool | None]:
     nothing = np.empty(0, np.int64)
-    is_said = column is not None and bool(column.is_said[0])
-    if is_said != (coding.has_times if coding.has_times is not None else is_said):
+    is_present = column is not None and bool(column.is_present[0])
+    if is_present != (coding.has_times if coding.has_times is not None else is_present):
         raise UnusualError
-    if column is None or not is_said:
-        if column is not None and column.is_said.any():
+    if column is None or not is_present:
+        if column is not None and column.is_present.any():
             raise UnusualError
         return nothing, coding.has_zones
-    if not column.is_said.all():
+    if not column.is_present.all():
         raise UnusualError
     times, has_zones = times_of(*_parts(column))
     if coding.has_zones not in {None, has_zones}:
@@ -122,7 +122,7 @@ def _values(column: Column | None, event: NDArray[np.int8]) -> NDArray[np.float6
     values = np.full(event.size, np.nan)
     rows = np.flatnonzero((event == Event.DWELL) | (event == Event.RATING))
     if rows.size:
-        if column is None or not column.is_said[rows].all():
+        if column is None or not column.is_present[rows].all():
             raise UnusualError
         values[rows] = scores_of(*_parts(column.of_rows(rows)))
         if np.any(values[event == Event.DWELL] < 0):
@@ -135,8 +135,8 @@ def _places(column: Column | None, count: int) -> Codes:
     if column is None:
         return np.full(count, NOT_SAID, np.int32)
     numbers = whole_numbers_of(*_parts(column))
-    numbers[~column.is_said] = NOT_SAID
-    if np.any((numbers < 1) & column.is_said):
+    numbers[~column.is_present] = NOT_SAID
+    if np.any((numbers < 1) & column.is_present):
         raise UnusualError
     return numbers
 

@@ -212,7 +212,7 @@ def _moment(microseconds: int) -> datetime:
 
 
 def _unsaid(log: ClickLog) -> tuple[str, ...]:
-    is_said: Mapping[str, bool] = {
+    is_present: Mapping[str, bool] = {
         TIME: log.has_times,
         USER: log.users > 0,
         SESSION: log.sessions > 0,
@@ -222,7 +222,7 @@ def _unsaid(log: ClickLog) -> tuple[str, ...]:
         POSITION: _says(log.position),
         DOCNO: bool(log.docnos),
     }
-    return tuple(column for column, said in is_said.items() if not said)
+    return tuple(column for column, said in is_present.items() if not said)
 
 
 def _says(codes: Codes) -> bool:

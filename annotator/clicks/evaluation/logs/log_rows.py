@@ -121,12 +121,12 @@ class Names:
 
     def codes_of(self, words: Words) -> Codes:
         """Return the codes of names, shape (names, words); of the empty name it is `NOT_SAID`."""
-        is_said = words[:, 0] != 0
-        if is_said.all():
+        is_present = words[:, 0] != 0
+        if is_present.all():
             return self._numbers.numbers_of(words)
         codes = np.full(len(words), NOT_SAID, np.int32)
-        if is_said.any():
-            codes[is_said] = self._numbers.numbers_of(words[is_said])
+        if is_present.any():
+            codes[is_present] = self._numbers.numbers_of(words[is_present])
         return codes
 
     def texts(self) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ class Column:
     ends: Offsets
 
     @property
-    def is_said(self) -> NDArray[np.bool_]:
+    def is_present(self) -> NDArray[np.bool_]:
         """Tell of each line whether it says anything."""
         said: NDArray[np.bool_] = self.ends > self.starts
         return said
@@ -179,7 +179,7 @@ def _without_quotes(data: Bytes, starts: Offsets, ends: Offsets, quotes: int) ->
 
 def _check_blanks(column: Column) -> None:
     """Raise `UnusualError` for a field with a blank before or behind, which does not belong to it."""
-    said = column.is_said
+    said = column.is_present
     first, last = column.data[column.starts], column.data[column.ends - 1]
     if np.any(((first <= SPACE) | (last <= SPACE)) & said):
         raise UnusualError
