@@ -25,8 +25,9 @@ from annotator.storage.collections.checking import examine
 from annotator.storage.judging.judging import Decision
 from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement.agreement import agreement_report
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task, topics_to_judge
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.pools.pools import pool_progress
 from benchmarks.judging_collection import SLUG, judge_name

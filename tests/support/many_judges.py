@@ -16,8 +16,9 @@ from annotator.errors import BusyError
 from annotator.storage import Assignment, Database
 from annotator.storage.judging.judging import Decision, give_back, return_assignments
 from annotator.storage.tables.judging import LEASE
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import more_documents
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.recording import record_acts
 
 JUDGES = 32
 # Of their requests.

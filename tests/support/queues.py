@@ -118,7 +118,7 @@ def judge(session: Session, who: int, items: Sequence[int], grade: int | None = 
         )
         session.add(judgement)
         session.flush()
-        carry_over(session, judgement)
+        carry_over(session, [judgement.client_id])
 
 
 def grades(session: Session, item: int) -> dict[int, tuple[int | None, bool]]:

@@ -24,8 +24,9 @@ from annotator.web.site.downloads import CSV, JSON_LINES
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.json_answers import MOST_BYTES
 from annotator.workflows.judging import judgement_export, judging
+from annotator.workflows.judging.act_decisions import MOST_PASSAGES, Act, Refusal
 from annotator.workflows.judging.judging import JudgingTask
-from annotator.workflows.judging.recording import MOST_ACTS, MOST_PASSAGES, Act, Refusal, record_acts
+from annotator.workflows.judging.recording import MOST_ACTS, record_acts
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("judging", "Documents in, grades out; the caller is the judge.")

@@ -148,23 +148,14 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
         raise_revisions(session, reopened)
 
 
-def reopen_said_too_late(session: Session, client_id: str) -> bool:
-    """The same with what a judge has just said without holding the document, if that has a text; whether it was done.
-
-    The judge has locked the assignment and raised their revision of the topic.
-    """
-    has_text = and_(Document.body.is_not(None), Document.body != "")
-    said = _WITHOUT_TEXT.join(Document, Document.id == PoolItem.document_id).where(Judgement.client_id == client_id)
-    if not _reopen(session, said.where(has_text)):
-        return False
-    # Nothing takes the place of what was said before, which documents with the same text still say.
-    before = select(Judgement.replaces_id).where(Judgement.client_id == client_id).scalar_subquery()
-    repeats = select(Judgement.id, Judgement.assignment_id).where(
-        Judgement.current, Judgement.carried_from_id == before
-    )
-    carried = session.execute(repeats).all()
-    _retire(session, [row.id for row in carried], [row.assignment_id for row in carried])
-    return True
+def retire_repeats(session: Session, judgement_ids: Sequence[int]) -> None:
+    """Let what repeats these judgements in documents with the same text count no more; its items are to be judged."""
+    if judgement_ids:
+        repeats = select(Judgement.id, Judgement.assignment_id).where(
+            Judgement.current, Judgement.carried_from_id.in_(judgement_ids)
+        )
+        carried = session.execute(repeats).all()
+        _retire(session, [row.id for row in carried], [row.assignment_id for row in carried])
 
 
 def _take_back(session: Session, document_ids: set[int]) -> None:

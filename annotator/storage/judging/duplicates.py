@@ -25,6 +25,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session, aliased
 
+from annotator.storage.judging.judgement_writing import NewJudgement, append_judgements
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import HAS_IT, Assignment, AssignmentState, Judgement, Purpose
@@ -41,9 +42,6 @@ CARRIED = ("judge_id", "grade", "cannot_judge", "guideline_version_id", "judged_
 Duplicate = aliased(PoolItem)
 Present = aliased(Judgement)
 
-# Asked for every judgement, so it is not put together each time.
-A_DUPLICATE = select(PoolItem.id).where(PoolItem.duplicate_of_id.in_(bindparam("items", expanding=True))).limit(1)
-
 
 class _Item(NamedTuple):
     id: int
@@ -53,14 +51,13 @@ class _Item(NamedTuple):
     first_drawn: int | None  # the first assignment of those held or done
 
 
-def carry_over(session: Session, *judgements: Judgement) -> None:
-    """Let the duplicates of items say what was just said of these; the judgements are flushed.
+def carry_over(session: Session, client_ids: Sequence[str]) -> None:
+    """Let the duplicates of items repeat these judgements, as far as they are current and of the items themselves.
 
-    Nothing happens to what a judge said of a duplicate itself.
+    A duplicate that the judge judged itself stays as it is.
     """
-    of_item = {one.pool_item_id: one.id for one in judgements if one.current and one.carried_from_id is None}
-    if of_item and session.scalar(A_DUPLICATE, {"items": list(of_item)}) is not None:
-        _carry(session, Judgement.id.in_(of_item.values()))
+    if client_ids:
+        _carry(session, Judgement.client_id.in_(client_ids))
 
 
 def carry_over_all(session: Session, collection_id: int, judge_id: int) -> None:
@@ -202,26 +199,22 @@ def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
     rows = session.execute(_not_carried().where(concerned)).all()
     if not rows:
         return
-    for some in chunks([row.present_id for row in rows if row.present_id is not None]):
-        _run(session, update(Judgement).where(Judgement.id.in_(some)).values(current=False))
     # Of the judge alone: others judge other documents of the topic at the same time.
     raise_of_judges(session, {(row.duplicate_id, row.judge_id) for row in rows})
     assignments = _carried_assignments(session, rows)
-    session.execute(
-        insert(Judgement),
-        [
-            {
-                "client_id": f"{row.client_id}~{row.duplicate_id}" + (f".{row.before}" if row.before else ""),
-                "assignment_id": assignments[row.duplicate_id, row.judge_id],
-                "pool_item_id": row.duplicate_id,
-                "replaces_id": row.present_id,
-                "carried_from_id": row.id,
-                "current": True,
-                "note": "",
+    append_judgements(
+        session,
+        (
+            NewJudgement(
+                f"{row.client_id}~{row.duplicate_id}" + (f".{row.before}" if row.before else ""),
+                assignments[row.duplicate_id, row.judge_id],
+                row.duplicate_id,
                 **{name: getattr(row, name) for name in CARRIED},
-            }
+                replaces_id=row.present_id,
+                carried_from_id=row.id,
+            )
             for row in rows
-        ],
+        ),
     )
 
 

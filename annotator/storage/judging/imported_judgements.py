@@ -3,14 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from sqlalchemy import Table, select, update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.documents.documents import ROWS_AT_ONCE
 from annotator.storage.judging.duplicates import SHOWN, carry_over_all, forget_loaded
 from annotator.storage.judging.eligibility import assignments_of
+from annotator.storage.judging.judgement_writing import NewJudgement, append_judgements
 from annotator.storage.site.bulk_insert import chunks, driver_value, fetch_rows, ids_as_rows, insert_rows
 from annotator.storage.tables.judging import (
     ASSIGNMENTS,
@@ -28,13 +29,6 @@ from annotator.storage.topics.revisions import raise_revisions
 
 # What a machine says that is no grade is kept in the note of a judgement without one.
 OUTSIDE_SCALE = "Outside the scale: "
-
-# Many rows go in through the table itself: the mapped class costs ten times as much a row.
-JUDGEMENTS = cast("Table", Judgement.__table__)
-LABEL_COLUMNS = (
-    *("client_id", "assignment_id", "pool_item_id", "judge_id", "grade", "cannot_judge", "note"),
-    *("judged_at", "received_at", "tab", "late", "current", "replaces_id"),
-)
 
 
 class NewLabel(NamedTuple):
@@ -100,21 +94,23 @@ def append_labels(
     Each is one of the judgements that its item wants, unless it `takes_place` of none.
     """
     assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
-    replaced = {item: said[item].judgement_id for item in new if item in said}
-    for chunk in chunks(list(replaced.values())):
-        session.execute(update(Judgement).where(Judgement.id.in_(chunk)).values(current=False))
     if new:
         raise_revisions(session, new)
-        at = driver_value(session, JUDGEMENTS.c.judged_at, judged_at)
-        rows = (
-            (
-                *(label.client_id, assignments[item], item, judge_id, label.grade),
-                *(CannotJudge.OTHER.value if label.grade is None else None, label.note, at, at),
-                *("", False, True, replaced.get(item)),
+    append_judgements(
+        session,
+        (
+            NewJudgement(
+                *(label.client_id, assignments[item], item, judge_id),
+                grade=label.grade,
+                cannot_judge=CannotJudge.OTHER if label.grade is None else None,
+                judged_at=judged_at,
+                received_at=judged_at,
+                note=label.note,
+                replaces_id=said[item].judgement_id if item in said else None,
             )
             for item, label in new.items()
-        )
-        insert_rows(session, JUDGEMENTS, LABEL_COLUMNS, rows, at_once=ROWS_AT_ONCE)
+        ),
+    )
     carry_over_all(session, collection_id, judge_id)
 
 

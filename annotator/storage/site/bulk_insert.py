@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -16,6 +17,7 @@ from annotator.storage.site.database import Database
 
 Value = TypeVar("Value")
 
+STATEMENTS_KEPT = 100
 CHUNK = 500  # bound values a statement; old SQLite builds allow 999
 
 
@@ -35,9 +37,14 @@ def ids_as_rows(session: Session, ids: Iterable[int]) -> Select[tuple[int]]:
 
 def driver_value(session: Session, column: Column[Any], value: object) -> object:
     """A value of a column as the driver takes it, for `insert_rows`: once for all rows that have it."""
-    dialect = session.get_bind().dialect
-    process = column.type.dialect_impl(dialect).bind_processor(dialect)
-    return value if process is None else process(value)
+    process = bind_processor(session.get_bind().dialect, column)
+    return process(value)
+
+
+def bind_processor(dialect: Dialect, column: Column[Any]) -> Callable[[object], object]:
+    """What makes a value of a column one that the driver takes."""
+    process: Callable[[object], object] | None = column.type.dialect_impl(dialect).bind_processor(dialect)
+    return (lambda value: value) if process is None else process
 
 
 def insert_rows(
@@ -48,14 +55,18 @@ def insert_rows(
     Values are what the driver takes: no type of ours translates them.
     """
     connection = session.connection()
-    # By position, which also saves making a dictionary for each row.
-    positional = cast("Callable[..., Dialect]", type(connection.dialect))(
-        paramstyle="format" if connection.dialect.name == "postgresql" else "qmark"
-    )
-    statement = str(insert(table).compile(dialect=positional, column_keys=list(columns)))
+    statement = _insert_statement(connection.dialect, table, tuple(columns))
     several = iter(rows)
     while batch := list(islice(several, at_once)):
         connection.exec_driver_sql(statement, batch)
+
+
+@lru_cache(maxsize=STATEMENTS_KEPT)
+def _insert_statement(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> str:
+    # By position, which also saves making a dictionary for each row.
+    paramstyle = "format" if dialect.name == "postgresql" else "qmark"
+    positional = cast("Callable[..., Dialect]", type(dialect))(paramstyle=paramstyle)
+    return str(insert(table).compile(dialect=positional, column_keys=list(columns)))
 
 
 def chunks(values: list[Value]) -> Iterator[list[Value]]:

@@ -23,7 +23,7 @@ from annotator.web.site.json_answers import sent_json
 from annotator.web.site.translate import say
 from annotator.workflows.judging import judging, judging_turn
 from annotator.workflows.judging.judge_access import JudgeHere
-from annotator.workflows.judging.judging_turn import take_turn
+from annotator.workflows.judging.judging_turn import submit
 
 blueprint = Blueprint("adjudicating_protocol", __name__)
 install(blueprint)
@@ -39,7 +39,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     at = now()
     holds = sent.holds if sent.draws and len(sent.holds) < REFILLED_BELOW else None
     turn = database().attempt(
-        lambda session: take_turn(
+        lambda session: submit(
             session,
             slug,
             number,

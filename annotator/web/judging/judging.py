@@ -24,7 +24,7 @@ from annotator.web.site.context import database, now, the_person
 from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import CANNOT_JUDGE
 from annotator.web.site.language import lazy_gettext
-from annotator.workflows.judging import judge_desk, judging, questions, recording
+from annotator.workflows.judging import act_decisions, judge_desk, judging, questions, recording
 from annotator.workflows.judging.judging import JudgingTask, NotPreparedError
 
 blueprint = Blueprint("judging", __name__)
@@ -60,7 +60,7 @@ class JudgementForm(Form):
     )
     cannot_judge = SelectField(lazy_gettext("Cannot judge"), [Optional()], choices=reason_choices)
     note = TextAreaField(
-        lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": recording.LONGEST_NOTE}
+        lazy_gettext("Note"), filters=[unix_lines], render_kw={"rows": 3, "maxlength": act_decisions.LONGEST_NOTE}
     )
     seconds = HiddenField()
     client_id = HiddenField(validators=[InputRequired()])

@@ -27,7 +27,7 @@ from annotator.web.site.sessions import signed_in_as
 from annotator.web.site.translate import say
 from annotator.workflows.judging import judge_access, judging, judging_turn
 from annotator.workflows.judging.judge_access import JudgeHere
-from annotator.workflows.judging.judging_turn import NOTHING, Counted, Turn, take_turn
+from annotator.workflows.judging.judging_turn import NOTHING, Counted, Turn, submit
 from annotator.workflows.judging.recording import Recorded
 
 blueprint = Blueprint("judging_protocol", __name__)
@@ -71,7 +71,7 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     draws = sent.draws and len(sent.holds) < REFILLED_BELOW
     holds = sent.holds if draws and not judge.is_adaptive else None
     turn = database().attempt(
-        lambda session: take_turn(session, slug, number, judge.id, sent.acts, holds=holds, known=known, at=at)
+        lambda session: submit(session, slug, number, judge.id, sent.acts, holds=holds, known=known, at=at)
     )
     stored, counted = turn.recorded, turn.counted
     try:

@@ -16,8 +16,9 @@ from annotator.storage.agreement.adjudication_queue import judged_and_waiting
 from annotator.storage.collections.collection import find_collection, find_topic
 from annotator.storage.judging.drawing import Queue, drawing_apart, held_in_topic, wait_for_other_tabs
 from annotator.storage.judging.judge_history import ShownDocument
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import more_documents
-from annotator.workflows.judging.recording import Act, Recorded, record_acts
+from annotator.workflows.judging.recording import Recorded, record_acts
 
 # Others draw meanwhile; how much waits is counted again after so long.
 COUNTED_ANEW = timedelta(seconds=10)
@@ -165,7 +166,7 @@ class Turn:
     counted: Counted | None
 
 
-def take_turn(
+def submit(
     session: Session,
     slug: str,
     topic_number: str,
@@ -179,7 +180,7 @@ def take_turn(
 ) -> Turn:
     """Store the acts, draw for a browser that has the documents of `holds` (None: draw nothing), and count on.
 
-    What stands against the drawing refuses nothing of what was said. Raises `NotFoundError` as `record_acts` does.
+    What stands against the drawing refuses none of the judgements. Raises `NotFoundError` as `record_acts` does.
     """
     if holds is not None:
         # Before the assignments are locked: who draws holds this lock and then renews them.

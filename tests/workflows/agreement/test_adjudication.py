@@ -52,8 +52,8 @@ from annotator.workflows.agreement.adjudication import (
 from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents, search_adding
 from annotator.workflows.judging import judge_history, judging, judging_turn, recording
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.gold_questions import show_answers
-from annotator.workflows.judging.recording import Act
 from annotator.workflows.judging.topic_owners import show_assigning
 from annotator.workflows.people import members
 from annotator.workflows.qrels import qrels

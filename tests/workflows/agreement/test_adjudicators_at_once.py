@@ -16,8 +16,8 @@ from annotator.storage import Assignment, Database, Document, Judgement, PoolIte
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.judging import judging
-from annotator.workflows.judging.judging_turn import Turn, take_turn
-from annotator.workflows.judging.recording import Act
+from annotator.workflows.judging.act_decisions import Act
+from annotator.workflows.judging.judging_turn import Turn, submit
 
 ITEMS = 60
 ADJUDICATORS = 5
@@ -39,7 +39,7 @@ def fill(session: Session) -> tuple[list[int], list[int]]:
 
 def turn_of(who: int, act: Act, kind: Queue) -> Callable[[Session], Turn]:
     """What a browser sends for one document, drawing nothing."""
-    return lambda session: take_turn(session, SLUG, "1", who, [act], holds=None, known=None, at=NOW, queue=kind)
+    return lambda session: submit(session, SLUG, "1", who, [act], holds=None, known=None, at=NOW, queue=kind)
 
 
 def work(database: Database, who: int, kind: Queue, errors: list[BaseException]) -> None:

@@ -14,7 +14,8 @@ from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.judging import Decision
 from annotator.storage.topics.revisions import revisions
 from annotator.workflows.judging import judging
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.act_decisions import Act
+from annotator.workflows.judging.recording import record_acts
 
 
 def by_number(session: Session) -> dict[str, int]:

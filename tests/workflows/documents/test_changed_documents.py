@@ -20,7 +20,8 @@ from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds
 from annotator.workflows.documents import documents
 from annotator.workflows.judging import judge_history, judging
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.act_decisions import Act
+from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.score_cache import ScoreCache

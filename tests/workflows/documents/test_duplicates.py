@@ -84,12 +84,12 @@ def test_carrying_over_twice_is_as_once(session: Session) -> None:
     jo = user(session)
     judge(session, jo, take(session, jo, topic))
     own = session.scalars(select(Judgement).where(Judgement.pool_item_id == first)).one()
-    carry_over(session, own)
-    carry_over(session, *session.scalars(select(Judgement)))
+    carry_over(session, [own.client_id])
+    carry_over(session, session.scalars(select(Judgement.client_id)).all())
     settle(session, topic)
     assert session.scalar(select(func.count()).select_from(Judgement)) == 2
     own.current = False
-    carry_over(session, own)
+    carry_over(session, [own.client_id])
     assert grades(session, second) == {jo: (1, True)}
 
 

@@ -17,8 +17,9 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import judge_history
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.people import erasure, members
 from annotator.workflows.pools import pool_selection
 from annotator.workflows.pools.pool_selection import ChosenDocuments, Memory

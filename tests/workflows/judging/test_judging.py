@@ -28,8 +28,9 @@ from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.judging import judging, recording
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import DRAWN_AT_ONCE, JudgingTask, NotPreparedError, TopicWork
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.judging.topic_owners import assign_topics
 from annotator.workflows.topics import topic_editing
 

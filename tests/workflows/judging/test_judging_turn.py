@@ -12,14 +12,14 @@ from annotator.errors import BusyError, NotFoundError
 from annotator.storage import Assignment, AssignmentState, Database, Judgement
 from annotator.storage.judging.judging import Decision
 from annotator.workflows.judging import judging, judging_turn
-from annotator.workflows.judging.judging_turn import Turn, take_turn
-from annotator.workflows.judging.recording import Act
+from annotator.workflows.judging.act_decisions import Act
+from annotator.workflows.judging.judging_turn import Turn, submit
 
 
 def turn(session: Session, judge: int, assignment: int, *, holds: tuple[int, ...] | None, topic: str = "1") -> Turn:
     act = Act(f"a{assignment}", assignment, Decision(1))
     at = NOW + timedelta(minutes=1)
-    return take_turn(session, SLUG, topic, judge, [act], holds=holds, known=None, at=at)
+    return submit(session, SLUG, topic, judge, [act], holds=holds, known=None, at=at)
 
 
 def drawn(database: Database) -> tuple[int, list[int]]:

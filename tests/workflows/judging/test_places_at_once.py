@@ -10,8 +10,9 @@ from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.imported_judgements import NewLabel, append_labels
 from annotator.storage.judging.judging import Decision, give_back, lend
 from annotator.storage.tables.judging import CannotJudge
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.recording import record_acts
 
 
 def one_document(database: Database) -> tuple[int, int, int]:

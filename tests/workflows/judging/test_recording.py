@@ -14,14 +14,8 @@ from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judging
-from annotator.workflows.judging.recording import (
-    LONGEST_WAIT,
-    MOST_ACTS,
-    Act,
-    Recorded,
-    record_acts,
-    record_judgement,
-)
+from annotator.workflows.judging.act_decisions import LONGEST_WAIT, Act
+from annotator.workflows.judging.recording import MOST_ACTS, Recorded, record_acts, record_judgement
 
 
 def drawn(session: Session, judge: int, topic: str = "1") -> list[int]:

@@ -25,7 +25,7 @@ from annotator.storage.judging.judging import Decision
 from annotator.storage.tables.collections import DeletedKind
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
-from annotator.workflows.judging.recording import Act
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.score_cache import ScoreCache

@@ -23,7 +23,7 @@ from annotator.storage.qrels.current_grades import OpinionRow
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.judging import judging, recording
-from annotator.workflows.judging.recording import Act
+from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.leaderboard import leaderboard
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom
 from annotator.workflows.leaderboard.score_cache import ScoreCache

@@ -40,7 +40,8 @@ from annotator.workflows.collections.restoring import restore_deletion
 from annotator.workflows.documents import documents
 from annotator.workflows.documents.search_adding import add_found
 from annotator.workflows.judging import judgement_import, judging
-from annotator.workflows.judging.recording import Act, record_acts
+from annotator.workflows.judging.act_decisions import Act
+from annotator.workflows.judging.recording import record_acts
 from annotator.workflows.leaderboard.leave_out_report import LeaveOutRequest, leave_out_report
 from annotator.workflows.leaderboard.measure_correlation import Side, correlate
 from annotator.workflows.people.erasure import forget_user
