@@ -1,5 +1,6 @@
 """What is installed: the distribution with its version, and where templates, static files and migrations are."""
 
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -8,8 +9,9 @@ PACKAGE = Path(__file__).parent
 DISTRIBUTION = "relevance-annotator"
 
 
+@cache
 def installed_version() -> str:
-    """The version of this installation, as manifests and archives record it."""
+    """The version of this installation, as manifests, archives, pages and the API name it."""
     return version(DISTRIBUTION)
 
 

@@ -88,7 +88,7 @@ def test_every_command_that_writes_leaves_a_line_or_is_named_with_the_reason() -
         "qrels.file",
         "qrels.sampled",
         "qrels.for_infap",
-        "qrels_versions.file",
+        "qrels.version_file",
         "run.original",
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import annotator
 from annotator.errors import InvalidValueError
 from annotator.installed import DISTRIBUTION, how_to_install, installed_version
 from annotator.storage import Database
@@ -33,6 +34,12 @@ def requirements() -> list[Requirement]:
     lists = [file["build-system"]["requires"], file["project"]["dependencies"]]
     lists += [*file["project"]["optional-dependencies"].values(), *file["dependency-groups"].values()]
     return [Requirement(text) for texts in lists for text in texts]
+
+
+def test_the_package_names_its_version() -> None:
+    assert annotator.__version__ == installed_version()
+    with pytest.raises(AttributeError):
+        getattr(annotator, "no_such_name")  # noqa: B009 - mypy would refuse the plain form
 
 
 def test_every_requirement_ends_before_a_major_version_that_nobody_has_tried() -> None:

@@ -9,6 +9,7 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
+from annotator import __version__
 from annotator.api.agreement import agreement
 from annotator.api.collections import audit, collection, deletions
 from annotator.api.documents import documents
@@ -81,7 +82,7 @@ def install(app: Flask, csrf: CSRFProtect) -> None:
     api = _Api(
         app,
         spec_kwargs={
-            "info": {"description": ABOUT},
+            "info": {"description": f"{ABOUT} This is annotator {__version__}."},
             "components": {"securitySchemes": {"token": token}},
             "security": [{"token": []}],
         },

@@ -65,7 +65,9 @@ NOUNS: Mapping[str, Noun] = {
     ),
     "judge": Noun("annotator.cli.remote.judge", ON_SITE["judge"][2]),
     "judgements": Noun("annotator.cli.judging.judgements", "Judgements: import labels, export all judgements."),
-    "questions": Noun("annotator.cli.judging.questions", "Questions of the judges, and the answers."),
+    "questions": Noun(
+        "annotator.cli.judging.judgements", "Questions of the judges, and the answers.", "questions_group"
+    ),
     "agreement": Noun("annotator.cli.agreement.agreement", "Agreement of the judges beyond chance."),
     "disagreements": Noun("annotator.cli.agreement.disagreements", "Documents on which judges differ, worst first."),
     "judges": Noun("annotator.cli.agreement.judge_quality", "Judges' work: pace, leniency, answers, drift, hours."),

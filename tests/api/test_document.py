@@ -13,6 +13,7 @@ from build import SLUG
 from calling import API, Answer, Caller
 from flask import Flask
 
+from annotator import __version__
 from annotator.api.site.descriptions import OF_OBJECTS, OF_OPERATIONS, PARAMETERS, PROPERTIES
 from annotator.api.site.door import FORM_WITH_FILES
 from annotator.api.site.openapi_document import LEFT_TO_WORKER, examples
@@ -38,6 +39,10 @@ def database(sqlite_database: Database) -> Database:
 def document(app: Flask) -> Any:  # noqa: ANN401 - JSON
     """The document as it is served."""
     return app.test_client().get(DOCUMENT).json
+
+
+def test_the_document_names_the_version_of_the_program(document: Any) -> None:  # noqa: ANN401
+    assert document["info"]["description"].endswith(f"This is annotator {__version__}.")
 
 
 def operations(document: Any) -> Iterator[tuple[list[Any], Any]]:  # noqa: ANN401

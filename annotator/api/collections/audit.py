@@ -1,12 +1,18 @@
-"""The audit log of a collection."""
+"""The audit log: who did what in a collection, and the notes of what programs do."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from marshmallow import Schema, fields
 
+from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.values import GREATEST, Moment, Text, counted
 from annotator.storage import Role
-from annotator.web.site.context import database
+from annotator.storage.collections.audit import Actor, Transaction, record_in
+from annotator.storage.tables.collections import Door
+from annotator.web.site.context import database, now
 from annotator.workflows.collections import audit
 from annotator.workflows.collections.audit import ENTRIES_PER_PAGE, AuditFilter
 from annotator.workflows.people.tokens import Scope
@@ -61,3 +67,19 @@ def list_audit_entries(call: Call) -> object:
     wanted = AuditFilter(asked["actor"], asked["action"], asked["since"], asked["until"])
     with database().reading() as session:
         return audit.audit_page(session, call.slug, wanted, before=asked["before"], most=asked["page_size"])
+
+
+def note(
+    session: Transaction, action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None
+) -> None:
+    """Add a line: the caller did this to the collection."""
+    person = caller()
+    record_in(
+        session, Actor(Door.API, person.name, person.id), action, slug, at=now(), subject=subject, details=details
+    )
+
+
+def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, object] | None = None) -> None:
+    """The same of what is handed out, in a transaction of its own: what cannot be noted is not handed out."""
+    with database().transaction() as session:
+        note(session, action, slug, subject=subject, details=details)

@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit_note import note
+from annotator.api.collections.audit import note
 from annotator.api.site.access import caller, token_in_use
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.door import resource as resource_of

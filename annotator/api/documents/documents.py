@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit_note import note
+from annotator.api.collections.audit import note
 from annotator.api.site.door import Call, Gives, Takes, operation
 from annotator.api.site.door import resource as resource_of
 from annotator.api.site.jobs_asked import MOST_AT_ONCE

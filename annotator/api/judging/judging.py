@@ -9,7 +9,7 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from annotator.api.collections.audit_note import note_export
+from annotator.api.collections.audit import note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.door import resource as resource_of

@@ -3,7 +3,7 @@
 from flask import Response
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit_note import note, note_export
+from annotator.api.collections.audit import note, note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
 from annotator.api.site.door import resource as resource_of

@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from flask import Response
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit_note import note, note_export
+from annotator.api.collections.audit import note, note_export
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, operation, text
 from annotator.api.site.door import resource as resource_of

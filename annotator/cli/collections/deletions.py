@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
-from annotator.cli.site.confirming import confirm, typed_text, yes_option
 from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import confirm, typed_text, yes_option
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import DeletedKind
 from annotator.workflows.collections import restoring

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import click
 
-from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.workflows.collections import rounds
 from annotator.workflows.pools import pools

@@ -1,4 +1,4 @@
-"""`annotator judgements`: who gave which grade to what."""
+"""`annotator judgements` and `annotator questions`: who gave which grade to what, and what judges ask."""
 
 from datetime import UTC, datetime
 
@@ -9,7 +9,8 @@ from annotator.cli.people.options import machine_facts, machine_options
 from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
 from annotator.cli.site.options import dry_run_option, show_outcome
-from annotator.workflows.judging import judgement_export, judgement_import
+from annotator.cli.site.tables import format_option, show_rows
+from annotator.workflows.judging import judgement_export, judgement_import, questions
 
 FORMATS = {"csv": judgement_export.judgements_csv, "jsonl": judgement_export.judgements_jsonl}
 
@@ -94,3 +95,41 @@ def export(installation: Installation, slug: str, format_: str, output: str | No
 
 command.add_command(deletions.remove_labels, "remove")
 command.add_command(deletions.imports)
+
+
+@click.group
+def questions_group() -> None:
+    """Questions of the judges to the organisers: list and answer them."""
+
+
+@questions_group.command("list")
+@click.argument("slug")
+@click.option("--open", "only_open", is_flag=True, help="Only questions without an answer.")
+@format_option()
+@on_installation
+def list_questions(installation: Installation, slug: str, format_: str, *, only_open: bool) -> None:
+    """List the questions, open ones first."""
+    with installation.database.reading() as session:
+        rows = questions.list_questions(session, slug)
+    show_rows(
+        format_,
+        ["NUMBER", "JUDGE", "TOPIC", "DOCUMENT", "ASKED", "QUESTION", "ANSWER"],
+        [
+            [row.id, row.judge, row.topic, row.docno, row.asked_at, row.text, row.answer or None]
+            for row in rows
+            if row.is_open or not only_open
+        ],
+    )
+
+
+@questions_group.command("answer")
+@click.argument("slug")
+@click.argument("number", type=click.IntRange(1, 999_999_999))
+@click.argument("text")
+@on_installation
+def answer_question(installation: Installation, slug: str, number: int, text: str) -> None:
+    """Answer the question NUMBER, or change its answer; the judge sees it."""
+    with installation.database.transaction() as session:
+        questions.answer(session, slug, number, text, answered_by_id=None, answered_at=datetime.now(UTC))
+        note(session, "questions.answer", slug, subject=number)
+    click.echo(f"Question {number} is answered.", err=True)

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.people.options import at_address, link_to
-from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.files import FILE, read_file, write_or_print
 from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import Role
 from annotator.workflows.people import invitations, members

@@ -9,9 +9,9 @@ from annotator.cli.pools.pool_options import Described, describes_plan, describe
 from annotator.cli.pools.pool_plan import confirm_growth, show_plan
 from annotator.cli.pools.pool_reports import holes, leave_out, near_duplicates_group
 from annotator.cli.pools.pool_selection import replay, simulate
-from annotator.cli.site.confirming import yes_at_terminal
 from annotator.cli.site.files import FILE, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.options import yes_at_terminal
 from annotator.cli.site.tables import JSON, Table, format_option, show_json, show_rows, show_table, show_tables
 from annotator.storage import Showing
 from annotator.workflows.pools import pool_building, pool_selection, pools

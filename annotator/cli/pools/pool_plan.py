@@ -2,8 +2,8 @@
 
 import click
 
-from annotator.cli.site.confirming import at_terminal, confirm
 from annotator.cli.site.installation import Installation
+from annotator.cli.site.options import at_terminal, confirm
 from annotator.cli.site.tables import CSV, Table, show_tables
 from annotator.storage.pools.pooled_runs import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth

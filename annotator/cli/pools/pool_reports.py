@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.pools.pool_plan import confirm_growth
-from annotator.cli.site.confirming import yes_at_terminal
 from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.options import yes_at_terminal
 from annotator.cli.site.progress import watch
 from annotator.cli.site.tables import Row, Table, format_option, show_csv, show_json, show_table, show_tables
 from annotator.evaluation.reusability.holes import DEPTHS

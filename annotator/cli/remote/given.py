@@ -9,13 +9,13 @@ import click
 GIVEN = "annotator.cli.site"
 # The module, the name of the command in it, and the summary in the list of commands.
 NOUNS: Mapping[str, tuple[str, str, str]] = {
-    "collections": ("annotator.cli.remote.results", "collections", "Your collections, with your roles."),
+    "collections": ("annotator.cli.remote.commands", "collections", "Your collections, with your roles."),
     "guidelines": ("annotator.cli.remote.judge", "guidelines", "Guidelines for judges: show them, accept them."),
-    "documents": ("annotator.cli.remote.documents", "command", "Documents: import texts."),
-    "runs": ("annotator.cli.remote.runs", "command", "Runs: check, import, list, export, withdraw."),
+    "documents": ("annotator.cli.remote.commands", "documents", "Documents: import texts."),
+    "runs": ("annotator.cli.remote.commands", "runs", "Runs: check, import, list, export, withdraw."),
     "judge": ("annotator.cli.remote.judge", "command", "Judge on a site, as a program: draw documents, grade them."),
-    "qrels": ("annotator.cli.remote.results", "qrels", "Qrels: export the settled grades."),
-    "leaderboard": ("annotator.cli.remote.results", "leaderboard", "Scores of all runs, or of your team's runs."),
+    "qrels": ("annotator.cli.remote.commands", "qrels", "Qrels: export the settled grades."),
+    "leaderboard": ("annotator.cli.remote.commands", "leaderboard", "Scores of all runs, or of your team's runs."),
     "costs": ("annotator.cli.leaderboard.costs", "command", "Costs of each system, beside its scores."),
     "clicks": (
         "annotator.clicks.cli.clicks",

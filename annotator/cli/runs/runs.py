@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 import click
 
 from annotator.cli.runs.run_comparison import compare
-from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, read_files, write_or_print
 from annotator.cli.site.installation import Installation, note, note_export, on_installation
-from annotator.cli.site.options import dry_run_option, show_outcome
+from annotator.cli.site.options import confirm, dry_run_option, is_asked, show_outcome, yes_at_terminal
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
 from annotator.errors import Problems

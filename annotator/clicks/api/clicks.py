@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response
 from marshmallow import Schema, fields, validate
 
-from annotator.api.collections.audit_note import note
+from annotator.api.collections.audit import note
 from annotator.api.site.access import caller
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation
 from annotator.api.site.door import resource as resource_of

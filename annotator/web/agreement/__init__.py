@@ -1,10 +1,10 @@
 """Pages of agreement."""
 
-from annotator.web.agreement import adjudicating, adjudicating_protocol, agreement, disagreements, judges
+from annotator.web.agreement import adjudicating, agreement, disagreements, judges
 
 BLUEPRINTS = (
     adjudicating.blueprint,
-    adjudicating_protocol.blueprint,
+    adjudicating.protocol,
     agreement.blueprint,
     disagreements.blueprint,
     judges.blueprint,

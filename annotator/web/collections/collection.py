@@ -23,9 +23,8 @@ from annotator.web.site import context
 from annotator.web.site.access import administrator_page, collection_page, signed_in_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note
-from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.forms import Form, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines

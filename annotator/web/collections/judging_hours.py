@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from flask import request
 
 from annotator.storage.judging.progress import Effort
-from annotator.web.site.confirming import confirmation
 from annotator.web.site.context import database
+from annotator.web.site.forms import confirmation
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.collections import collection, queue_settings
 from annotator.workflows.collections.collection import CollectionChange

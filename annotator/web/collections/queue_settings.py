@@ -9,9 +9,8 @@ from annotator.storage import JudgingMode, Role
 from annotator.web.collections.judging_hours import more_judging, settings_confirmation
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, the_place
-from annotator.web.site.forms import Form, WholeNumberField
+from annotator.web.site.forms import Form, WholeNumberField, is_confirmed
 from annotator.web.site.labels import JUDGING_MODES, POLICIES
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import queue_settings

@@ -10,7 +10,7 @@ from wtforms import BooleanField, HiddenField, StringField
 from wtforms.validators import InputRequired
 
 from annotator.storage import Role
-from annotator.web.people.machine_form import MachineFields
+from annotator.web.people.people import MachineFields
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import long_form

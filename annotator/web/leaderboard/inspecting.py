@@ -19,7 +19,7 @@ from annotator.web.leaderboard.inspecting_tables import (
     TOPICS_TABLES,
     table_csv,
 )
-from annotator.web.qrels.grades_wanted import GradesWanted
+from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page
 from annotator.web.site.context import database, the_place
 from annotator.web.site.downloads import CSV, download

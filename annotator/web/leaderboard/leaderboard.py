@@ -20,7 +20,7 @@ from annotator.web.collections.observer_policy import READERS
 from annotator.web.collections.round_wanted import EVERY_ROUND, RoundWanted
 from annotator.web.leaderboard import released_board
 from annotator.web.leaderboard.board_cells import cells
-from annotator.web.qrels.grades_wanted import GradesWanted
+from annotator.web.qrels.qrels import GradesWanted
 from annotator.web.site.access import collection_page, signed_in_page
 from annotator.web.site.background import long_page
 from annotator.web.site.context import database, now, the_place

@@ -8,12 +8,12 @@ from flask.typing import ResponseReturnValue
 from annotator.errors import NotFoundError
 from annotator.storage import Role
 from annotator.web.people.senders import own_team, sender_state
-from annotator.web.runs.run_details import DetailsForm
+from annotator.web.runs.runs import DetailsForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
-from annotator.web.site.confirming import confirmation, is_confirmed
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import BYTES, download
+from annotator.web.site.forms import confirmation, is_confirmed
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.pools import pools

@@ -8,9 +8,8 @@ from wtforms.validators import InputRequired
 from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
-from annotator.web.site.confirming import confirmation, is_confirmed
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, confirmation, is_confirmed
 from annotator.web.site.labels import ROLES
 from annotator.web.site.language import format_number, gettext, lazy_gettext
 from annotator.workflows.people import invitations, members

@@ -1,19 +1,18 @@
-"""The accounts of this installation, for administrators."""
+"""The accounts of this installation, for administrators, and which of them are machines that judge."""
 
 from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
-from wtforms import BooleanField, PasswordField, StringField
-from wtforms.validators import InputRequired
+from wtforms import BooleanField, DateField, PasswordField, StringField, TextAreaField
+from wtforms.validators import InputRequired, Optional
 
 from annotator.passwords import hash_password
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Transaction
-from annotator.web.people.machine_form import MarkForm
 from annotator.web.people.members import link_to
 from annotator.web.site.access import administrator_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.people import accounts, invitations
@@ -22,6 +21,31 @@ blueprint = Blueprint("people", __name__)
 
 NEW_PASSWORD = {"autocomplete": "new-password"}
 NO_GUESS = {"autocomplete": "off", "autocapitalize": "none"}
+
+
+class MachineFields(Form):
+    """The fields that say what a machine is."""
+
+    model = StringField(
+        lazy_gettext("Model"), description=lazy_gettext("With its version."), render_kw={"autocomplete": "off"}
+    )
+    prompt = TextAreaField(lazy_gettext("Prompt"), render_kw={"rows": "4"})
+    labelled_on = DateField(lazy_gettext("Date of its labels"), [Optional()])
+
+    @property
+    def facts(self) -> MachineFacts:
+        """What was said."""
+        return MachineFacts((self.model.data or "").strip(), unix_lines(self.prompt.data) or "", self.labelled_on.data)
+
+
+class MarkForm(MachineFields):
+    """A judge that is a machine, or is taken for one no longer."""
+
+    judge = StringField(
+        lazy_gettext("Name of the judge"),
+        [InputRequired()],
+        render_kw={"autocomplete": "off", "autocapitalize": "none"},
+    )
 
 
 class AccountForm(Form):

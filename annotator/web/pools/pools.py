@@ -1,26 +1,36 @@
-"""The pool: build it, watch it being judged, take it away."""
+"""The pool: build it, watch it being judged, export it; its holes, which are unjudged documents at the top of runs."""
 
 from flask import Blueprint, flash, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
+from wtforms.validators import InputRequired
 
+from annotator.errors import AnnotatorError, ConflictError
+from annotator.spreadsheets import csv_text
 from annotator.storage import Role, Showing
 from annotator.web.collections.judging_hours import growth_confirmation
 from annotator.web.pools.pool_form import PoolForm
 from annotator.web.site.access import collection_page
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note, note_export
-from annotator.web.site.confirming import is_confirmed
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.downloads import PLAIN, download
-from annotator.web.site.language import gettext
+from annotator.web.site.downloads import CSV, PLAIN, download
+from annotator.web.site.forms import Form, WholeNumberField, is_confirmed
+from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools import pool_building, pools
-from annotator.workflows.pools.pool_building import PoolSummary
+from annotator.workflows.pools.pool_building import PoolChoice, PoolSummary
+from annotator.workflows.pools.pool_holes import HolesReport, holes_report
 from annotator.workflows.pools.pool_planning import PoolGrowth, foresee_growth
 from annotator.workflows.pools.pools import list_strategies
 from annotator.workflows.runs import runs
 
 blueprint = Blueprint("pools", __name__)
+
+
+class HolesForm(Form):
+    """How far down the holes are to be filled."""
+
+    depth = WholeNumberField(lazy_gettext("Depth"), [InputRequired()])
 
 
 @blueprint.get("/collections/<slug>/pool")
@@ -69,10 +79,13 @@ def _build(slug: str, form: PoolForm) -> PoolSummary:
         choice = pool_building.choose_pool(
             session, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
         )
+    return _store(slug, choice, {"strategy": form.described.strategy})
+
+
+def _store(slug: str, choice: PoolChoice, details: dict[str, object]) -> PoolSummary:
     with database().transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=the_person().id, built_at=now())
-        details = {"strategy": form.described.strategy, "added": summary.added}
-        note(session, "pool.build", slug, subject=summary.version, details=details)
+        note(session, "pool.build", slug, subject=summary.version, details={**details, "added": summary.added})
     return summary
 
 
@@ -108,4 +121,70 @@ def _outcome(summary: PoolSummary) -> str:
         added=summary.added,
         already=summary.already_pooled,
         version=summary.version,
+    )
+
+
+@blueprint.get("/collections/<slug>/pool/holes")
+@collection_page(Role.ORGANISER)
+def holes(slug: str) -> ResponseReturnValue:
+    """The holes of every run in the top 10, 20 and 100."""
+    return _holes_page(slug, HolesForm())
+
+
+@blueprint.post("/collections/<slug>/pool/holes")
+@collection_page(Role.ORGANISER)
+def fill_holes(slug: str) -> ResponseReturnValue:
+    """Make the holes down to a depth the next version of the pool, once its cost is confirmed."""
+    form = HolesForm()
+    if form.validate():
+        with form.guard():
+            if not is_confirmed() and (growth := _growth_of_filling(slug, form.depth.data)).documents:
+                return growth_confirmation(growth, back=url_for(".holes", slug=slug))
+            summary = _fill(slug, form.depth.data)
+    if form.refused:
+        return _holes_page(slug, form), form.status
+    flash(_filled(summary))
+    return redirect(url_for(".holes", slug=slug), 303)
+
+
+@blueprint.get("/collections/<slug>/pool/holes.csv")
+@collection_page(Role.ORGANISER)
+def holes_csv(slug: str) -> ResponseReturnValue:
+    """The same, a line a run and depth."""
+    with database().reading() as session:
+        headings, rows = holes_report(session, slug).file()
+    return download(csv_text([headings, *rows]), f"{slug}-holes.csv", CSV)
+
+
+def _holes_page(slug: str, form: HolesForm) -> str:
+    found: HolesReport | None = None
+    refused: AnnotatorError | None = form.refusal
+    try:
+        with database().reading() as session:
+            found = holes_report(session, slug)
+    except ConflictError as refusal:  # there is no run, which is no fault of the request
+        refused = refused or refusal
+    return render_template("pools/pool_holes.html", found=found, refused=refused, form=form)
+
+
+def _growth_of_filling(slug: str, depth: int) -> PoolGrowth:
+    with database().reading() as session:
+        return foresee_growth(session, slug, pool_building.filling_request(depth), memory=plan_memory())
+
+
+def _fill(slug: str, depth: int) -> PoolSummary:
+    # Choosing takes a while, in which others shall not wait to write.
+    with database().reading() as session:
+        choice = pool_building.choose_filling(session, slug, depth)
+    return _store(slug, choice, {"depth": depth})
+
+
+def _filled(summary: PoolSummary) -> str:
+    if not summary.is_new:
+        return gettext(
+            "All of these documents are in the pool already: version %(version)d stays active.",
+            version=summary.version,
+        )
+    return gettext(
+        "Added to the pool: %(added)d. Version %(version)d is now active.", added=summary.added, version=summary.version
     )

@@ -1,8 +1,5 @@
 """Pages of qrels."""
 
-from annotator.web.qrels import qrels, qrels_versions
+from annotator.web.qrels import qrels
 
-BLUEPRINTS = (
-    qrels.blueprint,
-    qrels_versions.blueprint,
-)
+BLUEPRINTS = (qrels.blueprint,)

@@ -1,8 +1,9 @@
-"""The base of all forms, which shows a refusal beside the input, and fields for numbers."""
+"""The base of all forms, which shows a refusal beside the input; fields for numbers; confirmation of an effect."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+from flask import render_template, request
 from flask_wtf import FlaskForm
 from wtforms import FloatField, IntegerField
 
@@ -64,3 +65,32 @@ class NumberField(FloatField):  # type: ignore[misc]  # likewise
             super().process_formdata(valuelist)
         except ValueError as error:
             raise ValueError(gettext("Write a number, such as 2.5.")) from error
+
+
+CONFIRMED = "confirmed"
+
+
+# Each page has a new token.
+NOT_REPEATED = {CONFIRMED, "csrf_token"}
+
+
+def is_confirmed() -> bool:
+    """Whether the form was sent from the page that shows its effect."""
+    return request.form.get(CONFIRMED) == "y"
+
+
+def confirmation(
+    title: str, *, figures: Mapping[str, str] | None = None, notes: Sequence[str] = (), button: str, back: str
+) -> str:
+    """The page that shows an effect, with the fields of the form as they were sent; files cannot be among them."""
+    fields = [(name, value) for name, value in request.form.items(multi=True) if name not in NOT_REPEATED]
+    return render_template(
+        "site/confirm.html",
+        title=title,
+        figures=figures or {},
+        notes=notes,
+        action=request.full_path.rstrip("?"),
+        fields=fields,
+        button=button,
+        back=back,
+    )

@@ -16,7 +16,7 @@ def typed(pooled: CommandLine, sqlite_database: Database, kept: Kept, monkeypatc
     """Commands that a person types; jo has judged two documents of topic 1."""
     kept.fill(sqlite_database, add_grades)
     sqlite_database.close()
-    monkeypatch.setattr("annotator.cli.site.confirming.at_terminal", lambda: True)
+    monkeypatch.setattr("annotator.cli.site.options.at_terminal", lambda: True)
     return pooled
 
 
@@ -104,7 +104,7 @@ def test_with_yes_and_off_a_terminal_nothing_is_asked(
         member(session, "jo")
     sqlite_database.close()
     pooled.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 2\n")
-    monkeypatch.setattr("annotator.cli.site.confirming.at_terminal", lambda: is_typed)
+    monkeypatch.setattr("annotator.cli.site.options.at_terminal", lambda: is_typed)
     yes = ("--yes",) if is_typed else ()
     for words in (
         ("rounds", "close", "news"),

@@ -47,7 +47,7 @@ def test_a_participant_checks_sends_lists_and_withdraws_a_run(site: Remote, monk
     assert "Runs imported: 1." in uploaded.stderr
     assert "ours" in site.done("pat", "runs", "list", "news")
     assert site.done("pat", "runs", "export", "news", "gamma") == GAMMA
-    monkeypatch.setattr("annotator.cli.site.confirming.at_terminal", lambda: True)
+    monkeypatch.setattr("annotator.cli.site.options.at_terminal", lambda: True)
     asked = site("pat", "runs", "withdraw", "news", "gamma", given="n\n")
     assert (asked.exit_code, "the run gamma, version 1: 2 topics, 3 retrieved." in asked.stderr) == (1, True)
     site.done("pat", "runs", "withdraw", "news", "gamma", "--yes")

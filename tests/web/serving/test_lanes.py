@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from uvicorn import Config, Server
 
+from annotator import __version__
 from annotator.settings import Settings
 from annotator.storage import Database
 from annotator.web.serving import connections, lanes
@@ -72,7 +73,7 @@ def test_three_slow_pages_keep_neither_health_nor_judges_nor_style_sheets_waitin
     with served(pages) as port, ThreadPoolExecutor(3) as readers:
         slow = [readers.submit(get, port, f"/slow/{number}") for number in range(3)]
         try:
-            assert get(port, "/health") == (200, b"alive\n")
+            assert get(port, "/health") == (200, f"alive, annotator {__version__}\n".encode())
             assert get(port, ACTS, method="POST") == (200, b"done")
             assert get(port, "/static/judging/judging.css") == (200, b"done")
             assert not any(page.done() for page in slow)
@@ -110,7 +111,7 @@ def test_a_judging_request_that_waits_for_another_writer_does_so_beside_the_even
             other.connection()
             waiting = judges.submit(get, port, ACTS, method="POST")
             assert begun.wait(SECONDS)
-            assert get(port, "/health") == (200, b"alive\n")
+            assert get(port, "/health") == (200, f"alive, annotator {__version__}\n".encode())
             assert not waiting.done()
         status, thread = waiting.result(SECONDS)
     assert (status, thread.startswith(b"judging")) == (200, True)

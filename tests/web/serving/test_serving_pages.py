@@ -9,6 +9,7 @@ from build import user
 from flask import Flask
 from sqlalchemy import text
 
+from annotator import __version__
 from annotator.app import create_app
 from annotator.logs import REQUESTS, JsonLines, TextLines
 from annotator.settings import Settings
@@ -43,9 +44,15 @@ def lines() -> Iterator[list[logging.LogRecord]]:
     log.removeHandler(listening)
 
 
-def test_health_asks_nothing_of_the_database() -> None:
+def test_the_footer_of_a_page_names_the_version(database: Database) -> None:
+    page = pages(database).test_client().get("/sign-in").text
+    assert f"annotator {__version__}</p>" in page[page.index("<footer") :]
+
+
+def test_health_tells_the_version_and_asks_nothing_of_the_database() -> None:
     client = pages(Database("sqlite:////no/such/folder/x.sqlite")).test_client()
-    assert (client.get("/health").status_code, client.get("/health").text) == (200, "alive\n")
+    health = client.get("/health")
+    assert (health.status_code, health.text) == (200, f"alive, annotator {__version__}\n")
     ready = client.get("/ready")
     assert (ready.status_code, ready.text) == (503, "the database does not open\n")
     assert "Set-Cookie" not in ready.headers

@@ -1,4 +1,4 @@
-"""`annotator --site URL runs`: check and send runs, list them, withdraw them."""
+"""`annotator --site URL documents|runs|leaderboard|qrels|collections`: what a site takes, and what it gives out."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,33 @@ from typing import Any
 import click
 
 from annotator.cli.remote.site import Site, in_path, on_site
-from annotator.cli.site.confirming import confirm, is_asked, yes_at_terminal
 from annotator.cli.site.files import FILE, read_files, write_or_print
+from annotator.cli.site.options import (
+    AS_MINUS_ONE,
+    confirm,
+    dry_run_option,
+    is_asked,
+    is_residual,
+    measures_option,
+    residual_option,
+    round_option,
+    show_outcome,
+    sort_option,
+    unjudged_option,
+    yes_at_terminal,
+)
 from annotator.cli.site.progress import watched
-from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_table, show_tables
+from annotator.cli.site.tables import (
+    JSON,
+    TABLE,
+    Row,
+    Table,
+    format_option,
+    show_json,
+    show_rows,
+    show_table,
+    show_tables,
+)
 from annotator.errors import FileRefusedError, Problems
 
 CHECKED = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
@@ -19,18 +42,20 @@ replace_option = click.option("--replace", is_flag=True, help="Replace runs with
 
 
 @click.group
-def command() -> None:
+def runs() -> None:
     """Runs on a site: check, import, list, export, withdraw."""
 
 
-@command.command("check")
+@runs.command("check")
 @click.argument("slug")
 @run_files
 @tag_option
 @replace_option
 @format_option()
 @on_site
-def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str) -> None:
+def check_runs(
+    site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, replace: bool, format_: str
+) -> None:
     """List all errors and warnings about run files; the site stores nothing."""
     checked, problems = _checked(site, slug, files, tag_from_file=tag_from_file, replaces=replace)
     if format_ == JSON:
@@ -48,7 +73,7 @@ def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, r
     problems.report_if_any()
 
 
-@command.command("import")
+@runs.command("import")
 @click.argument("slug")
 @run_files
 @tag_option
@@ -67,7 +92,7 @@ def check(site: Site, slug: str, files: Sequence[str], *, tag_from_file: bool, r
     help="The pooling priority among the runs of the team: 1 = pooled first.",
 )
 @on_site
-def import_files(
+def import_runs(
     site: Site,
     slug: str,
     files: Sequence[str],
@@ -103,12 +128,12 @@ def import_files(
     click.echo(f"Runs imported: {len(receipts)}.", err=True)
 
 
-@command.command("list")
+@runs.command("list")
 @click.argument("slug")
 @click.option("--all", "every", is_flag=True, help="Include withdrawn and replaced runs.")
 @format_option()
 @on_site
-def show_all(site: Site, slug: str, format_: str, *, every: bool) -> None:
+def list_runs(site: Site, slug: str, format_: str, *, every: bool) -> None:
     """List the active runs that you may see."""
     rows = site.every(f"/collections/{slug}/runs", every=every)
     names = ("tag", "team", "topics", "retrieved", "version", "state", "type", "priority", "warnings", "uploaded_at")
@@ -120,12 +145,12 @@ def show_all(site: Site, slug: str, format_: str, *, every: bool) -> None:
     )
 
 
-@command.command("withdraw")
+@runs.command("withdraw")
 @click.argument("slug")
 @click.argument("tag")
 @yes_at_terminal
 @on_site
-def withdraw(site: Site, slug: str, tag: str, *, yes: bool) -> None:
+def withdraw_run(site: Site, slug: str, tag: str, *, yes: bool) -> None:
     """Exclude a run from pooling and scoring; the documents it contributed stay in the pool.
 
     At a terminal it asks first.
@@ -141,13 +166,13 @@ def withdraw(site: Site, slug: str, tag: str, *, yes: bool) -> None:
     click.echo(f"Withdrew the run {tag}.", err=True)
 
 
-@command.command("export")
+@runs.command("export")
 @click.argument("slug")
 @click.argument("tag")
 @click.option("--version", type=click.IntRange(1), metavar="N", help="The Nth file that was submitted. [the newest]")
 @click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
 @on_site
-def export(site: Site, slug: str, tag: str, version: int | None, output: str | None) -> None:
+def export_run(site: Site, slug: str, tag: str, version: int | None, output: str | None) -> None:
     """Write a run file, byte for byte as it was submitted."""
     write_or_print(output, site.content(f"/collections/{slug}/run-files/{in_path(tag)}", version=version))
 
@@ -179,3 +204,121 @@ def _show_warnings(checked: Sequence[tuple[str, dict[str, Any]]]) -> None:
     for name, one in checked:
         for warning in one["warnings"]:
             click.echo(f"{name}: warning: {warning}", err=True)
+
+
+COUNTS = ("added", "filled", "changed", "unchanged")
+
+
+@click.group
+def documents() -> None:
+    """Documents on a site: import texts."""
+
+
+@documents.command("import")
+@click.argument("slug")
+@click.argument("files", nargs=-1, required=True, type=FILE, metavar="FILE...")
+@click.option(
+    "--field", "fields", multiple=True, metavar="OURS=THEIRS", help="A key of the JSONL, such as body=text; repeatable."
+)
+@dry_run_option
+@on_site
+def import_documents(site: Site, slug: str, files: Sequence[str], fields: Sequence[str], *, dry_run: bool) -> None:
+    """Import documents, one file after the other: JSONL, TREC SGML or DOCNO<TAB>TITLE<TAB>BODY, plain or gzip.
+
+    The site's worker reads large files; the command waits for it. Sending a file again changes nothing.
+    """
+    done = dict.fromkeys(COUNTS, 0)
+    for file in read_files(files):
+        stored = site.send(f"/collections/{slug}/documents", file, fields=" ".join(fields), dry_run=dry_run)
+        done = {name: count + stored[name] for name, count in done.items()}
+    counts = (
+        f"Documents: {done['added']} added, {done['filled']} given their text, {done['changed']} changed, "
+        f"{done['unchanged']} unchanged."
+    )
+    show_outcome(counts, dry_run=dry_run)
+
+
+@click.group
+def leaderboard() -> None:
+    """Scores on a site: of all runs, or of your team's runs."""
+
+
+@leaderboard.command("show")
+@click.argument("slug")
+@measures_option
+@sort_option
+@click.option("--own", is_flag=True, help="Only your team's runs, by the default measures.")
+@round_option
+@residual_option
+@format_option()
+@on_site
+def show_leaderboard(
+    site: Site,
+    slug: str,
+    measures: Sequence[str],
+    sort: str | None,
+    round_number: int | None,
+    format_: str,
+    *,
+    residual: bool | None,
+    own: bool,
+) -> None:
+    """Show the scores of all runs, best first; to participants once they are released."""
+    if own and (measures or sort):
+        raise click.UsageError("--own goes without --measure and --sort.")
+    path = "scores" if own else "leaderboard"
+    of_round: dict[str, object] = {}
+    if is_residual(round_number, residual=residual) or round_number is not None:
+        of_round = {"round": round_number, "residual": residual is not False}
+    _show_answer(site, f"/collections/{slug}/{path}", format_, m=list(measures), sort=sort, **of_round)
+
+
+@click.group
+def qrels() -> None:
+    """Qrels on a site."""
+
+
+@qrels.command("export")
+@click.argument("slug")
+@click.option("-o", "--output", type=FILE, metavar="FILE", help="Write to this file instead of standard output.")
+@click.option("--version", type=click.IntRange(1), metavar="N", help="A kept version, byte for byte.")
+@unjudged_option
+@on_site
+def export_qrels(site: Site, slug: str, output: str | None, version: int | None, unjudged: str) -> None:
+    """Export TREC qrels of the judged documents."""
+    write_or_print(
+        output, site.content(f"/collections/{slug}/qrels", version=version, unjudged=unjudged == AS_MINUS_ONE)
+    )
+
+
+@click.group
+def collections() -> None:
+    """Collections on a site."""
+
+
+@collections.command("list")
+@format_option()
+@on_site
+def list_collections(site: Site, format_: str) -> None:
+    """List your collections, with your roles."""
+    rows = site.every("/collections")
+    show_rows(
+        format_,
+        ["SLUG", "STATE", "ROLES", "TITLE"],
+        [[row["slug"], "closed" if row["closed"] else "open", " ".join(row["roles"]), row["title"]] for row in rows],
+    )
+
+
+def _show_answer(site: Site, path: str, format_: str, **query: object) -> None:
+    if format_ == "csv":
+        click.echo(site.content(path, format="csv", **query), nl=False)
+        return
+    board = site.get(path, **query)
+    if format_ == "json":
+        show_json(board)
+        return
+    show_table(
+        ["RUN", "TEAM", *board["measures"]],
+        [[row["tag"], row["team"], *(row["values"][name] for name in board["measures"])] for row in board["rows"]],
+    )
+    click.echo(f"\nQrels: {board['source']}, {board['grades']} grades, fingerprint {board['fingerprint']}.".encode())
