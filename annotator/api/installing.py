@@ -9,7 +9,6 @@ from flask_smorest import Api, Blueprint
 from flask_wtf import CSRFProtect
 from werkzeug.exceptions import HTTPException
 
-from annotator import __version__
 from annotator.api.agreement import agreement
 from annotator.api.collections import audit, collection, deletions
 from annotator.api.documents import documents
@@ -24,6 +23,7 @@ from annotator.api.site.openapi_document import completed
 from annotator.api.site.problems import MEDIA_TYPE, ProblemDetails, of_http
 from annotator.api.topics import topics
 from annotator.clicks.api import clicks, together
+from annotator.installed import installed_version
 from annotator.web.site.error_pages import show_http_error
 
 RESOURCES: tuple[Blueprint, ...] = (
@@ -82,7 +82,7 @@ def install(app: Flask, csrf: CSRFProtect) -> None:
     api = _Api(
         app,
         spec_kwargs={
-            "info": {"description": f"{ABOUT} This is annotator {__version__}."},
+            "info": {"description": f"{ABOUT} This is annotator {installed_version()}."},
             "components": {"securitySchemes": {"token": token}},
             "security": [{"token": []}],
         },

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from annotator import __version__
+from annotator.installed import installed_version
 from annotator.settings import Settings
 from annotator.web.serving.lanes import Lanes
 from annotator.web.serving.slow_senders import Body, Receive, Room, SenderGoneError, SlowSenders
@@ -24,7 +24,7 @@ OWN_NAMES = {"HTTP_CONTENT_TYPE": "CONTENT_TYPE", "HTTP_CONTENT_LENGTH": "CONTEN
 LARGEST_AT_ONCE = 4
 LEAST_SENT = 1 << 14  # bytes
 HEALTH_PATH = b"/health"
-ALIVE = f"alive, annotator {__version__}\n".encode()
+ALIVE = f"alive, annotator {installed_version()}\n".encode()
 
 
 class Gateway:

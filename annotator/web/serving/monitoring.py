@@ -9,8 +9,9 @@ from flask import Blueprint, Flask, Response, g, request
 from flask.typing import ResponseReturnValue
 from prometheus_client import Counter, Histogram
 
-from annotator import __version__, logs
+from annotator import logs
 from annotator.errors import BusyError, ConflictError
+from annotator.installed import installed_version
 from annotator.storage.site.schema import newest_version, try_to_write, version_of
 from annotator.web.site.background import work
 from annotator.web.site.context import database
@@ -40,7 +41,7 @@ SECRET = re.compile(r"[A-Za-z0-9_-]{32,}")
 @blueprint.get("/health")
 def alive() -> ResponseReturnValue:
     """A process answers; nothing else is asked."""
-    return f"alive, annotator {__version__}\n", HEADERS
+    return f"alive, annotator {installed_version()}\n", HEADERS
 
 
 @blueprint.get("/ready")

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 
 from flask import Flask, current_app, g
 
-from annotator import __version__
 from annotator.errors import NotFoundError
+from annotator.installed import installed_version
 from annotator.settings import Settings
 from annotator.storage import Database, Role, ScoresShown
 from annotator.storage.people.accounts import Person
@@ -67,7 +67,7 @@ def install(app: Flask, settings: Settings, database: Database) -> None:
     """Put within reach what every request needs, and tell the templates who is asking, and where."""
     app.extensions[DATABASE] = database
     app.extensions[SETTINGS] = settings
-    app.jinja_env.globals["installed_version"] = __version__
+    app.jinja_env.globals["installed_version"] = installed_version()
     app.context_processor(lambda: {"person": current_person(), "place": g.get("place")})
 
 
