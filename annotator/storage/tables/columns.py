@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, MetaData, String
+from sqlalchemy import JSON, DateTime, Dialect, Index, MetaData, String, text
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
@@ -19,6 +19,12 @@ NAMING = {
 # Of tables whose rows can be deleted: SQLite gives no id out twice, as PostgreSQL does not. What was deleted comes back
 # under its own, and nothing that is kept by an id is taken for another row's.
 NEVER_REUSED = {"sqlite_autoincrement": True}
+
+
+def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
+    """An index of the rows for which a condition holds, the same on both databases."""
+    condition = text(where)
+    return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 class UtcDateTime(TypeDecorator[datetime]):

@@ -7,7 +7,7 @@ from typing import cast
 from sqlalchemy import ForeignKey, Index, Table, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from annotator.storage.tables.columns import NEVER_REUSED, Base
+from annotator.storage.tables.columns import NEVER_REUSED, Base, partial_index
 from annotator.storage.tables.people import MACHINES
 
 # For how long a judge holds a document; going on renews it, once less than half is left.
@@ -60,41 +60,24 @@ class Assignment(Base):
     __tablename__ = "assignment"
     __table_args__ = (
         # A judge never holds the same item twice; what was given back may be drawn again.
-        Index(
+        partial_index(
             "uq_assignment_held",
             "pool_item_id",
             "judge_id",
+            where="state <> 'returned' AND purpose <> 're-shown'",
             unique=True,
-            sqlite_where=text("state <> 'returned' AND purpose <> 're-shown'"),
-            postgresql_where=text("state <> 'returned' AND purpose <> 're-shown'"),
         ),
-        Index(
+        partial_index(
             "uq_assignment_reshown",
             "pool_item_id",
             "judge_id",
+            where="state <> 'returned' AND purpose = 're-shown'",
             unique=True,
-            sqlite_where=text("state <> 'returned' AND purpose = 're-shown'"),
-            postgresql_where=text("state <> 'returned' AND purpose = 're-shown'"),
         ),
         Index("ix_assignment_judge", "judge_id", "state"),
-        Index(
-            "ix_assignment_adjudication",
-            "pool_item_id",
-            sqlite_where=text("purpose = 'adjudication'"),
-            postgresql_where=text("purpose = 'adjudication'"),
-        ),
-        Index(
-            "ix_assignment_besides",
-            "pool_item_id",
-            sqlite_where=text("purpose IN ('re-shown', 'adjudication')"),
-            postgresql_where=text("purpose IN ('re-shown', 'adjudication')"),
-        ),
-        Index(
-            "ix_assignment_lease",
-            "lease_until",
-            sqlite_where=text("state IN ('live', 'later')"),
-            postgresql_where=text("state IN ('live', 'later')"),
-        ),
+        partial_index("ix_assignment_adjudication", "pool_item_id", where="purpose = 'adjudication'"),
+        partial_index("ix_assignment_besides", "pool_item_id", where="purpose IN ('re-shown', 'adjudication')"),
+        partial_index("ix_assignment_lease", "lease_until", where="state IN ('live', 'later')"),
         NEVER_REUSED,
     )
 
@@ -114,29 +97,12 @@ class Assignment(Base):
 class Judgement(Base):
     __tablename__ = "judgement"
     __table_args__ = (
-        Index(
-            "uq_judgement_current",
-            "pool_item_id",
-            "judge_id",
-            unique=True,
-            sqlite_where=text("current"),
-            postgresql_where=text("current"),
-        ),
+        partial_index("uq_judgement_current", "pool_item_id", "judge_id", where="current", unique=True),
         Index("ix_judgement_item", "pool_item_id", "judge_id"),
         # What was current at an earlier moment: few replace another.
-        Index(
-            "ix_judgement_replaces_id",
-            "replaces_id",
-            sqlite_where=text("replaces_id IS NOT NULL"),
-            postgresql_where=text("replaces_id IS NOT NULL"),
-        ),
+        partial_index("ix_judgement_replaces_id", "replaces_id", where="replaces_id IS NOT NULL"),
         Index("ix_judgement_judge", "judge_id", "current"),
-        Index(
-            "ix_judgement_carried_from_id",
-            "carried_from_id",
-            sqlite_where=text("carried_from_id IS NOT NULL"),
-            postgresql_where=text("carried_from_id IS NOT NULL"),
-        ),
+        partial_index("ix_judgement_carried_from_id", "carried_from_id", where="carried_from_id IS NOT NULL"),
         NEVER_REUSED,
     )
 

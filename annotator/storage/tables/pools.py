@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKey, Index, UniqueConstraint, text
+from sqlalchemy import BigInteger, ForeignKey, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from annotator.storage.tables.columns import NEVER_REUSED, Base
+from annotator.storage.tables.columns import NEVER_REUSED, Base, partial_index
 
 
 class Besides(StrEnum):
@@ -77,34 +77,11 @@ class PoolItem(Base):
     __table_args__ = (
         UniqueConstraint("topic_id", "document_id"),
         # What a draw reads: the items of a topic that still want a judge, in the order of showing.
-        Index(
-            "ix_pool_item_open",
-            "topic_id",
-            "priority",
-            sqlite_where=text("taken < judgements_wanted"),
-            postgresql_where=text("taken < judgements_wanted"),
-        ),
-        Index(
-            "ix_pool_item_for_everyone",
-            "topic_id",
-            "priority",
-            sqlite_where=text("for_everyone"),
-            postgresql_where=text("for_everyone"),
-        ),
+        partial_index("ix_pool_item_open", "topic_id", "priority", where="taken < judgements_wanted"),
+        partial_index("ix_pool_item_for_everyone", "topic_id", "priority", where="for_everyone"),
         # What second judges of owned topics draw.
-        Index(
-            "ix_pool_item_second",
-            "topic_id",
-            "priority",
-            sqlite_where=text("is_overlap AND taken < judgements_wanted"),
-            postgresql_where=text("is_overlap AND taken < judgements_wanted"),
-        ),
-        Index(
-            "ix_pool_item_duplicate_of_id",
-            "duplicate_of_id",
-            sqlite_where=text("duplicate_of_id IS NOT NULL"),
-            postgresql_where=text("duplicate_of_id IS NOT NULL"),
-        ),
+        partial_index("ix_pool_item_second", "topic_id", "priority", where="is_overlap AND taken < judgements_wanted"),
+        partial_index("ix_pool_item_duplicate_of_id", "duplicate_of_id", where="duplicate_of_id IS NOT NULL"),
         NEVER_REUSED,
     )
 

@@ -4,10 +4,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast
 
-from sqlalchemy import JSON, ForeignKey, Index, Table, UniqueConstraint, and_, text
+from sqlalchemy import JSON, ForeignKey, Table, UniqueConstraint, and_
 from sqlalchemy.orm import Mapped, mapped_column
 
-from annotator.storage.tables.columns import Base, ByteOrdered
+from annotator.storage.tables.columns import Base, ByteOrdered, partial_index
 
 
 class RunType(StrEnum):
@@ -30,14 +30,7 @@ class Run(Base):
     __tablename__ = "run"
     __table_args__ = (
         # A corrected file takes the tag over; the run before it is kept.
-        Index(
-            "uq_run_tag",
-            "collection_id",
-            "tag",
-            unique=True,
-            sqlite_where=text("replaced_at IS NULL"),
-            postgresql_where=text("replaced_at IS NULL"),
-        ),
+        partial_index("uq_run_tag", "collection_id", "tag", where="replaced_at IS NULL", unique=True),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
