@@ -2,17 +2,15 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import OBSERVE
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of
 from annotator.api.site.values import Text, one_of
 from annotator.errors import NotAllowedError
 from annotator.evaluation.agreement.kappa import Weighting
-from annotator.storage import Role
 from annotator.web.site.context import database, the_place
 from annotator.web.site.memories import grades_memory
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("agreement", "How far the judges agree.")
 
@@ -40,13 +38,7 @@ class AgreementTable(Schema):
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/agreement",
-    scopes=[Scope.READ],
-    roles=[Role.ORGANISER, Role.OBSERVER],
-    takes=Takes(query=AgreementQuery),
-    gives=Gives(AgreementTable),
+    resource, "GET", "/collections/<slug>/agreement", OBSERVE, Gives(AgreementTable), Takes(query=AgreementQuery)
 )
 def show_agreement(call: Call) -> object:
     """Show how far the judges agree: of all, or by topic, grade or time; for organisers also by pair and judge."""

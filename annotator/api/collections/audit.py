@@ -5,17 +5,14 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import READ, caller
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import GREATEST, Moment, Text, counted
-from annotator.storage import Role
 from annotator.storage.collections.audit import Actor, Transaction, record_in
 from annotator.storage.tables.collections import Door
 from annotator.web.site.context import database, now
 from annotator.workflows.collections import audit
 from annotator.workflows.collections.audit import ENTRIES_PER_PAGE, AuditFilter
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("audit", "The audit log: who did what, when, and by which way; for organisers.")
 
@@ -52,15 +49,7 @@ class AuditEntries(Schema):
     older = fields.Integer(required=True, allow_none=True)
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/audit",
-    scopes=[Scope.READ],
-    roles=[Role.ORGANISER],
-    takes=Takes(query=AuditQuery),
-    gives=Gives(AuditEntries),
-)
+@operation(resource, "GET", "/collections/<slug>/audit", READ, Gives(AuditEntries), Takes(query=AuditQuery))
 def list_audit_entries(call: Call) -> object:
     """List the audit log of the collection, newest first."""
     asked = call.query

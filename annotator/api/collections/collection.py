@@ -2,9 +2,8 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.site.access import caller, token_in_use
-from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import JUDGE, caller, gate_of, token_in_use
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import Moment, whole
 from annotator.storage import Role
 from annotator.storage.collections.collection import find_collection
@@ -70,15 +69,13 @@ class AcceptanceBody(Schema):
     number = whole(1, required=True)
 
 
-@operation(resource, "GET", "/token", gives=Gives(TokenView))
+@operation(resource, "GET", "/token", gate_of([]), Gives(TokenView))
 def show_token(_call: Call) -> object:
     """Say for whom this token acts, and what it opens."""
     return {**vars(caller()), "scopes": sorted(token_in_use().scopes)}
 
 
-@operation(
-    resource, "GET", "/collections", scopes=ANY_SCOPE, takes=Takes(pages=True), gives=Gives(CollectionRow, many=True)
-)
+@operation(resource, "GET", "/collections", gate_of(ANY_SCOPE), Gives(CollectionRow, many=True), Takes(pages=True))
 def list_collections(_call: Call) -> object:
     """List the collections that the caller is a member of; for an administrator, all."""
     person, only = caller(), token_in_use().collection_id
@@ -90,7 +87,7 @@ def list_collections(_call: Call) -> object:
     return [_row(one, roles.get(one.slug, frozenset())) for one in shown]
 
 
-@operation(resource, "GET", "/collections/<slug>", scopes=ANY_SCOPE, roles=[], gives=Gives(CollectionDetails))
+@operation(resource, "GET", "/collections/<slug>", gate_of(ANY_SCOPE, []), Gives(CollectionDetails))
 def show_collection(call: Call) -> object:
     """Show a collection with its scale and its rules."""
     place, counts = the_place(), None
@@ -109,7 +106,7 @@ def show_collection(call: Call) -> object:
     }
 
 
-@operation(resource, "GET", "/collections/<slug>/guidelines", scopes=ANY_SCOPE, roles=[], gives=Gives(GuidelinesView))
+@operation(resource, "GET", "/collections/<slug>/guidelines", gate_of(ANY_SCOPE, []), Gives(GuidelinesView))
 def show_guidelines(call: Call) -> object:
     """Show what judges are to go by."""
     with database().reading() as session:
@@ -120,10 +117,9 @@ def show_guidelines(call: Call) -> object:
     resource,
     "POST",
     "/collections/<slug>/guidelines/acceptance",
-    scopes=[Scope.JUDGE],
-    roles=[Role.JUDGE],
-    takes=Takes(body=AcceptanceBody),
-    gives=Gives(GuidelinesView),
+    JUDGE,
+    Gives(GuidelinesView),
+    Takes(body=AcceptanceBody),
 )
 def accept_guidelines(call: Call) -> object:
     """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""

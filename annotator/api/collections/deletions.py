@@ -3,19 +3,16 @@
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
-from annotator.api.site.access import caller, token_in_use
-from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, caller, gate_of, token_in_use
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import Moment, Text, one_of
-from annotator.storage import DeletedKind, Role
+from annotator.storage import DeletedKind
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.collections import restoring
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
 from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("deletions", "What was deleted can be restored for a while; for organisers.")
-
-OURS = [Role.ORGANISER]
 
 
 class DeletionView(Schema):
@@ -67,13 +64,7 @@ class RestoredView(Schema):
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/deletions",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(pages=True),
-    gives=Gives(DeletionView, many=True),
+    resource, "GET", "/collections/<slug>/deletions", ORGANISE, Gives(DeletionView, many=True), Takes(pages=True)
 )
 def list_deletions(call: Call) -> object:
     """List what can be restored, newest first."""
@@ -81,15 +72,7 @@ def list_deletions(call: Call) -> object:
         return restoring.list_deletions(session, call.slug, days=settings().deletion_days)
 
 
-@operation(
-    resource,
-    "POST",
-    "/collections/<slug>/deletions",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=DeletionBody),
-    gives=Gives(DeletedView),
-)
+@operation(resource, "POST", "/collections/<slug>/deletions", ORGANISE, Gives(DeletedView), Takes(body=DeletionBody))
 def delete(call: Call) -> object:
     """Delete a topic, the newest version of the pool, an import of labels, documents' texts, or the collection."""
     kind, subjects, at, number = DeletedKind(call.body["kind"]), call.body["subjects"], now(), None
@@ -103,14 +86,7 @@ def delete(call: Call) -> object:
     return {**vars(foreseen), "kind": kind.value, "number": number}
 
 
-@operation(
-    resource,
-    "POST",
-    "/collections/<slug>/deletions/<row:number>/restore",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    gives=Gives(RestoredView),
-)
+@operation(resource, "POST", "/collections/<slug>/deletions/<row:number>/restore", ORGANISE, Gives(RestoredView))
 def restore(call: Call) -> object:
     """Put back what was deleted, just as it was."""
     number = int(call.path["number"])
@@ -124,9 +100,9 @@ def restore(call: Call) -> object:
     resource,
     "GET",
     "/deleted-collections",
-    scopes=[Scope.ORGANISE],
-    takes=Takes(pages=True),
-    gives=Gives(DeletedCollectionView, many=True),
+    gate_of([Scope.ORGANISE]),
+    Gives(DeletedCollectionView, many=True),
+    Takes(pages=True),
 )
 def list_deleted_collections(_call: Call) -> object:
     """List the deleted collections that the caller organised and can restore; for an administrator, all."""
@@ -135,13 +111,7 @@ def list_deleted_collections(_call: Call) -> object:
 
 
 # The name is no `slug`: that is of a collection that is found, and a deleted one is not.
-@operation(
-    resource,
-    "POST",
-    "/deleted-collections/<name>/restore",
-    scopes=[Scope.ORGANISE],
-    gives=Gives(RestoredView),
-)
+@operation(resource, "POST", "/deleted-collections/<name>/restore", gate_of([Scope.ORGANISE]), Gives(RestoredView))
 def restore_collection(call: Call) -> object:
     """Restore a deleted collection that the caller organised; administrators restore any."""
     slug = call.path["name"]

@@ -3,20 +3,17 @@
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
-from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, READ
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.jobs_asked import MOST_AT_ONCE
 from annotator.api.site.values import Text
 from annotator.files import InputFile
-from annotator.storage import Role
 from annotator.web.site.background import report_reading, work
 from annotator.web.site.context import database, now, settings
 from annotator.workflows.documents import documents, search
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("documents", "The corpus; for organisers.")
 
-OURS = [Role.ORGANISER]
 # What was packed in several parts becomes more than its end says.
 MOST_UNPACKED_AT_ONCE = 4 * MOST_AT_ONCE
 
@@ -63,10 +60,9 @@ class DocumentsImported(Schema):
     resource,
     "POST",
     "/collections/<slug>/documents",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(query=ImportQuery, file=True),
-    gives=Gives(DocumentsImported),
+    ORGANISE,
+    Gives(DocumentsImported),
+    Takes(query=ImportQuery, file=True),
 )
 def import_documents(call: Call) -> object:
     """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
@@ -88,13 +84,7 @@ def import_documents(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/missing-documents",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(pages=True),
-    gives=Gives(MissingDocument, many=True),
+    resource, "GET", "/collections/<slug>/missing-documents", READ, Gives(MissingDocument, many=True), Takes(pages=True)
 )
 def missing_documents(call: Call) -> object:
     """List the pooled documents that have no text yet."""
@@ -102,14 +92,7 @@ def missing_documents(call: Call) -> object:
         return documents.missing_documents(session, call.slug)
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/documents/<path:docno>",
-    scopes=[Scope.READ],
-    roles=OURS,
-    gives=Gives(DocumentView),
-)
+@operation(resource, "GET", "/collections/<slug>/documents/<path:docno>", READ, Gives(DocumentView))
 def show_document(call: Call) -> object:
     """Show a document that has a text."""
     with database().reading() as session:

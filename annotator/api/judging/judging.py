@@ -10,12 +10,11 @@ from flask import Response
 from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note_export
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import JUDGE, READ, caller
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of, text
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
-from annotator.storage import CannotJudge, Role
+from annotator.storage import CannotJudge
 from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
@@ -27,11 +26,9 @@ from annotator.workflows.judging import judgement_export, judging
 from annotator.workflows.judging.act_decisions import MOST_PASSAGES, Act, Refusal
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.recording import MOST_ACTS, record_acts
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("judging", "Documents in, grades out; the caller is the judge.")
 
-OURS = [Role.JUDGE]
 LEAST_GRADE = -GREATEST
 
 
@@ -133,14 +130,7 @@ class FormatQuery(Schema):
     format = one_of(["jsonl", "csv"], load_default="jsonl")
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/judging",
-    scopes=[Scope.JUDGE],
-    roles=OURS,
-    gives=Gives(TopicWork, many=True),
-)
+@operation(resource, "GET", "/collections/<slug>/judging", JUDGE, Gives(TopicWork, many=True))
 def list_work(call: Call) -> object:
     """List the topics that have documents for the caller."""
     to_come = choices_to_come(call.slug)
@@ -148,15 +138,7 @@ def list_work(call: Call) -> object:
         return judging.topics_to_judge(session, call.slug, caller().id, now=now(), to_come=to_come)
 
 
-@operation(
-    resource,
-    "POST",
-    "/collections/<slug>/judging/documents",
-    scopes=[Scope.JUDGE],
-    roles=OURS,
-    takes=Takes(body=DrawBody),
-    gives=Gives(Drawn),
-)
+@operation(resource, "POST", "/collections/<slug>/judging/documents", JUDGE, Gives(Drawn), Takes(body=DrawBody))
 def draw_documents(call: Call) -> object:
     """Draw documents of a topic: those in hand already, and further ones up to eight.
 
@@ -178,10 +160,9 @@ def draw_documents(call: Call) -> object:
     resource,
     "POST",
     "/collections/<slug>/judgements",
-    scopes=[Scope.JUDGE],
-    roles=OURS,
-    takes=Takes(body=JudgementsBody, most_bytes=MOST_BYTES),
-    gives=Gives(Stored),
+    JUDGE,
+    Gives(Stored),
+    Takes(body=JudgementsBody, most_bytes=MOST_BYTES),
 )
 def judge(call: Call) -> object:
     """Store judgements, each under its sender's id; one that arrives again is acknowledged again and stored once.
@@ -198,13 +179,7 @@ def judge(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/judgements",
-    scopes=[Scope.READ],
-    roles=[Role.ORGANISER],
-    takes=Takes(query=FormatQuery),
-    gives=Gives(media=[JSON_LINES, CSV]),
+    resource, "GET", "/collections/<slug>/judgements", READ, Gives(media=[JSON_LINES, CSV]), Takes(query=FormatQuery)
 )
 def export_judgements(call: Call) -> Response:
     """Give out everything that was said: who gave which grade to what, when, and what was replaced."""

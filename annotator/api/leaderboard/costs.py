@@ -4,9 +4,8 @@ from flask import Response
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, SEE_RUNS, SEND_RUNS, caller, gate_of
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, one_of
 from annotator.errors import InvalidValueError
 from annotator.evaluation.costs.report import Question
@@ -27,9 +26,6 @@ resource = resource_of(
     "What systems cost. A participant states costs of their team's runs alone, and reads those of all runs once the "
     "leaderboard is released.",
 )
-
-SENDERS = (Role.ORGANISER, Role.PARTICIPANT)
-SEES_RUNS = (Scope.READ, Scope.RUNS)
 
 
 class Fact(Schema):
@@ -136,10 +132,9 @@ class CostReport(Schema):
     resource,
     "GET",
     "/collections/<slug>/costs",
-    scopes=[Scope.READ],
-    roles=[Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT],
-    takes=Takes(query=ReportQuery),
-    gives=Gives(CostReport, media=[CSV]),
+    gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT]),
+    Gives(CostReport, media=[CSV]),
+    Takes(query=ReportQuery),
 )
 def show_cost_report(call: Call) -> Response:
     """Show what every run costs beside its score, and the Pareto front.
@@ -154,30 +149,14 @@ def show_cost_report(call: Call) -> Response:
     return as_json({**costs_text.as_json(report), "unscored": None if unscored is None else str(unscored)})
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/cost-facts",
-    scopes=SEES_RUNS,
-    roles=SENDERS,
-    takes=Takes(pages=True),
-    gives=Gives(Fact, many=True),
-)
+@operation(resource, "GET", "/collections/<slug>/cost-facts", SEE_RUNS, Gives(Fact, many=True), Takes(pages=True))
 def list_facts(call: Call) -> object:
     """List the facts that runs may state."""
     with database().reading() as session:
         return list(costs.list_facts(session, call.slug))
 
 
-@operation(
-    resource,
-    "POST",
-    "/collections/<slug>/cost-facts",
-    scopes=[Scope.ORGANISE],
-    roles=[Role.ORGANISER],
-    takes=Takes(body=ColumnWanted),
-    gives=Gives(Fact, 201),
-)
+@operation(resource, "POST", "/collections/<slug>/cost-facts", ORGANISE, Gives(Fact, 201), Takes(body=ColumnWanted))
 def add_fact(call: Call) -> object:
     """Let something else be stated of every run."""
     asked = call.body
@@ -188,14 +167,7 @@ def add_fact(call: Call) -> object:
     return added
 
 
-@operation(
-    resource,
-    "DELETE",
-    "/collections/<slug>/cost-facts/<key>",
-    scopes=[Scope.ORGANISE],
-    roles=[Role.ORGANISER],
-    gives=Gives(Fact),
-)
+@operation(resource, "DELETE", "/collections/<slug>/cost-facts/<key>", ORGANISE, Gives(Fact))
 def remove_fact(call: Call) -> object:
     """Remove a fact that organisers added; no run may state it."""
     key = call.path["key"]
@@ -206,13 +178,7 @@ def remove_fact(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/run-costs/<path:tag>",
-    scopes=SEES_RUNS,
-    roles=SENDERS,
-    takes=Takes(pages=True),
-    gives=Gives(Stated, many=True),
+    resource, "GET", "/collections/<slug>/run-costs/<path:tag>", SEE_RUNS, Gives(Stated, many=True), Takes(pages=True)
 )
 def show_costs(call: Call) -> object:
     """What is stated of a run."""
@@ -220,13 +186,7 @@ def show_costs(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "PUT",
-    "/collections/<slug>/run-costs/<path:tag>",
-    scopes=[Scope.RUNS],
-    roles=SENDERS,
-    takes=Takes(body=Costs),
-    gives=Gives(Stated, many=True),
+    resource, "PUT", "/collections/<slug>/run-costs/<path:tag>", SEND_RUNS, Gives(Stated, many=True), Takes(body=Costs)
 )
 def state_costs(call: Call) -> object:
     """Let this stand instead of all that was stated of a run."""
@@ -244,10 +204,9 @@ def state_costs(call: Call) -> object:
     resource,
     "PATCH",
     "/collections/<slug>/run-costs/<path:tag>",
-    scopes=[Scope.RUNS],
-    roles=SENDERS,
-    takes=Takes(body=Costs),
-    gives=Gives(Stated, many=True),
+    SEND_RUNS,
+    Gives(Stated, many=True),
+    Takes(body=Costs),
 )
 def change_costs(call: Call) -> object:
     """Change some of what is stated of a run: an empty value takes a statement back, and all else stays."""

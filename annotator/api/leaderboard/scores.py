@@ -7,8 +7,8 @@ from typing import Any
 from flask import Response
 from marshmallow import INCLUDE, Schema, fields
 
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import SEE_SCORES, gate_of
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, counted, one_of
 from annotator.errors import NotAllowedError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard, View
@@ -95,13 +95,7 @@ class Board(Schema):
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/leaderboard",
-    scopes=[Scope.READ],
-    roles=[Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT],
-    takes=Takes(query=BoardQuery),
-    gives=Gives(Board, media=[CSV]),
+    resource, "GET", "/collections/<slug>/leaderboard", SEE_SCORES, Gives(Board, media=[CSV]), Takes(query=BoardQuery)
 )
 def show_leaderboard(call: Call) -> Response:
     """Score every run: for organisers by what is judged at this moment, unless they ask for other grades.
@@ -132,10 +126,9 @@ def show_leaderboard(call: Call) -> Response:
     resource,
     "GET",
     "/collections/<slug>/scores",
-    scopes=[Scope.READ, Scope.RUNS],
-    roles=[Role.PARTICIPANT],
-    takes=Takes(query=OwnQuery),
-    gives=Gives(Board, media=[CSV]),
+    gate_of([Scope.READ, Scope.RUNS], [Role.PARTICIPANT]),
+    Gives(Board, media=[CSV]),
+    Takes(query=OwnQuery),
 )
 def show_own_scores(call: Call) -> Response:
     """Show the scores of the caller's team, once they are released, by the grades that `source` names.

@@ -4,9 +4,8 @@ from flask import Response
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note, note_export
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, READ, caller, gate_of
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.storage import Role, Showing
 from annotator.storage.pools.pooled_runs import PoolRequest
@@ -20,7 +19,6 @@ from annotator.workflows.pools.pools import USUAL_STRATEGY, list_strategies
 
 resource = resource_of("pool", "The documents to be judged; for organisers. A pool only grows, in versions.")
 
-OURS = [Role.ORGANISER]
 MOST_HOURS = 1_000_000
 
 
@@ -126,7 +124,7 @@ class VersionQuery(Schema):
     version = counted(load_default=None, metadata={"description": "The pool as it was then; the newest if unsaid."})
 
 
-@operation(resource, "GET", "/collections/<slug>/pool", scopes=[Scope.READ], roles=OURS, gives=Gives(PoolView))
+@operation(resource, "GET", "/collections/<slug>/pool", READ, Gives(PoolView))
 def show_pool(call: Call) -> object:
     """Show the versions of the pool and how far each topic is judged."""
     with database().reading() as session:
@@ -136,15 +134,7 @@ def show_pool(call: Call) -> object:
         }
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/pool/documents",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(query=VersionQuery),
-    gives=Gives(media=[PLAIN]),
-)
+@operation(resource, "GET", "/collections/<slug>/pool/documents", READ, Gives(media=[PLAIN]), Takes(query=VersionQuery))
 def pooled_documents(call: Call) -> Response:
     """Give the pool out as lines of topic and docno."""
     with database().reading() as session:
@@ -157,10 +147,9 @@ def pooled_documents(call: Call) -> Response:
     resource,
     "POST",
     "/collections/<slug>/pool/plan",
-    scopes=[Scope.READ, Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=PlanWanted),
-    gives=Gives(Plan),
+    gate_of([Scope.READ, Scope.ORGANISE], [Role.ORGANISER]),
+    Gives(Plan),
+    Takes(body=PlanWanted),
 )
 def plan_pool(call: Call) -> Response:
     """Say what a pool would cost and bring, over all amounts; nothing is stored."""
@@ -176,15 +165,7 @@ def plan_pool(call: Call) -> Response:
     return as_json(plan.as_json)
 
 
-@operation(
-    resource,
-    "POST",
-    "/collections/<slug>/pool",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=BuildingWanted),
-    gives=Gives(PoolBuilt),
-)
+@operation(resource, "POST", "/collections/<slug>/pool", ORGANISE, Gives(PoolBuilt), Takes(body=BuildingWanted))
 def build_pool(call: Call) -> object:
     """Build the pool, or let it grow; the same again makes no new version.
 

@@ -6,9 +6,8 @@ from flask import Response
 from marshmallow import INCLUDE, Schema, fields
 
 from annotator.api.collections.audit import note, note_export
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, READ, caller, gate_of
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted
 from annotator.errors import InvalidValueError, NotAllowedError
 from annotator.storage import Role
@@ -19,8 +18,6 @@ from annotator.workflows.qrels import qrels_versions
 from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
 
 resource = resource_of("qrels", "The settled grades: TREC's four columns, as ir_measures and trec_eval read them.")
-
-OURS = [Role.ORGANISER]
 
 
 class GradesQuery(Schema):
@@ -69,10 +66,9 @@ class VersionView(Schema):
     resource,
     "GET",
     "/collections/<slug>/qrels",
-    scopes=[Scope.READ],
-    roles=[*OURS, Role.OBSERVER],
-    takes=Takes(query=GradesQuery),
-    gives=Gives(media=[PLAIN]),
+    gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER]),
+    Gives(media=[PLAIN]),
+    Takes(query=GradesQuery),
 )
 def export(call: Call) -> Response:
     """Give the qrels out: topic, iteration, docno, grade; those of one judge, or by another policy, to organisers."""
@@ -83,15 +79,7 @@ def export(call: Call) -> Response:
     return text(qrels, PLAIN)
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/qrels/manifest",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(query=GradesQuery),
-    gives=Gives(Manifest),
-)
+@operation(resource, "GET", "/collections/<slug>/qrels/manifest", READ, Gives(Manifest), Takes(query=GradesQuery))
 def manifest(call: Call) -> Response:
     """Say what these qrels are: pool, scale, policy, counts, checksum."""
     _, about = _export(call)
@@ -99,13 +87,7 @@ def manifest(call: Call) -> Response:
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/qrels/versions",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(pages=True),
-    gives=Gives(VersionView, many=True),
+    resource, "GET", "/collections/<slug>/qrels/versions", READ, Gives(VersionView, many=True), Takes(pages=True)
 )
 def list_versions(call: Call) -> object:
     """List the kept versions, newest first."""
@@ -114,13 +96,7 @@ def list_versions(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "POST",
-    "/collections/<slug>/qrels/versions",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=KeepBody),
-    gives=Gives(VersionView, 201),
+    resource, "POST", "/collections/<slug>/qrels/versions", ORGANISE, Gives(VersionView, 201), Takes(body=KeepBody)
 )
 def keep(call: Call) -> object:
     """Keep the settled grades of this moment as a version, to be had again whatever is judged later.

@@ -7,27 +7,23 @@ from flask import Response
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note, note_export
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import SEE_RUNS, SEND_RUNS, caller
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted, one_of
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
-from annotator.storage import Role, RunType
+from annotator.storage import RunType
 from annotator.storage.runs import sent_runs
 from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team
 from annotator.web.site.background import arrived_at, report_reading
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
-from annotator.workflows.people.tokens import Scope
 from annotator.workflows.runs import runs, submissions
 from annotator.workflows.runs.runs import CheckedFiles
 
 resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
 
-SENDERS = (Role.ORGANISER, Role.PARTICIPANT)
-SEES_RUNS = (Scope.READ, Scope.RUNS)
 LONGEST_NAME = 255
 
 
@@ -108,13 +104,7 @@ class VersionQuery(Schema):
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/runs",
-    scopes=SEES_RUNS,
-    roles=SENDERS,
-    takes=Takes(query=ListQuery, pages=True),
-    gives=Gives(SentRun, many=True),
+    resource, "GET", "/collections/<slug>/runs", SEE_RUNS, Gives(SentRun, many=True), Takes(query=ListQuery, pages=True)
 )
 def list_runs(call: Call) -> object:
     """List the runs in force by tag, or every file that was sent."""
@@ -125,13 +115,7 @@ def list_runs(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "POST",
-    "/collections/<slug>/run-checks",
-    scopes=[Scope.RUNS],
-    roles=SENDERS,
-    takes=Takes(query=FileQuery, file=True),
-    gives=Gives(CheckedFile),
+    resource, "POST", "/collections/<slug>/run-checks", SEND_RUNS, Gives(CheckedFile), Takes(query=FileQuery, file=True)
 )
 def check_run(call: Call) -> object:
     """Say everything that is wrong with a file of a run, or what it would become, and store nothing.
@@ -152,13 +136,7 @@ def check_run(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "POST",
-    "/collections/<slug>/runs",
-    scopes=[Scope.RUNS],
-    roles=SENDERS,
-    takes=Takes(query=UploadQuery, file=True),
-    gives=Gives(RunReceipt, 201),
+    resource, "POST", "/collections/<slug>/runs", SEND_RUNS, Gives(RunReceipt, 201), Takes(query=UploadQuery, file=True)
 )
 def upload_run(call: Call) -> object:
     """Store a run and answer with its receipt; one of more than 8 MiB, unpacked, is left to the worker.
@@ -183,13 +161,7 @@ def upload_run(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/runs/<path:tag>",
-    scopes=SEES_RUNS,
-    roles=SENDERS,
-    takes=Takes(query=VersionQuery),
-    gives=Gives(RunReceipt),
+    resource, "GET", "/collections/<slug>/runs/<path:tag>", SEE_RUNS, Gives(RunReceipt), Takes(query=VersionQuery)
 )
 def show_run(call: Call) -> object:
     """The receipt of a run."""
@@ -198,14 +170,7 @@ def show_run(call: Call) -> object:
     return _receipt(receipt, _same_rankings(call.slug))
 
 
-@operation(
-    resource,
-    "DELETE",
-    "/collections/<slug>/runs/<path:tag>",
-    scopes=[Scope.RUNS],
-    roles=SENDERS,
-    gives=Gives(SentRun),
-)
+@operation(resource, "DELETE", "/collections/<slug>/runs/<path:tag>", SEND_RUNS, Gives(SentRun))
 def withdraw_run(call: Call) -> object:
     """Withdraw a run: it is neither pooled nor scored any more. Its file stays, and what it gave to the pool."""
     at, tag = now(), call.path["tag"]
@@ -222,10 +187,9 @@ def withdraw_run(call: Call) -> object:
     resource,
     "GET",
     "/collections/<slug>/run-files/<path:tag>",
-    scopes=SEES_RUNS,
-    roles=SENDERS,
-    takes=Takes(query=VersionQuery),
-    gives=Gives(media=[BYTES]),
+    SEE_RUNS,
+    Gives(media=[BYTES]),
+    Takes(query=VersionQuery),
 )
 def run_file(call: Call) -> Response:
     """The file of a run byte for byte as it was sent."""

@@ -32,6 +32,21 @@ class Gate:
     roles: frozenset[Role] | None
 
 
+def gate_of(scopes: Collection[Scope] = (), roles: Collection[Role] | None = None) -> Gate:
+    """A gate for tokens with one of these scopes, in a collection for one of these roles; no role means any member."""
+    return Gate(frozenset(scopes), None if roles is None else frozenset(roles))
+
+
+# The gates that several operations have.
+READ = gate_of([Scope.READ], [Role.ORGANISER])
+OBSERVE = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER])
+SEE_SCORES = gate_of([Scope.READ], [Role.ORGANISER, Role.OBSERVER, Role.PARTICIPANT])
+ORGANISE = gate_of([Scope.ORGANISE], [Role.ORGANISER])
+JUDGE = gate_of([Scope.JUDGE], [Role.JUDGE])
+SEE_RUNS = gate_of([Scope.READ, Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT])
+SEND_RUNS = gate_of([Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT])
+
+
 def let_in(gate: Gate, slug: str | None) -> Response | None:
     """Find out who calls and let them in, or say why not; `caller` and `the_place` tell who it is from then on.
 

@@ -22,10 +22,8 @@ from annotator.api.site.jobs_asked import JobStatus, left_to_worker
 from annotator.api.site.problems import of_http, of_refusal, problem
 from annotator.errors import AnnotatorError
 from annotator.files import InputFile
-from annotator.storage import Role
 from annotator.web.site.json_answers import load_json
 from annotator.web.site.uploads import whole_files
-from annotator.workflows.people.tokens import Scope
 
 PREFIX = "/api/v1"
 PAGE_SIZE = {"page": 1, "page_size": 100, "max_page_size": 1_000}
@@ -120,7 +118,7 @@ class _Parser(FlaskParser):
         return load_json(req.get_data()) if req.is_json else missing
 
 
-def resource(name: str, description: str) -> Blueprint:
+def resource_of(name: str, description: str) -> Blueprint:
     """The operations on one kind of thing."""
     # In capitals, so that no blueprint of the pages has the name.
     blueprint = Blueprint(name.capitalize(), __name__, url_prefix=PREFIX, description=description)
@@ -133,20 +131,9 @@ def resource(name: str, description: str) -> Blueprint:
 
 
 def operation(
-    blueprint: Blueprint,
-    method: str,
-    path: str,
-    *,
-    scopes: Sequence[Scope] = (),
-    roles: Sequence[Role] | None = None,
-    takes: Takes = NOTHING,
-    gives: Gives,
+    blueprint: Blueprint, method: str, path: str, gate: Gate, gives: Gives, takes: Takes = NOTHING
 ) -> Callable[[View], View]:
-    """Make a view an operation of a resource.
-
-    `roles` are those of which the caller needs one in the collection that the address names; none means any member.
-    """
-    gate = Gate(frozenset(scopes), None if roles is None else frozenset(roles))
+    """Make a view an operation of a resource, for callers whom the gate lets in."""
 
     def register(view: View) -> View:
         endpoint = f"{blueprint.name}.{view.__name__}"

@@ -1,8 +1,7 @@
 """Jobs: how far what was left to the worker is, and what came of it."""
 
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import caller, gate_of
+from annotator.api.site.door import Call, Gives, operation, resource_of
 from annotator.api.site.jobs_asked import JobStatus, status_of_job
 from annotator.errors import NotFoundError
 from annotator.web.site.context import database, the_place
@@ -16,9 +15,8 @@ resource = resource_of("jobs", "Large files that were left to the worker, each f
     resource,
     "GET",
     "/collections/<slug>/jobs/<row:id_>",
-    scopes=[Scope.READ, Scope.RUNS, Scope.ORGANISE],
-    roles=(),
-    gives=Gives(JobStatus),
+    gate_of([Scope.READ, Scope.RUNS, Scope.ORGANISE], ()),
+    Gives(JobStatus),
 )
 def show_job(call: Call) -> object:
     """Say how far a job of yours is, and what came of it. It is kept for a week after it has finished."""

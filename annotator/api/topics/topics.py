@@ -3,8 +3,8 @@
 from marshmallow import Schema, fields
 
 from annotator.api.collections.audit import note
-from annotator.api.site.door import Call, Gives, Takes, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, gate_of
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import Text
 from annotator.files import InputFile
 from annotator.storage import Role, TopicState
@@ -47,10 +47,9 @@ class TopicsImported(Schema):
     resource,
     "GET",
     "/collections/<slug>/topics",
-    scopes=[Scope.READ, Scope.RUNS],
-    roles=[Role.ORGANISER, Role.PARTICIPANT],
-    takes=Takes(pages=True),
-    gives=Gives(TopicView, many=True),
+    gate_of([Scope.READ, Scope.RUNS], [Role.ORGANISER, Role.PARTICIPANT]),
+    Gives(TopicView, many=True),
+    Takes(pages=True),
 )
 def list_topics(call: Call) -> object:
     """List the topics in their natural order."""
@@ -60,13 +59,7 @@ def list_topics(call: Call) -> object:
 
 
 @operation(
-    resource,
-    "POST",
-    "/collections/<slug>/topics",
-    scopes=[Scope.ORGANISE],
-    roles=[Role.ORGANISER],
-    takes=Takes(query=ImportQuery, file=True),
-    gives=Gives(TopicsImported),
+    resource, "POST", "/collections/<slug>/topics", ORGANISE, Gives(TopicsImported), Takes(query=ImportQuery, file=True)
 )
 def import_topics(call: Call) -> object:
     """Import a file of topics, whole or not at all: TSV, TREC SGML or XML, JSON lines.

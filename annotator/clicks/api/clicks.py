@@ -7,9 +7,8 @@ from flask import Response
 from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, READ, caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of
 from annotator.api.site.values import Moment, Text, counted, one_of
 from annotator.clicks.workflows import click_logs
 from annotator.clicks.workflows.click_logs import (
@@ -23,16 +22,13 @@ from annotator.clicks.workflows.click_logs import (
     parse_mapping,
 )
 from annotator.errors import InvalidValueError
-from annotator.storage import Role
 from annotator.web.site.background import arrived_at, report_percent
 from annotator.web.site.context import database, settings
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of(
     "clicks", "Click logs of a search: what was found in them is kept, and not the logs. For organisers."
 )
 
-OURS = [Role.ORGANISER]
 LOG, LISTS = "log", "lists"  # the parts of the form
 
 
@@ -120,15 +116,7 @@ class Links(Schema):
     )
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/click-logs",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(pages=True),
-    gives=Gives(ClickLog, many=True),
-)
+@operation(resource, "GET", "/collections/<slug>/click-logs", READ, Gives(ClickLog, many=True), Takes(pages=True))
 def list_click_logs(call: Call) -> object:
     """List the click logs, newest first."""
     with database().reading() as session:
@@ -139,10 +127,9 @@ def list_click_logs(call: Call) -> object:
     resource,
     "POST",
     "/collections/<slug>/click-logs",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(query=LogQuery, parts=[LOG, LISTS]),
-    gives=Gives(ClickLog, 201),
+    ORGANISE,
+    Gives(ClickLog, 201),
+    Takes(query=LogQuery, parts=[LOG, LISTS]),
 )
 def add_click_log(call: Call) -> object:
     """Study a log, and keep what was found in it; one of more than 4 MiB, unpacked, is left to the worker.
@@ -162,14 +149,7 @@ def add_click_log(call: Call) -> object:
     return stored
 
 
-@operation(
-    resource,
-    "GET",
-    "/collections/<slug>/click-logs/<path:name>",
-    scopes=[Scope.READ],
-    roles=OURS,
-    gives=Gives(ClickFindings),
-)
+@operation(resource, "GET", "/collections/<slug>/click-logs/<path:name>", READ, Gives(ClickFindings))
 def show_click_log(call: Call) -> Response:
     """Show what was found in a log, as `annotator clicks compare` or `clicks interleaving show` has it."""
     with database().reading() as session:
@@ -180,13 +160,7 @@ def show_click_log(call: Call) -> Response:
 
 
 @operation(
-    resource,
-    "PATCH",
-    "/collections/<slug>/click-logs/<path:name>",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=Links),
-    gives=Gives(ClickLog),
+    resource, "PATCH", "/collections/<slug>/click-logs/<path:name>", ORGANISE, Gives(ClickLog), Takes(body=Links)
 )
 def link_click_log(call: Call) -> object:
     """Set which runs the variants of a log stand for."""
@@ -197,14 +171,7 @@ def link_click_log(call: Call) -> object:
     return _view(call)
 
 
-@operation(
-    resource,
-    "DELETE",
-    "/collections/<slug>/click-logs/<path:name>",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    gives=Gives(ClickLog),
-)
+@operation(resource, "DELETE", "/collections/<slug>/click-logs/<path:name>", ORGANISE, Gives(ClickLog))
 def remove_click_log(call: Call) -> object:
     """Remove a log with all that was found in it; what it gave to the pool stays there."""
     removed, name = _view(call), call.path["name"]

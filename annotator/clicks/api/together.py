@@ -4,9 +4,8 @@ from flask import Response
 from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note, note_export
-from annotator.api.site.access import caller
-from annotator.api.site.door import Call, Gives, Takes, as_json, operation, text
-from annotator.api.site.door import resource as resource_of
+from annotator.api.site.access import ORGANISE, READ, caller
+from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Text, one_of
 from annotator.clicks.workflows.clicks_and_judgements import (
     TogetherRequest,
@@ -18,14 +17,11 @@ from annotator.clicks.workflows.clicks_and_judgements import (
 from annotator.errors import InvalidValueError
 from annotator.evaluation.metrics.names import USUAL_MEASURE
 from annotator.spreadsheets import csv_text
-from annotator.storage import Role
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV
-from annotator.workflows.people.tokens import Scope
 
 resource = resource_of("together", "Clicks beside judgements; for organisers.")
 
-OURS = [Role.ORGANISER]
 MOST_MEASURES = 24
 
 
@@ -93,13 +89,7 @@ class ClickedPooled(Schema):
 
 
 @operation(
-    resource,
-    "GET",
-    "/collections/<slug>/together",
-    scopes=[Scope.READ],
-    roles=OURS,
-    takes=Takes(query=TogetherQuery),
-    gives=Gives(Together, media=[CSV]),
+    resource, "GET", "/collections/<slug>/together", READ, Gives(Together, media=[CSV]), Takes(query=TogetherQuery)
 )
 def show_together(call: Call) -> Response:
     """Compare what users clicked with what is judged at this moment, of all runs that variants of logs stand for."""
@@ -113,13 +103,7 @@ def show_together(call: Call) -> Response:
 
 
 @operation(
-    resource,
-    "POST",
-    "/collections/<slug>/together/pool",
-    scopes=[Scope.ORGANISE],
-    roles=OURS,
-    takes=Takes(body=PoolingWanted),
-    gives=Gives(ClickedPooled),
+    resource, "POST", "/collections/<slug>/together/pool", ORGANISE, Gives(ClickedPooled), Takes(body=PoolingWanted)
 )
 def pool_together(call: Call) -> object:
     """Put the documents of the queries on which clicks and judgements differ most into the pool."""
