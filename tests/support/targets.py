@@ -3,6 +3,7 @@
 `make test` runs what has no target of its own; `make test-all` runs everything.
 """
 
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -51,8 +52,13 @@ OF_SEVERAL_AT_ONCE = ("at_once", "while", "wait", "each_other", "lock")
 
 
 def folders_of(item: pytest.Item) -> tuple[str, ...]:
-    """The folders below this one that a test is in."""
-    return item.path.parent.relative_to(Path(__file__).parents[1]).parts
+    """The folders of the tests that a test is in."""
+    return _folders_of_file(item.path)
+
+
+@cache  # asked several times of each of eleven thousand tests
+def _folders_of_file(path: Path) -> tuple[str, ...]:
+    return path.parent.relative_to(Path(__file__).parents[1]).parts
 
 
 def target_of(item: pytest.Item) -> str | None:
@@ -68,7 +74,12 @@ def target_of(item: pytest.Item) -> str | None:
 
 
 def _is_slow_elsewhere(item: pytest.Item) -> bool:
-    return item.path.as_posix().endswith(SLOW_FILES) or item.get_closest_marker("process") is not None
+    return _is_slow_file(item.path) or item.get_closest_marker("process") is not None
+
+
+@cache
+def _is_slow_file(path: Path) -> bool:
+    return path.as_posix().endswith(SLOW_FILES)
 
 
 def mark_targets(items: list[pytest.Item]) -> None:
