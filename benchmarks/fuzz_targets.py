@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from annotator.clicks.evaluation.comparison.comparison import ComparisonWanted, compare_clicks
-from annotator.clicks.evaluation.interleaving.interleaved_lists import parse_lists
+from annotator.clicks.evaluation.interleaving.interleaving import parse_lists
 from annotator.clicks.evaluation.logs.click_format import read_click_log_into
 from annotator.clicks.evaluation.logs.column_mapping import parse_mapping
 from annotator.errors import AnnotatorError, Problems

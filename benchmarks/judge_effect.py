@@ -24,7 +24,7 @@ from annotator.files import InputFile
 from annotator.settings import sqlite_url
 from annotator.storage import Assignment, AssignmentState, Database, Judgement, PoolItem
 from annotator.storage.people.accounts import find_or_add_user
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.agreement.judge_effect import judge_effect

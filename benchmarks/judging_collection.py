@@ -10,7 +10,7 @@ from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.passwords import hash_password
 from annotator.storage import Database, Role
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.collections import collection

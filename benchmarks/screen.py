@@ -24,7 +24,7 @@ from annotator.files import InputFile
 from annotator.passwords import hash_password
 from annotator.settings import sqlite_url
 from annotator.storage import Database, Role
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.collections import collection

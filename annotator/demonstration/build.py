@@ -18,7 +18,7 @@ from annotator.files import InputFile
 from annotator.passwords import KNOWN_PASSWORD, hash_known_password
 from annotator.settings import MEBIBYTE, Settings, sqlite_url
 from annotator.storage import Database, Role, RunType
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.site.migrating import upgrade_schema
 from annotator.workflows.collections import collection

@@ -15,7 +15,7 @@ from sqlalchemy import select
 
 from annotator.api.documents import documents as api_documents
 from annotator.storage import AuditEvent, Database, Role, ScoresShown
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.documents import documents, search

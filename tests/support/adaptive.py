@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage import CannotJudge, Database, Document, PoolItem, SelectionEvent, Topic
 from annotator.storage.judging.judging import Decision
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.pools import pool_selection

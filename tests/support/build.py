@@ -13,7 +13,7 @@ from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Role, Showing, User
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.workflows.collections import collection

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import InterleavedLists
+from annotator.clicks.evaluation.interleaving.interleaving import InterleavedLists
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Event
 
 

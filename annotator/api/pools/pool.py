@@ -8,8 +8,7 @@ from annotator.api.site.access import ORGANISE, READ, caller, gate_of
 from annotator.api.site.door import Call, Gives, Takes, as_json, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted, one_of, whole
 from annotator.storage import Role, Showing
-from annotator.storage.pools.pooled_runs import PoolRequest
-from annotator.storage.pools.pools import GREATEST_SEED
+from annotator.storage.pools.pools import GREATEST_SEED, PoolRequest
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import PLAIN
 from annotator.web.site.memories import plan_memory

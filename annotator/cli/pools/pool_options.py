@@ -10,7 +10,7 @@ import click
 
 from annotator.cli.site.installation import Installation
 from annotator.errors import NotFoundError
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pools import USUAL_STRATEGY, with_usual
 from annotator.workflows.runs import runs
 

@@ -5,7 +5,7 @@ import click
 from annotator.cli.site.installation import Installation
 from annotator.cli.site.options import at_terminal, confirm
 from annotator.cli.site.tables import CSV, Table, show_tables
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolGrowth, PoolPlan, foresee_growth
 
 # Amounts that are shown of a longer curve, beside the one asked for and the one that can be paid.

@@ -32,7 +32,7 @@ from annotator.clicks.evaluation.comparison.tables import Table as Table
 from annotator.clicks.evaluation.comparison.tables import finding_table as finding_table
 from annotator.clicks.evaluation.comparison.tables import position_table
 from annotator.clicks.evaluation.comparison.tables import table_of as table_of
-from annotator.clicks.evaluation.interleaving.interleaving_result import BALANCED_BIAS as BALANCED_BIAS
+from annotator.clicks.evaluation.interleaving.interleaving_scores import BALANCED_BIAS as BALANCED_BIAS
 from annotator.clicks.evaluation.logs.click_format import UNREAD, read_click_log, read_click_log_into
 from annotator.clicks.evaluation.logs.column_mapping import FIELDS as FIELDS
 from annotator.clicks.evaluation.logs.column_mapping import USUAL_MAPPING

@@ -7,24 +7,24 @@ from annotator.clicks.evaluation.comparison.comparison import (
     USUAL_SEED as USUAL_SEED,  # for commands, which import workflows
 )
 from annotator.clicks.evaluation.comparison.tables import OF_LISTS, PAIRS, Table
-from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+from annotator.clicks.evaluation.interleaving.interleaving import (
     FEWEST_RUNS,
     InterleavedLists,
     format_lists,
+    interleave,
     parse_lists,
     refusal_of_tags,
 )
-from annotator.clicks.evaluation.interleaving.interleaved_lists import Method as Method
-from annotator.clicks.evaluation.interleaving.interleaving import interleave
+from annotator.clicks.evaluation.interleaving.interleaving import Method as Method
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import (
     MOST_RUNS,
     credited_by_lists,
     credited_by_variant,
 )
-from annotator.clicks.evaluation.interleaving.interleaving_result import BALANCED_BIAS as BALANCED_BIAS
-from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult as InterleavingResult
-from annotator.clicks.evaluation.interleaving.interleaving_result import to_json as to_json
+from annotator.clicks.evaluation.interleaving.interleaving_scores import BALANCED_BIAS as BALANCED_BIAS
+from annotator.clicks.evaluation.interleaving.interleaving_scores import InterleavingResult as InterleavingResult
 from annotator.clicks.evaluation.interleaving.interleaving_scores import score_interleaving
+from annotator.clicks.evaluation.interleaving.interleaving_scores import to_json as to_json
 from annotator.clicks.evaluation.logs.click_format import read_click_log
 from annotator.clicks.evaluation.logs.column_mapping import LogMapping
 from annotator.clicks.evaluation.logs.log_sources import Advance, LogFile

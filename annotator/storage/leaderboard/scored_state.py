@@ -1,12 +1,13 @@
 """What settled grades and scores depend on: runs, topics, revisions, and judgements added since."""
 
+import hashlib
 from collections.abc import Collection as SizedIterable
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Table, func, select
+from sqlalchemy import Select, Table, func, select
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError
@@ -16,13 +17,14 @@ from annotator.storage.qrels.qrels_versions import kept_version
 from annotator.storage.runs.runs import find_run
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.site.database import has_one_writer
-from annotator.storage.tables.collections import Collection, Grade
+from annotator.storage.tables.collections import Collection, Deletion, Grade
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.people import MACHINES, Team, User
-from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun
+from annotator.storage.tables.pools import Contribution, Pool, PoolItem, PoolRun, SelectionEvent
+from annotator.storage.tables.qrels import QrelsVersion
 from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
-from annotator.storage.tables.topics import ACCEPTED, Topic
+from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import Revision, revisions
 
 # Of more, to read whole topics takes no longer.
@@ -278,3 +280,66 @@ def searchers_of(session: Session, topic_id: int) -> dict[int, tuple[str, ...]]:
     for document, name in rows:
         found[document] = (*found.get(document, ()), name)
     return found
+
+
+def report_state(session: Session, collection: Collection) -> bytes:
+    """A digest that is another one after every change that a report of scored runs or compared judges can show.
+
+    Such a report reads every judgement and every ranked list, which takes up to a second; this reads small tables
+    alone. What it needs of the large ones changes with something that stands here:
+
+    - judgements, assignments and pool items, and documents found by searching: the revision of their topic;
+    - ranked lists: the run, which is never changed, only withdrawn or replaced by another;
+    - strata, and contributions of runs and of files: the version of the pool, or the choices of an adaptive one;
+    - the grades of a kept version of the qrels: that version;
+    - the names of documents: the judgements, since no document that is judged is deleted;
+    - all of these: the deletions, made and taken back.
+
+    What was done in other collections changes it only where it concerns accounts.
+    """
+    digest = hashlib.sha256()
+    for statement in _statements(collection.id):
+        digest.update(repr([tuple(row) for row in fetch_rows(session, statement)]).encode())
+    return digest.digest()
+
+
+def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
+    """The small tables, each in a fixed order."""
+    yield select(Collection.__table__).where(Collection.id == collection_id)
+    yield select(Grade.__table__).where(Grade.collection_id == collection_id).order_by(Grade.value)
+    own_topics = Topic.collection_id == collection_id
+    yield select(Topic.id, Topic.number, Topic.state, Topic.owner_id).where(own_topics).order_by(Topic.id)
+    yield (
+        select(TopicRevision.topic_id, func.sum(TopicRevision.revision))
+        .join(Topic, Topic.id == TopicRevision.topic_id)
+        .where(own_topics)
+        .group_by(TopicRevision.topic_id)
+        .order_by(TopicRevision.topic_id)
+    )
+    yield (
+        select(Run.id, Run.tag, Team.name, Run.round_id, Run.withdrawn_at, Run.replaced_at)
+        .outerjoin(Team, Team.id == Run.team_id)
+        .where(Run.collection_id == collection_id)
+        .order_by(Run.id)
+    )
+    own_pools = Pool.collection_id == collection_id
+    yield (
+        select(Pool.id, Pool.version, Pool.built_at, func.count(SelectionEvent.step))
+        .outerjoin(SelectionEvent, SelectionEvent.pool_id == Pool.id)
+        .where(own_pools)
+        .group_by(Pool.id, Pool.version, Pool.built_at)
+        .order_by(Pool.id)
+    )
+    yield (
+        select(QrelsVersion.id, QrelsVersion.number, QrelsVersion.policy, QrelsVersion.fingerprint)
+        .where(QrelsVersion.collection_id == collection_id)
+        .order_by(QrelsVersion.id)
+    )
+    yield (
+        select(Deletion.id, Deletion.restored_at, Deletion.removed_at)
+        .where(Deletion.collection_id == collection_id)
+        .order_by(Deletion.id)
+    )
+    yield select(User.id, User.name).order_by(User.id)
+    facts = (User.id, User.kind, User.model, User.prompt, User.labelled_on)
+    yield select(*facts).where(User.id.in_(MACHINES)).order_by(User.id)

@@ -16,7 +16,7 @@ from wtforms import (
 from wtforms.validators import Optional, ValidationError
 
 from annotator.storage import Showing
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.web.site.forms import Form, NumberField, WholeNumberField
 from annotator.web.site.language import lazy_gettext
 from annotator.workflows.pools.pools import USUAL_AMOUNT, USUAL_DEPTH, USUAL_STRATEGY, StrategyHelp, list_strategies

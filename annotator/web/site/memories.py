@@ -13,7 +13,7 @@ from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database
 from annotator.storage.agreement.grade_columns import GradesMemory
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.leaderboard.report_state import report_state
+from annotator.storage.leaderboard.scored_state import report_state
 from annotator.web.site.context import database
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools import pool_selection

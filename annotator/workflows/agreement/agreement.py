@@ -25,6 +25,7 @@ from annotator.evaluation.agreement.report import (
     AgreementOfTopic,
     AgreementOnGrade,
     OverTime,
+    Table,
     agreement_of_all,
     agreement_of_judges,
     agreement_of_pairs,
@@ -33,10 +34,6 @@ from annotator.evaluation.agreement.report import (
     interval_of_all,
     running_alpha,
     running_kappa,
-)
-from annotator.evaluation.agreement.results import Band, Kappa
-from annotator.evaluation.agreement.tables import (
-    Table,
     table_of_all,
     table_of_grades,
     table_of_judges,
@@ -44,6 +41,7 @@ from annotator.evaluation.agreement.tables import (
     table_of_pairs,
     table_of_topics,
 )
+from annotator.evaluation.agreement.results import Band, Kappa
 from annotator.evaluation.agreement.topic_intervals import TopicInterval
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.metrics.figures import Figure

@@ -12,12 +12,14 @@ from annotator.errors import ConflictError, InvalidValueError, Sentence
 from annotator.evaluation.agreement.judge_effect import (
     Comparison,
     GivenGrades,
+    MixtureEffect,
     compare,
     count_differing,
     grades_of_items,
     judges_in_common,
+    mix_judges,
+    steps_of_mixing,
 )
-from annotator.evaluation.agreement.judge_mixtures import MixtureEffect, mix_judges, steps_of_mixing
 from annotator.evaluation.formats.identifiers import natural_order
 from annotator.evaluation.leaderboard.leaderboard_notices import sample_notices
 from annotator.evaluation.leaderboard.rescoring import NOT_GRADED, RegradedRuns, Scoring

@@ -31,21 +31,19 @@ from annotator.storage.pools.pool_items import (
     insert_contributions,
     insert_items,
 )
-from annotator.storage.pools.pooled_runs import (
+from annotator.storage.pools.pools import (
     PooledRun,
     PoolRequest,
-    looked_past,
-    packed_lists,
-    round_to_pool,
-    runs_to_pool,
-    topics_to_pool,
-)
-from annotator.storage.pools.pools import (
     all_pools,
     check_seed,
     latest_pool,
+    looked_past,
     next_pool,
+    packed_lists,
     pool_item_ids,
+    round_to_pool,
+    runs_to_pool,
+    topics_to_pool,
 )
 
 # Versions of these do more than to add documents: they go on choosing, or say how a sample was drawn.

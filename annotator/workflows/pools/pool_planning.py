@@ -28,9 +28,10 @@ from annotator.storage.collections.collection import find_collection, find_open_
 from annotator.storage.documents.documents import docnos_of
 from annotator.storage.judging.adaptive_choices import chosen_before
 from annotator.storage.judging.progress import Effort, item_progress, judging_effort
-from annotator.storage.pools.pooled_runs import (
+from annotator.storage.pools.pools import (
     PooledRun,
     PoolRequest,
+    check_seed,
     looked_past,
     packed_lists,
     round_to_pool,
@@ -38,7 +39,6 @@ from annotator.storage.pools.pooled_runs import (
     team_numbers,
     topics_to_pool,
 )
-from annotator.storage.pools.pools import check_seed
 from annotator.storage.site.bulk_insert import fetch_rows
 
 Numbers = tuple[int, ...]  # one for each amount

@@ -55,7 +55,7 @@ from annotator.storage.judging.adaptive_choices import (
     runs_in_force,
     still_so,
 )
-from annotator.storage.pools.pooled_runs import packed_lists
+from annotator.storage.pools.pools import packed_lists
 
 # A memory belongs to whoever chooses again and again.
 __all__ = ["ChosenDocuments", "Memory", "add_choices", "choices_left", "choose_next"]

@@ -31,7 +31,7 @@ from annotator.storage import ACCEPTED, IN_FORCE, Pool, Run, SelectionEvent
 from annotator.storage.collections.collection import find_collection, topic_ids
 from annotator.storage.documents.documents import docnos_of, document_ids
 from annotator.storage.judging.adaptive_choices import choices_made, events_of, items_of, judgements_of, runs_in_force
-from annotator.storage.pools.pooled_runs import packed_lists
+from annotator.storage.pools.pools import packed_lists
 
 USUAL_START_DEPTHS = (10, 0)
 

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from annotator.evaluation.agreement.judge_effect import (
+    MOST_ORDERS,
     GivenGrades,
     Swap,
     compare,
     count_differing,
     grades_of_items,
     judges_in_common,
+    mix_judges,
+    steps_of_mixing,
 )
-from annotator.evaluation.agreement.judge_mixtures import MOST_ORDERS, mix_judges, steps_of_mixing
 from annotator.evaluation.leaderboard.rescoring import RegradedRuns, Scoring
 from annotator.evaluation.metrics.names import parse_measure
 
@@ -140,7 +142,7 @@ def test_draws_are_summarised_in_pieces_as_they_are_at_once(monkeypatch: pytest.
     runs, given = joined({"ana": ANA, "ben": BEN})
     _, advance = steps()
     at_once = mix_judges(tuple(FIRSTS), runs, given, SCORING, draws=25, seed=1, advance=advance)
-    monkeypatch.setattr("annotator.evaluation.agreement.judge_mixtures.MOST_VALUES", 24)
+    monkeypatch.setattr("annotator.evaluation.agreement.judge_effect.MOST_VALUES", 24)
     assert mix_judges(tuple(FIRSTS), runs, given, SCORING, draws=25, seed=1, advance=advance) == at_once
 
 

@@ -14,7 +14,7 @@ from visiting import Visit, words
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Database, Role
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.runs import runs
 
 

@@ -8,7 +8,7 @@ from visiting import Visit, hidden, words
 
 from annotator.storage import Database, JudgingMode, Role, Topic
 from annotator.storage.people.accounts import find_user
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 from annotator.workflows.pools.pool_simulation import replay_choices

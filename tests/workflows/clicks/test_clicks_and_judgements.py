@@ -8,7 +8,7 @@ from clicking import interleaving_text, log_text, stored_log, studied
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from annotator.clicks.evaluation.interleaving.interleaving_result import from_json, to_json
+from annotator.clicks.evaluation.interleaving.interleaving_scores import from_json, to_json
 from annotator.clicks.evaluation.judgements.log_evidence import evidence_of_interleaving
 from annotator.clicks.evaluation.judgements.together import Says, Verdict
 from annotator.clicks.evaluation.judgements.together_report import Standing

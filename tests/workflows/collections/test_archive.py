@@ -46,7 +46,7 @@ from annotator.storage import (
 )
 from annotator.storage.collections.bundles import LEFT_OUT, TABLES, part_of
 from annotator.storage.collections.checking import examine
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.agreement import agreement
 from annotator.workflows.collections import collection, rounds
 from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive

@@ -14,7 +14,7 @@ from annotator.errors import ConflictError, FileRefusedError, NotFoundError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.runs.run_tags import Sender
 from annotator.storage import Document, PoolItem, Topic
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import leaderboard

@@ -13,7 +13,7 @@ from annotator.storage import Assignment, Collection, Database, Document, Judgem
 from annotator.storage.judging.duplicates import carry_over, standing_item
 from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import give_back
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.agreement import agreement
 from annotator.workflows.documents import documents, search_adding
 from annotator.workflows.pools import pool_planning, pools

@@ -30,8 +30,8 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.judging import Decision
-from annotator.storage.leaderboard.report_state import report_state
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.leaderboard.scored_state import report_state
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.agreement.machine_judges import machine_reports, mark_machine, mark_person
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

@@ -7,7 +7,7 @@ from build import NOW, SLUG, build, document_file, labels, news, run, topic_file
 from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, NotFoundError
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections import rounds
 from annotator.workflows.leaderboard import inspecting, leaderboard
 from annotator.workflows.leaderboard.grade_sources import GradesFrom

@@ -15,7 +15,7 @@ from annotator.evaluation import metrics
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.files import InputFile
 from annotator.storage import Database
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.agreement import judge_effect, machine_judges
 from annotator.workflows.leaderboard import measure_correlation
 from annotator.workflows.leaderboard.grade_sources import LIVE, GradesFrom

@@ -28,7 +28,7 @@ from annotator.storage import (
     Stratum,
     Topic,
 )
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.pools import pool_building, pools
 from annotator.workflows.runs import runs

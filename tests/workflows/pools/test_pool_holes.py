@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.storage import Pool, Showing
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_building import choose_filling, store_pool
 from annotator.workflows.pools.pool_holes import Filling, holes_report
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError
 from annotator.evaluation.pooling.pool_curve import PlanMemory
 from annotator.storage import Database, Judgement, Pool, PoolItem, Topic
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pool_planning import PoolPlan, plan_pool
 from annotator.workflows.pools.pools import list_strategies, with_usual
 from annotator.workflows.runs.runs import withdraw_run

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, NotFoundError
 from annotator.evaluation import metrics
 from annotator.storage import Topic, TopicState
-from annotator.storage.pools.pooled_runs import PoolRequest
+from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.pools.pools import pooled_docnos
 from annotator.workflows.qrels.prels import Sample, export_for_infap, export_prels, find_sample
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from annotator.clicks.evaluation.comparison.click_counts import PositionClicks
 from annotator.clicks.evaluation.comparison.comparison import ClickComparison
-from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult
+from annotator.clicks.evaluation.interleaving.interleaving_scores import InterleavingResult
 from annotator.clicks.evaluation.logs.log_findings import LogFindings
 from annotator.evaluation.leaderboard.graded_runs import Cell
 from annotator.evaluation.metrics.figures import SECOND_MINUS_FIRST

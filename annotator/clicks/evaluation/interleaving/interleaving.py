@@ -1,24 +1,273 @@
-"""Ranked lists interleaved, by teams or balanced: the lists to show of several runs, topic by topic."""
+"""Ranked lists interleaved, by teams or balanced: the lists to show of several runs, topic by topic, and their file."""
 
+import io
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from hashlib import blake2b
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import (
-    NO_TEAM,
-    NOT_RANKED,
-    InterleavedLists,
-    Method,
-    MixedList,
-    Placed,
-    draw_orders,
-    team_draft,
-    turned,
-)
-from annotator.errors import InvalidValueError
-from annotator.evaluation.formats.identifiers import natural_order
+from annotator.errors import InvalidValueError, Problems, Sentence
+from annotator.evaluation.formats.identifiers import check_docno, check_topic_number, natural_order
+
+NO_TEAM = -1
+
+
+@dataclass(frozen=True)
+class MixedList:
+    """One list to show, best first; `teams` has for each document the place of the run whose pick it is, or none."""
+
+    docnos: tuple[str, ...]
+    teams: tuple[int, ...]
+
+
+# Of each round who picks first, second and so on; shape: rounds, runs.
+Orders = NDArray[np.intp]
+
+
+def draw_orders(rounds: int, runs: int, chance: np.random.Generator) -> Orders:
+    """Draw an order for each round, every order as likely."""
+    return np.argsort(chance.random((rounds, runs)), axis=1, kind="stable")
+
+
+def turned(orders: Orders, places: int) -> Orders:
+    """Let each run have the turns of the run that is so many places after it: of two and by one, the other's.
+
+    In as many lists as there are runs, turned by 0, 1 and so on, every run has every turn once. Where runs are the
+    same their picks are then the same too, whatever was drawn.
+    """
+    return np.mod(orders + places, orders.shape[1])
+
+
+def team_draft(rankings: Sequence[Sequence[str]], depth: int, orders: Orders) -> MixedList:
+    """Let ranked lists pick in rounds, in the order of each, every one its best document that is left.
+
+    It takes as many orders as documents at the most. Of two lists this is team-draft interleaving (Radlinski, Kurup and
+    Joachims, CIKM 2008), of more team-draft multileaving (Schuth et al., CIKM 2014). Once a list has nothing left to
+    pick, the round and what follows it are shown but are nobody's picks: the longer list would win by its places in
+    the list alone, whatever stands in them.
+    """
+    picks: dict[str, int] = {}
+    all_picked = True
+    for order in orders.tolist():
+        of_round = _round(rankings, picks, order)
+        all_picked = all_picked and len(of_round) == len(rankings)
+        picks |= of_round if all_picked else dict.fromkeys(of_round, NO_TEAM)
+        if len(picks) >= depth or not of_round:
+            break
+    return MixedList(tuple(islice(picks, depth)), tuple(islice(picks.values(), depth)))
+
+
+def _round(rankings: Sequence[Sequence[str]], before: Mapping[str, int], order: Sequence[int]) -> dict[str, int]:
+    """Who picks what in one round; those that have nothing left pick nothing."""
+    picks: dict[str, int] = {}
+    for team in order:
+        best = next((docno for docno in rankings[team] if docno not in before and docno not in picks), None)
+        if best is not None:
+            picks[best] = team
+    return picks
+
+
+NOT_RANKED = 0  # of a document that a run does not have
+NOBODY = "-"  # in the file, of both
+COLUMNS = ("topic", "list", "position", "docno")
+TEAM = "team"
+FEWEST_RUNS = 2
+WHOLE_NUMBER = re.compile("[1-9][0-9]{0,8}")
+
+
+class Method(StrEnum):
+    """How ranked lists are interleaved."""
+
+    TEAM_DRAFT = "team-draft"
+    BALANCED = "balanced"
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A document in a list that was shown."""
+
+    docno: str
+    position: int  # from 1
+    team: int  # the place of the run whose pick it is, or `NO_TEAM`, as all are of a balanced list
+    ranks: tuple[int, ...]  # in the runs, from 1, or `NOT_RANKED`
+
+
+@dataclass(frozen=True)
+class InterleavedLists:
+    """Lists to show, by topic and number (from 1), and the tags of the runs that they are made of."""
+
+    method: Method
+    runs: tuple[str, ...]
+    lists: Mapping[tuple[str, int], Sequence[Placed]]
+
+
+def format_lists(made: InterleavedLists, note: str) -> bytes:
+    """Write the file of lists, with a note on how they were made in its first line."""
+    return "".join(_lines(made, note)).encode()
+
+
+def parse_lists(name: str, text: bytes, problems: Problems) -> InterleavedLists | None:
+    """Read the file of lists, or return None and note every problem with its line.
+
+    Tab-separated, `text` as `unpack` returns it. Lines that begin with `#` and blank lines count for nothing; the first
+    other line is the heading: topic, list, position, docno, then `team` in lists of team-draft, then the tag of every
+    run. Under a tag stands the rank that the run gave the document.
+    """
+    before = problems.total
+    lines = _data_lines(text)
+    line, heading = next(lines, (None, []))
+    reader = _Reader(name, problems, heading)
+    if not reader.check_heading(line):
+        return None
+    for number, cells in lines:
+        reader.take(number, cells)
+    if not reader.lists and problems.total == before:
+        problems.add(name, None, "The file of lists has a heading and no list.")
+    if problems.total > before:
+        return None
+    return InterleavedLists(reader.method, reader.runs, reader.lists)
+
+
+def refusal_of_tags(tags: Sequence[str]) -> Sentence | None:
+    """Say why runs of these tags cannot be told apart in a file of lists, if so."""
+    for tag in tags:
+        if tag in {NOBODY, TEAM}:
+            return Sentence(
+                "The tag %(tag)s means something else in a file of lists. Give the run another tag.", {"tag": tag}
+            )
+        if tags.count(tag) > 1:
+            return Sentence(
+                "Two runs have the tag %(tag)s, so clicks could not be told apart. Give one another tag.", {"tag": tag}
+            )
+    return None
+
+
+def _lines(made: InterleavedLists, note: str) -> Iterator[str]:
+    has_teams = made.method is Method.TEAM_DRAFT
+    yield f"# {note}\n"
+    yield "\t".join([*COLUMNS, *([TEAM] if has_teams else []), *made.runs]) + "\n"
+    for (topic, number), placed in made.lists.items():
+        for one in placed:
+            team = [NOBODY if one.team == NO_TEAM else made.runs[one.team]] if has_teams else []
+            ranks = [NOBODY if rank == NOT_RANKED else str(rank) for rank in one.ranks]
+            yield "\t".join([topic, str(number), str(one.position), one.docno, *team, *ranks]) + "\n"
+
+
+def _data_lines(text: bytes) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(io.BytesIO(text), start=1):
+        if line.strip() and not line.startswith(b"#"):
+            yield number, line.rstrip(b"\r\n").decode().split("\t")
+
+
+class _Reader:
+    """Reads line after line of a file of lists and keeps what is good."""
+
+    def __init__(self, name: str, problems: Problems, heading: Sequence[str]) -> None:
+        self.name, self.problems, self.heading = name, problems, heading
+        has_teams = heading[len(COLUMNS) : len(COLUMNS) + 1] == [TEAM]
+        self.method = Method.TEAM_DRAFT if has_teams else Method.BALANCED
+        self.runs = tuple(heading[len(COLUMNS) + has_teams :])
+        self.lists: dict[tuple[str, int], list[Placed]] = {}
+        self._places = {tag: place for place, tag in enumerate(self.runs)} | {NOBODY: NO_TEAM}
+        self._seen: set[tuple[str, int, object]] = set()  # documents and positions of lists
+
+    def check_heading(self, line: int | None) -> bool:
+        """Note what is wrong with the heading; True when nothing is."""
+        if tuple(self.heading[: len(COLUMNS)]) != COLUMNS or len(self.runs) < FEWEST_RUNS:
+            self.problems.add(
+                self.name,
+                line,
+                "This is no file of lists: its heading must be topic, list, position, docno, team, and the tags of two "
+                "or more runs, separated by tabs.",
+            )
+        elif self.method is Method.BALANCED and len(self.runs) > FEWEST_RUNS:
+            self.problems.add(
+                self.name,
+                line,
+                "A file of lists without a column team is of balanced interleaving, which takes two runs, not "
+                "%(count)d.",
+                count=len(self.runs),
+            )
+        elif refusal := refusal_of_tags(self.runs):
+            self.problems.add(self.name, line, refusal.template, **refusal.values)
+        else:
+            return True
+        return False
+
+    def take(self, line: int, cells: Sequence[str]) -> None:
+        """Keep what a line says, or note what is wrong with it."""
+        if len(cells) != len(self.heading):
+            self.problems.add(
+                self.name,
+                line,
+                "The line has %(found)d columns, not %(wanted)d as the heading.",
+                found=len(cells),
+                wanted=len(self.heading),
+            )
+            return
+        topic, number, position, docno = cells[: len(COLUMNS)]
+        if not (check_topic_number(self.problems, self.name, line, topic) and self._is_number(line, "list", number)):
+            return
+        if not (self._is_number(line, "position", position) and check_docno(self.problems, self.name, line, docno)):
+            return
+        team, ranks = self._team(line, cells), self._ranks(line, cells)
+        if team is None or ranks is None or not self._is_new(line, topic, int(number), docno, int(position)):
+            return
+        self.lists.setdefault((topic, int(number)), []).append(Placed(docno, int(position), team, ranks))
+
+    def _is_number(self, line: int, column: str, cell: str) -> bool:
+        if WHOLE_NUMBER.fullmatch(cell):
+            return True
+        self.problems.add(
+            self.name, line, "The %(column)s %(cell)s is no whole number from 1.", column=column, cell=repr(cell)
+        )
+        return False
+
+    def _team(self, line: int, cells: Sequence[str]) -> int | None:
+        if self.method is Method.BALANCED:
+            return NO_TEAM
+        team = self._places.get(cells[len(COLUMNS)])
+        if team is None:
+            self.problems.add(
+                self.name, line, "The team %(team)s is no run of the heading.", team=repr(cells[len(COLUMNS)])
+            )
+        return team
+
+    def _ranks(self, line: int, cells: Sequence[str]) -> tuple[int, ...] | None:
+        written = cells[len(cells) - len(self.runs) :]
+        for tag, rank in zip(self.runs, written, strict=True):
+            if rank != NOBODY and not WHOLE_NUMBER.fullmatch(rank):
+                self.problems.add(
+                    self.name,
+                    line,
+                    "The rank %(rank)s by %(run)s is neither a whole number from 1 nor “-”.",
+                    rank=repr(rank),
+                    run=tag,
+                )
+                return None
+        return tuple(NOT_RANKED if rank == NOBODY else int(rank) for rank in written)
+
+    def _is_new(self, line: int, topic: str, number: int, docno: str, position: int) -> bool:
+        for column, value in (("docno", docno), ("position", position)):
+            if (topic, number, value) in self._seen:
+                self.problems.add(
+                    self.name,
+                    line,
+                    "List %(number)d of topic %(topic)s has the %(column)s %(value)s already.",
+                    number=number,
+                    topic=topic,
+                    column=column,
+                    value=value,
+                )
+                return False
+            self._seen.add((topic, number, value))
+        return True
+
 
 OF_BALANCED = 2  # so many runs
 MOST_LINES = 3_000_000  # of a file of lists, which is held in memory

@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import FEWEST_RUNS, NO_TEAM, InterleavedLists, Method
+from annotator.clicks.evaluation.interleaving.interleaving import FEWEST_RUNS, NO_TEAM, InterleavedLists, Method
 from annotator.clicks.evaluation.logs.click_log import NOT_SAID, ClickLog, Codes, Dropped, Event
 from annotator.errors import InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import natural_order

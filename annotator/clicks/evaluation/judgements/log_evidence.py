@@ -8,7 +8,7 @@ from enum import StrEnum
 from annotator.clicks.evaluation.comparison.click_counts import QueryClicks
 from annotator.clicks.evaluation.comparison.comparison import ClickComparison
 from annotator.clicks.evaluation.comparison.measures import ClickMeasure
-from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult, PairScore, QueryScore
+from annotator.clicks.evaluation.interleaving.interleaving_scores import InterleavingResult, PairScore, QueryScore
 from annotator.clicks.evaluation.judgements.together import Difference, folded, topics_of_queries
 
 MOST_DOCUMENTS = 10  # shown of a query

@@ -12,8 +12,8 @@ import numpy as np
 
 from annotator.clicks.evaluation.comparison import comparison
 from annotator.clicks.evaluation.comparison.comparison import ClickComparison
-from annotator.clicks.evaluation.interleaving import interleaving_result
-from annotator.clicks.evaluation.interleaving.interleaving_result import InterleavingResult
+from annotator.clicks.evaluation.interleaving import interleaving_scores
+from annotator.clicks.evaluation.interleaving.interleaving_scores import InterleavingResult
 from annotator.clicks.evaluation.judgements.log_evidence import (
     LogEvidence,
     evidence_of_comparison,
@@ -85,7 +85,7 @@ class LogFindings:
         """The findings as a value that JSON can hold."""
         return {
             "comparison": None if self.comparison is None else comparison.to_json(self.comparison),
-            "interleaving": None if self.interleaving is None else interleaving_result.to_json(self.interleaving),
+            "interleaving": None if self.interleaving is None else interleaving_scores.to_json(self.interleaving),
             "left_out": dict(self.left_out),
         }
 
@@ -95,7 +95,7 @@ def findings_from_json(said: Mapping[str, Any]) -> LogFindings:
     of_variants, of_lists = said["comparison"], said["interleaving"]
     return LogFindings(
         None if of_variants is None else comparison.from_json(of_variants),
-        None if of_lists is None else interleaving_result.from_json(of_lists),
+        None if of_lists is None else interleaving_scores.from_json(of_lists),
         dict(said["left_out"]),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from annotator.clicks.evaluation.comparison.comparison import USUAL_WANTED, ComparisonWanted, compare_clicks
-from annotator.clicks.evaluation.interleaving.interleaved_lists import InterleavedLists, parse_lists
+from annotator.clicks.evaluation.interleaving.interleaving import InterleavedLists, parse_lists
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import credited_by_lists, credited_by_variant
 from annotator.clicks.evaluation.interleaving.interleaving_scores import score_interleaving
 from annotator.clicks.evaluation.judgements.together import folded, topics_of_queries

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+from annotator.clicks.evaluation.interleaving.interleaving import (
     NO_TEAM,
     InterleavedLists,
     Method,
     Placed,
     format_lists,
+    interleave,
     parse_lists,
     refusal_of_tags,
 )
-from annotator.clicks.evaluation.interleaving.interleaving import interleave
 from annotator.errors import Problems
 
 HEADING = "topic\tlist\tposition\tdocno\tteam\tbm25\tdense\n"

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import (
+from annotator.clicks.evaluation.interleaving.interleaving import (
     NO_TEAM,
     InterleavedLists,
     Method,
     MixedList,
+    balanced,
     draw_orders,
+    interleave,
     team_draft,
 )
-from annotator.clicks.evaluation.interleaving.interleaving import balanced, interleave
 from annotator.errors import InvalidValueError
 
 rankings = st.lists(

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 from interleaved_logs import Happened, click, log_of, shown
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import NO_TEAM, InterleavedLists, Method, Placed
-from annotator.clicks.evaluation.interleaving.interleaving import interleave
+from annotator.clicks.evaluation.interleaving.interleaving import NO_TEAM, InterleavedLists, Method, Placed, interleave
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import (
     CreditedLists,
     Uncounted,

@@ -10,22 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from interleaved_logs import click, clicked_by_users, log_of
 
-from annotator.clicks.evaluation.interleaving.interleaved_lists import Method
-from annotator.clicks.evaluation.interleaving.interleaving import interleave
+from annotator.clicks.evaluation.interleaving.interleaving import Method, interleave
 from annotator.clicks.evaluation.interleaving.interleaving_clicks import (
     CreditedLists,
     credited_by_lists,
     credited_by_variant,
 )
-from annotator.clicks.evaluation.interleaving.interleaving_result import (
+from annotator.clicks.evaluation.interleaving.interleaving_scores import (
     InterleavingResult,
     ListTest,
     NotTested,
     PairScore,
     from_json,
+    score_interleaving,
+    score_pair,
     to_json,
 )
-from annotator.clicks.evaluation.interleaving.interleaving_scores import score_interleaving, score_pair
 
 
 def score_of(outcomes: list[int], units: list[int] | None = None, seed: int | None = None) -> PairScore:
