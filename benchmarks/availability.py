@@ -27,6 +27,8 @@ from benchmarks.judging_collection import PASSWORD, SLUG, TOPICS, build, judge_n
 from benchmarks.served_site import check, memory, processes, site
 from benchmarks.soak import spread
 
+# Where a body is sent, what it is, and of which type.
+Hostile = tuple[str, bytes, str]
 THINK = (0.5, 1.5)
 BETWEEN_HEALTH = 0.05
 TIMEOUT = 60
@@ -58,6 +60,7 @@ def main() -> None:
 def disturb(path: Path, count: int, seconds: float, connections: int) -> None:
     """Have the judges work through all phases, and print what each of them costs."""
     url = sqlite_url(path)
+    bodies = hostile_bodies()
     with ExitStack() as stack:
         port, process = stack.enter_context(site(url, path.parent))
         organiser = enter(port, "organiser", PASSWORD)
@@ -69,7 +72,7 @@ def disturb(path: Path, count: int, seconds: float, connections: int) -> None:
         disturbances: dict[str, Callable[[], object]] = {"nothing": lambda: time.sleep(seconds)}
         for what, words in HANGING.items():
             disturbances[f"{connections} {what}"] = lambda words=words: hang(port, words, connections, seconds)  # type: ignore[misc]
-        disturbances[f"{SENDERS} senders of swelling files"] = lambda: swell(port, organiser, seconds)
+        disturbances[f"{SENDERS} senders of swelling files"] = lambda: swell(port, organiser, bodies, seconds)
         disturbances["a process stopped"] = lambda: freeze(process, seconds)
         at_work = threading.Thread(target=judging.go_on_for, args=(seconds * (len(disturbances) + 2) * 2,))
         at_work.start()
@@ -134,12 +137,20 @@ def hang(port: int, words: bytes, connections: int, seconds: float) -> None:
         time.sleep(max(ends - time.perf_counter(), 0))
 
 
-def swell(port: int, cookie: str, seconds: float) -> None:
-    """Send files of 300 kB that unpack to 300 MB, and JSON with a million names, again and again."""
-    ends = time.perf_counter() + seconds
+def hostile_bodies() -> tuple[Hostile, ...]:
+    """Files of 300 kB that unpack to 300 MB, and JSON with a million names: where to, what, and of which type.
+
+    To be made before anything is measured: Python makes them without letting another thread of this process run, for
+    more than a second, so that the next `/health` would seem to take as long.
+    """
     swelling = gzip.compress(b"\n" * (SWELLING_MEGABYTES << 20)) + gzip.compress(b"x")
     names = json.dumps({f"name{number}": number for number in range(1_000_000)}).encode()
-    bodies = (("run-checks", swelling, "application/octet-stream"), ("judging/documents", names, "application/json"))
+    return (("run-checks", swelling, "application/octet-stream"), ("judging/documents", names, "application/json"))
+
+
+def swell(port: int, cookie: str, bodies: tuple[Hostile, ...], seconds: float) -> None:
+    """Send them again and again."""
+    ends = time.perf_counter() + seconds
 
     def send_on() -> None:
         while time.perf_counter() < ends:
