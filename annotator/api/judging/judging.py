@@ -11,7 +11,7 @@ from marshmallow import Schema, fields, validate
 
 from annotator.api.collections.audit import note_export
 from annotator.api.site.access import JUDGE, READ, caller
-from annotator.api.site.door import Call, Gives, Takes, operation, resource_of, text
+from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
 from annotator.storage import CannotJudge
@@ -19,7 +19,7 @@ from annotator.storage.judging.judgement_writing import Passage
 from annotator.storage.judging.judging import Decision
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
-from annotator.web.site.downloads import CSV, JSON_LINES
+from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
 from annotator.web.site.error_pages import status_of
 from annotator.web.site.json_answers import MOST_BYTES
 from annotator.workflows.judging import judgement_export, judging
@@ -183,12 +183,12 @@ def judge(call: Call) -> object:
 )
 def export_judgements(call: Call) -> Response:
     """Give out everything that was said: who gave which grade to what, when, and what was replaced."""
+    is_csv = call.query["format"] == "csv"
+    in_pieces = judgement_export.judgements_csv if is_csv else judgement_export.judgements_jsonl
     with database().reading() as session:
-        rows = judgement_export.export_judgements(session, call.slug)
+        file = written(in_pieces(judgement_export.export_judgements(session, call.slug)))
     note_export("judgements.export", call.slug)
-    if call.query["format"] == "csv":
-        return text(judgement_export.judgements_csv(rows), CSV)
-    return text(judgement_export.judgements_jsonl(rows), JSON_LINES)
+    return written_response(file, CSV if is_csv else JSON_LINES)
 
 
 def _drawn(task: JudgingTask) -> dict[str, object]:

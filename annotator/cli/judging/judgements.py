@@ -88,9 +88,9 @@ def import_file(
 def export(installation: Installation, slug: str, format_: str, output: str | None) -> None:
     """Export all judgements, also those that were replaced."""
     with installation.database.reading() as session:
-        rows = judgement_export.export_judgements(session, slug)
+        content = "".join(FORMATS[format_](judgement_export.export_judgements(session, slug))).encode()
     note_export(installation, "judgements.export", slug)
-    write_or_print(output, FORMATS[format_](rows).encode())
+    write_or_print(output, content)
 
 
 command.add_command(deletions.remove_labels, "remove")

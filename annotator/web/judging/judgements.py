@@ -15,7 +15,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import long_form
 from annotator.web.site.context import database, now, settings
-from annotator.web.site.downloads import CSV, JSON_LINES, download
+from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.collections import collection
@@ -123,9 +123,9 @@ def add(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """Every judgement, comma-separated."""
     with database().reading() as session:
-        rows = judgement_export.export_judgements(session, slug)
+        file = written(judgement_export.judgements_csv(judgement_export.export_judgements(session, slug)))
     note_export("judgements.export", slug)
-    return download(judgement_export.judgements_csv(rows), f"{slug}-judgements.csv", CSV)
+    return written_response(file, CSV, f"{slug}-judgements.csv")
 
 
 @blueprint.get("/collections/<slug>/judgements.jsonl")
@@ -133,9 +133,9 @@ def as_csv(slug: str) -> ResponseReturnValue:
 def as_jsonl(slug: str) -> ResponseReturnValue:
     """Every judgement, a JSON object a line."""
     with database().reading() as session:
-        rows = judgement_export.export_judgements(session, slug)
+        file = written(judgement_export.judgements_jsonl(judgement_export.export_judgements(session, slug)))
     note_export("judgements.export", slug)
-    return download(judgement_export.judgements_jsonl(rows), f"{slug}-judgements.jsonl", JSON_LINES)
+    return written_response(file, JSON_LINES, f"{slug}-judgements.jsonl")
 
 
 def _page(slug: str, form: LabelsForm, foreseen: ForeseenLabels | None = None) -> str:

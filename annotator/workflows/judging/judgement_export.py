@@ -2,9 +2,10 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 
 from sqlalchemy import Row, Select, select
@@ -13,6 +14,10 @@ from sqlalchemy.orm import Session, aliased
 from annotator.spreadsheets import csv_text
 from annotator.storage import Assignment, Document, Evidence, GuidelineVersion, Judgement, PoolItem, Topic, User
 from annotator.storage.collections.collection import find_collection
+from annotator.storage.site.bulk_insert import ids_as_rows
+
+ROWS_AT_ONCE = 2_000
+MOST_MOMENTS = 10_000  # whose text is remembered
 
 
 @dataclass(frozen=True)
@@ -50,28 +55,35 @@ class JudgementRow(NamedTuple):
     evidence: tuple[Passage, ...]
 
 
-def export_judgements(session: Session, slug: str) -> list[JudgementRow]:
-    """Every judgement of a collection in the order in which they were stored."""
+def export_judgements(session: Session, slug: str) -> Iterator[JudgementRow]:
+    """Every judgement of a collection in the order in which they were stored, `ROWS_AT_ONCE` of them in memory.
+
+    To be read before the transaction ends; `NotFoundError` for an unknown collection comes with the first.
+    """
     collection_id = find_collection(session, slug).id
-    evidence = _evidence(session, collection_id)
     moments: dict[datetime, str] = {}
-    rows = session.execute(_judgements(collection_id))
-    return [_row(row, moments, tuple(evidence.get(row.id, ()))) for row in rows]
+    together = {"yield_per": ROWS_AT_ONCE}
+    for rows in session.execute(_judgements(collection_id), execution_options=together).partitions():
+        evidence = _evidence(session, [row.id for row in rows])
+        for row in rows:
+            yield _row(row, moments, tuple(evidence.get(row.id, ())))
+        if len(moments) > MOST_MOMENTS:
+            moments.clear()
 
 
-def judgements_csv(rows: Sequence[JudgementRow]) -> str:
-    """Comma-separated with a header line; the evidence is a JSON list."""
-    lines = [(*row[:-1], _evidence_json(row)) for row in rows]
-    return csv_text([JudgementRow._fields, *lines])
+def judgements_csv(rows: Iterable[JudgementRow]) -> Iterator[str]:
+    """Comma-separated with a header line, in pieces; the evidence is a JSON list."""
+    yield csv_text([JudgementRow._fields])
+    several = iter(rows)
+    while some := list(islice(several, ROWS_AT_ONCE)):
+        yield csv_text([(*row[:-1], _evidence_json(row)) for row in some])
 
 
-def judgements_jsonl(rows: Sequence[JudgementRow]) -> str:
-    """One JSON object a line."""
-    return "".join(
-        json.dumps({**row._asdict(), "evidence": [vars(passage) for passage in row.evidence]}, ensure_ascii=False)
-        + "\n"
-        for row in rows
-    )
+def judgements_jsonl(rows: Iterable[JudgementRow]) -> Iterator[str]:
+    """One JSON object a line, in pieces."""
+    for row in rows:
+        of_row = {**row._asdict(), "evidence": [vars(passage) for passage in row.evidence]}
+        yield json.dumps(of_row, ensure_ascii=False) + "\n"
 
 
 def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
@@ -99,14 +111,11 @@ def _judgements(collection_id: int) -> Select[*tuple[object, ...]]:
     )
 
 
-def _evidence(session: Session, collection_id: int) -> dict[int, list[Passage]]:
+def _evidence(session: Session, judgements: Sequence[int]) -> dict[int, list[Passage]]:
     """Judgement → its passages, in the order in which they were kept."""
     rows = session.execute(
         select(Evidence.judgement_id, Evidence.start, Evidence.end, Evidence.text)
-        .join(Judgement, Judgement.id == Evidence.judgement_id)
-        .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
-        .join(Topic, Topic.id == PoolItem.topic_id)
-        .where(Topic.collection_id == collection_id)
+        .where(Evidence.judgement_id.in_(ids_as_rows(session, judgements)))
         .order_by(Evidence.id)
     )
     evidence: dict[int, list[Passage]] = defaultdict(list)

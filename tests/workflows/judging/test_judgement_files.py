@@ -160,13 +160,13 @@ def test_everything_said_goes_out_with_its_history(session: Session) -> None:
     pooled_news(session)
     labels(session, "nist", "1 0 a 2\n")
     labels(session, "nist", "1 0 a 1\n", name="second.txt")
-    rows = judgement_export.export_judgements(session, SLUG)
+    rows = list(judgement_export.export_judgements(session, SLUG))
     assert [(row.topic, row.docno, row.judge, row.grade, row.current) for row in rows] == [
         ("1", "a", "nist", 2, False),
         ("1", "a", "nist", 1, True),
     ]
     assert rows[0].judged_at == NOW.isoformat()
-    lines = judgement_export.judgements_jsonl(rows).splitlines()
+    lines = judgement_export.judgements_jsonl(rows)
     assert [json.loads(line)["grade"] for line in lines] == [2, 1]
 
 
@@ -178,7 +178,7 @@ def test_a_note_never_runs_as_a_formula_in_a_spreadsheet(session: Session) -> No
     recording.record_judgement(
         session, SLUG, task.assignment_id, jo, Decision(1, note='=HYPERLINK("x")'), client_id="c", judged_at=NOW
     )
-    text = unquoted(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG)))
+    text = unquoted("".join(judgement_export.judgements_csv(judgement_export.export_judgements(session, SLUG))))
     header, line = text.splitlines()
     assert header.startswith("topic,docno,judge,grade,cannot_judge,note,seconds,judged_at")
     assert '"\'=HYPERLINK(""x"")"' in line

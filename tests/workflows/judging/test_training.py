@@ -156,7 +156,7 @@ def test_nothing_that_is_said_in_a_training_is_a_judgement(session: Session) -> 
     with_training(session)
     run(session, "alpha", {"1": ["a", "b"]})
     go_through(session, member(session, "jo"), 1, [2, 0, 1])
-    assert judgement_export.export_judgements(session, SLUG) == []
+    assert list(judgement_export.export_judgements(session, SLUG)) == []
 
 
 def test_every_problem_of_a_file_is_told_with_its_line_and_nothing_is_stored(session: Session) -> None:
