@@ -1,6 +1,7 @@
 """Files that are handed out: what is long is written to the disk, not kept in memory."""
 
 from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
 
 import pytest
 from flask import Flask
@@ -23,11 +24,10 @@ def test_what_is_long_is_on_disk_and_goes_out_whole(monkeypatch: pytest.MonkeyPa
 
 
 def test_what_cannot_be_made_to_its_end_leaves_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = []
-    spooled = downloads.SpooledTemporaryFile
+    made = list[SpooledTemporaryFile[bytes]]()
 
-    def noted(size: int) -> object:
-        made.append(spooled(size))
+    def noted(size: int) -> SpooledTemporaryFile[bytes]:
+        made.append(SpooledTemporaryFile(size))
         return made[-1]
 
     monkeypatch.setattr(downloads, "SpooledTemporaryFile", {bytes: noted})
