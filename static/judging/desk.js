@@ -66,7 +66,7 @@ export class Desk {
     this.queue = this.queue.filter((one) => one.assignment === kept || !assignments.includes(one.assignment));
   }
 
-  /** Documents are not judged after all, and may come again: the server refused what was said. */
+  /** Documents are not judged after all, and may come again: the server refused the judgement. */
   release(assignments) {
     for (const assignment of assignments) this.judged.delete(assignment);
   }

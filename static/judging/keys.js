@@ -31,7 +31,7 @@ export function isTyping(event) {
   return event.isComposing || event.target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
-/** Listen for as long as the page lives; `onEscape` is told what had the focus. */
+/** Listen for as long as the page lives; `onEscape` gets what had the focus. */
 export function listen(onEscape) {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") onEscape(event.target);

@@ -27,7 +27,7 @@ function sourceOf({ text, kind }) {
     .map((piece) => piece.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"))
     .join(String.raw`\s+`);
   if (kind === "substring") return literal;
-  // Signs at the ends, as in C++, have no word beside them to be told from.
+  // Signs at the ends, as in C++, have no word boundary beside them.
   const before = /^[\p{L}\p{N}]/u.test(text) ? `(?<!${LETTER})` : "";
   const end = kind === "prefix" ? `${LETTER}*` : `(?:['’]?e?s)?(?!${LETTER})`;
   return before + literal + (/[\p{L}\p{N}]$/u.test(text) ? end : "");

@@ -5,8 +5,8 @@ const ACTS = "acts";
 const MILLISECONDS_TO_OPEN = 4000;
 
 // An entry is { person, address, tab, at, isFirst, refused, act }: whose it is, where it is to be sent, the page load it
-// was made in, when by this machine's clock, whether it is the first word on its document, and what the server said
-// against it. Its order is the key that IndexedDB counts up.
+// was made in, when by this machine's clock, whether it is the first judgement of its document, and why the server
+// refused it. Its order is the key that IndexedDB counts up.
 
 export class Outbox {
   /** The outbox of a person, with what earlier pages left in it; without IndexedDB it lives as long as the page. */
@@ -105,7 +105,7 @@ export class Outbox {
       if (!this.database) throw new Error("there is no IndexedDB");
       const transaction = this.database.transaction(ACTS, mode, { durability: "strict" });
       const asked = question(transaction.objectStore(ACTS));
-      // Now, and not when the page has heard of the answer: it may be gone by then.
+      // Now, and not when the page has the answer: it may be gone by then.
       if (mode === "readwrite") transaction.commit();
       transaction.oncomplete = () => resolve(asked.result);
       transaction.onabort = () => reject(transaction.error);

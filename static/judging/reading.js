@@ -39,7 +39,7 @@ export function keepSettings() {
 
 /** A document on the page: its first part, and the further ones as the reader comes near the end of what is there. */
 export class Parts {
-  /** `fetchPart(assignment, number)` promises the HTML of a part, or null; `onMore(nodes)` is told of what came later. */
+  /** `fetchPart(assignment, number)` promises the HTML of a part, or null; `onMore(nodes)` gets what came later. */
   constructor(body, fetchPart, onMore) {
     Object.assign(this, { body, fetchPart, onMore });
     this.foot = document.getElementById("more");

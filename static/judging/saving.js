@@ -4,7 +4,7 @@ const PAUSE_AFTER_TYPING = 1500;
 const PAUSE_AFTER_FAILURE = 10_000;
 
 export class Saving {
-  /** `body` makes the request of a value; `onState` is told "unsaved", "saved", or the sentence of a refusal. */
+  /** `body` makes the request of a value; `onState` gets "unsaved", "saved", or the sentence of a refusal. */
   constructor({ link, url, key, body, onState }) {
     Object.assign(this, { link, url, key, body, onState });
     this.timer = null;

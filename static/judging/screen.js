@@ -72,7 +72,7 @@ export function paintCounts({ judged, total }, isLookingBack) {
   return words;
 }
 
-/** Tell what cannot be seen; the same twice is heard twice. */
+/** Announce what cannot be seen; the same text twice is announced twice. */
 export function tell(words) {
   const live = element("live");
   live.textContent = live.textContent === words ? `${words}\u00a0` : words;

@@ -13,8 +13,8 @@ const LONGEST_PAUSE_SIGNED_OUT = 5000;
 export class Sender {
   /**
    * `link` holds the person's requests; `address` is where the acts of this page go; `holds` tells which documents are
-   * at hand, `draws` whether more are welcome, `wants` whether the screen waits for some; `onAnswer` and `onState` are
-   * told what came of it.
+   * at hand, `draws` whether more are welcome, `wants` whether the screen waits for some; `onAnswer` and `onState` get
+   * what came of it.
    */
   constructor({ outbox, link, address, tab, holds, draws, wants, onAnswer, onState }) {
     Object.assign(this, { outbox, link, address, tab, holds, draws, wants, onAnswer, onState });

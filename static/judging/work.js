@@ -19,12 +19,12 @@ export class Work {
     this.tab = freshId();
     this.sequence = 0;
     this.isLeaving = false;
-    // Whether the server said that nothing is left, and why.
+    // Whether the server answered that nothing is left, and why.
     this.isOver = false;
     this.stopped = null;
     this.clock = watchingClock();
     this.today = new Today(batch.person);
-    // Seconds of documents that were left without a word on them.
+    // Seconds of documents that were left unjudged.
     this.seconds = new Map();
     this.shown = null;
     this.isAsking = false;
@@ -58,22 +58,22 @@ export class Work {
     this.sender.start();
   }
 
-  /** The judge's last word on a document that is still on its way. */
+  /** The judge's latest act on a document, while it is still on its way. */
   unsentOf({ assignment }) {
     return this.outbox.entries.findLast((entry) => entry.act.assignment === assignment && !entry.refused);
   }
 
-  /** The judge's word on the document on the screen: { kind, grade or cannot_judge }. */
+  /** Judge the document on the screen, or put it off: { kind, grade or cannot_judge }. */
   act({ kind, grade = null, cannot_judge = null }) {
     const one = this.desk.current;
     if (!one || this.isLeaving || (kind === "later" && one.decision)) return;
-    const said = { grade, cannot_judge, ...this.written };
+    const decision = { grade, cannot_judge, ...this.written };
     const act = {
       id: freshId(),
       sequence: (this.sequence += 1),
       assignment: one.assignment,
       kind,
-      ...said,
+      ...decision,
       seconds: this.secondsOf(one),
       guidelines: batch.guidelines,
     };
@@ -84,7 +84,7 @@ export class Work {
     this.outbox.add(entry);
     // What comes back comes with what was written on it.
     if (kind !== "later") dropDraft(one);
-    this.desk.settle(kind === "later" ? null : said, kind === "later");
+    this.desk.settle(kind === "later" ? null : decision, kind === "later");
     this.isOver = false;
     this.isLeaving = Boolean(urls.back);
     this.paint();
@@ -100,7 +100,7 @@ export class Work {
     return { note: document.getElementById("note").value, evidence: this.page.evidence.passages };
   }
 
-  /** Whether the judge is about to say something of the document: then nothing may take it from under their hands. */
+  /** Whether the judge has begun to judge the document: then nothing may take it from under their hands. */
   get hasBegun() {
     const { note, evidence } = this.written;
     return isReasonAsked() || note !== "" || evidence.length > 0;
@@ -110,8 +110,8 @@ export class Work {
     if (this.desk.current) keepDraft(this.desk.current, this.written);
   }
 
-  /** Say the same of a judged document again when its note or its evidence is another now; whether it is. */
-  sayAnew() {
+  /** Judge a document the same again when its note or its evidence has changed; whether it has. */
+  judgeRewritten() {
     const one = this.desk.current;
     if (!one?.decision || !isRewritten(one)) return false;
     const { grade, cannot_judge } = one.decision;
@@ -123,7 +123,7 @@ export class Work {
     if (this.isLeaving || this.isAsking) return;
     // From where the judge looks now, though a document that is judged anew goes to the end of the trail.
     const from = this.desk.place ?? this.desk.trail.length;
-    this.sayAnew();
+    this.judgeRewritten();
     if (this.isLeaving) return;
     if (this.desk.goBack(from)) this.paint();
     else await this.undoFurther();
@@ -162,7 +162,7 @@ export class Work {
   }
 
   goOn() {
-    if (!this.desk.isLookingBack || this.sayAnew()) return;
+    if (!this.desk.isLookingBack || this.judgeRewritten()) return;
     if (batch.urls.back) location.assign(batch.urls.back);
     this.desk.goOn();
     this.paint();

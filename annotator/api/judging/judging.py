@@ -1,6 +1,6 @@
-"""Judging by script: which topics have work, documents in hand, judgements; and all that was said, for organisers.
+"""Judging by script: which topics have work, documents in hand, judgements; and all judgements, for organisers.
 
-What a judge gets tells nothing of runs, ranks, scores or of what others said, as on the judging screen.
+What a judge gets shows nothing of runs, ranks, scores or others' judgements, as on the judging screen.
 """
 
 from collections.abc import Mapping, Sequence
@@ -182,7 +182,7 @@ def judge(call: Call) -> object:
     resource, "GET", "/collections/<slug>/judgements", READ, Gives(media=[JSON_LINES, CSV]), Takes(query=FormatQuery)
 )
 def export_judgements(call: Call) -> Response:
-    """Give out everything that was said: who gave which grade to what, when, and what was replaced."""
+    """Export all judgements: who gave which grade to what, when, and what was replaced."""
     is_csv = call.query["format"] == "csv"
     in_pieces = judgement_export.judgements_csv if is_csv else judgement_export.judgements_jsonl
     with database().reading() as session:

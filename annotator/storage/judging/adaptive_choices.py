@@ -25,7 +25,7 @@ from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 class JudgementRow(NamedTuple):
-    """What a judge said of a document of a topic; whatever is said later has a greater id."""
+    """A judgement of a document of a topic; later ones have greater ids."""
 
     id: int
     document_id: int
@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """How much of a topic somebody has read, by which it shows what has been added or said meanwhile."""
+    """How much of a topic somebody has read, by which it shows what has been added or judged meanwhile."""
 
     items: int
     judgements: int
@@ -96,7 +96,7 @@ def items_of(session: Session, topic_id: int) -> list[ItemRow]:
 
 
 def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
-    """Everything that people ever said of a topic's documents, in the order in which it was said."""
+    """All judgements that people ever made of a topic's documents, in the order in which they were made."""
     rows = session.execute(
         select(Judgement.id, PoolItem.document_id, Judgement.judge_id, Judgement.grade)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -199,7 +199,7 @@ def greatest_priority(session: Session, topic_id: int) -> int | None:
 
 
 def hold_back_choices(session: Session, topic_id: int) -> None:
-    """Let nobody add choices to a topic while something is said of it; those who say something go on beside each other.
+    """Let nobody add choices to a topic while it is judged; those who judge go on beside each other.
 
     So a judgement never turns up behind a choice that knows of later ones, and a choice can be replayed.
     """
@@ -228,7 +228,7 @@ def lock_for_choices(session: Session, pool: Pool, topic_id: int, *, wait: bool)
 def still_so(session: Session, topic_id: int, knowledge: Knowledge) -> bool:
     """Whether nothing has joined the topic's pool, and nothing turned up before the last judgement that was read."""
     items = select(func.count()).select_from(PoolItem).where(PoolItem.topic_id == topic_id)
-    said = (
+    judgements = (
         select(func.count())
         .select_from(Judgement)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -238,7 +238,7 @@ def still_so(session: Session, topic_id: int, knowledge: Knowledge) -> bool:
             Judgement.judge_id.not_in(MACHINES),
         )
     )
-    return (session.scalar(items), session.scalar(said)) == (knowledge.items, knowledge.judgements)
+    return (session.scalar(items), session.scalar(judgements)) == (knowledge.items, knowledge.judgements)
 
 
 def insert_choices(

@@ -113,7 +113,7 @@ def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime |
     """Note when the texts of documents changed: at that moment, or just after somebody last drew them if that is later.
 
     The caller has locked the collection against judging: whatever was drawn by now has the old text, though `at` was
-    told before the caller began to wait for that lock. None notes nothing.
+    taken before the caller began to wait for that lock. None notes nothing.
     """
     if at is None:
         return
@@ -134,7 +134,7 @@ def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime |
 
 
 def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
-    """Put back into the queue what could not be judged for want of a text; what was said stays in the history.
+    """Put back into the queue what could not be judged for want of a text; the judgements stay in the history.
 
     So is what judges have in hand without the text: who holds one of these documents afterwards has seen it.
     """
@@ -150,12 +150,11 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
 
 def retire_repeats(session: Session, judgement_ids: Sequence[int]) -> None:
     """Let what repeats these judgements in documents with the same text count no more; its items are to be judged."""
-    if judgement_ids:
-        repeats = select(Judgement.id, Judgement.assignment_id).where(
-            Judgement.current, Judgement.carried_from_id.in_(judgement_ids)
-        )
-        carried = session.execute(repeats).all()
-        _retire(session, [row.id for row in carried], [row.assignment_id for row in carried])
+    repeats = select(Judgement.id, Judgement.assignment_id).where(
+        Judgement.current, Judgement.carried_from_id.in_(judgement_ids)
+    )
+    carried = session.execute(repeats).all()
+    _retire(session, [row.id for row in carried], [row.assignment_id for row in carried])
 
 
 def _take_back(session: Session, document_ids: set[int]) -> None:
@@ -175,7 +174,7 @@ def _reopen(session: Session, concerned: Select[Judgement]) -> list[int]:
     """Put back the items of these judgements, whose assignments are locked; the items."""
     machines = set(session.scalars(MACHINES))
     reopened: list[int] = []
-    # Behind the locks: their judges may have said something else meanwhile.
+    # Behind the locks: their judges may have judged them again meanwhile.
     for judgement in session.scalars(concerned, execution_options={"populate_existing": True}).all():
         assignment = session.get_one(Assignment, judgement.assignment_id, populate_existing=True)
         judgement.current = False

@@ -1,7 +1,7 @@
 """Documents of a topic with the very same text: one is judged, and the others carry its judgements.
 
 The one that *stands* for them was drawn or judged first, or else is a test question or the oldest. Whatever of the
-others somebody has in hand or has judged stays what it is, as does a judge's own word on one in a file of labels.
+others somebody has in hand or has judged stays what it is, as does a judge's own label of one in a file.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -56,12 +56,11 @@ def carry_over(session: Session, client_ids: Sequence[str]) -> None:
 
     A duplicate that the judge judged itself stays as it is.
     """
-    if client_ids:
-        _carry(session, Judgement.client_id.in_(client_ids))
+    _carry(session, Judgement.client_id.in_(client_ids))
 
 
 def carry_over_all(session: Session, collection_id: int, judge_id: int) -> None:
-    """The same for everything that a judge has said in a collection."""
+    """Carry over all current judgements of a judge in a collection."""
     topics = select(Topic.id).where(Topic.collection_id == collection_id)
     _carry(session, Duplicate.topic_id.in_(topics) & (Judgement.judge_id == judge_id))
 
@@ -72,7 +71,7 @@ def standing_item(session: Session, item_id: int) -> int:
 
 
 def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
-    """Look for duplicates again: those with another text now are let go, and new ones carry what was said before."""
+    """Look for duplicates again: those with another text now are let go, and new ones repeat the earlier judgements."""
     released = _no_duplicates_now(session, topic_ids)
     if released:
         _let_nobody_record(session, topic_ids)
@@ -94,8 +93,8 @@ def forget_loaded(session: Session) -> None:
 def _let_nobody_record(session: Session, topic_ids: Sequence[int]) -> None:
     """Of these topics, until the transaction ends.
 
-    What they say of an item that is about to stand for others would not be carried, or it would be carried to one that
-    has another text by then.
+    Their judgements of an item that is about to stand for others would not be carried, or to one that has another text
+    by then.
     """
     topics = select(Topic.id).where(Topic.id.in_(topic_ids)).order_by(Topic.id)
     session.execute(topics.with_for_update())

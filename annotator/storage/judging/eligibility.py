@@ -51,7 +51,7 @@ from annotator.storage.tables.topics import Topic
 FORGOTTEN_AFTER = timedelta(hours=24)
 
 OPEN = PoolItem.taken < PoolItem.judgements_wanted
-# Word for word as the partial indexes have them: SQLAlchemy would compare with a value, and they would not be used.
+# Written as the partial indexes have them: SQLAlchemy would compare with a value, and they would not be used.
 FOR_EVERYONE = text("pool_item.for_everyone")
 NOT_FOR_EVERYONE = text("NOT pool_item.for_everyone")
 DRAWN_COLUMNS = (

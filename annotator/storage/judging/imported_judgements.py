@@ -27,12 +27,12 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_revisions
 
-# What a machine says that is no grade is kept in the note of a judgement without one.
+# A machine's label that is no grade is kept in the note of a judgement without one.
 OUTSIDE_SCALE = "Outside the scale: "
 
 
 class NewLabel(NamedTuple):
-    """A label that says something new, and the id under which it is stored once; without a grade the note says what."""
+    """A new label, and the id under which it is stored once; without a grade the note has the label."""
 
     client_id: str
     grade: int | None
@@ -41,7 +41,7 @@ class NewLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportedLabel:
-    """The judge's present word on an item, or what was carried over to it."""
+    """The judge's current label of an item, or what was carried over to it."""
 
     judgement_id: int
     grade: int | None
@@ -49,13 +49,13 @@ class ImportedLabel:
     is_carried: bool
 
     def is_own(self, label: NewLabel) -> bool:
-        """Whether the judge said this of the item itself."""
+        """Whether the judge gave the item itself this label."""
         is_same = self.grade == label.grade and (label.grade is not None or self.note == label.note)
         return is_same and not self.is_carried
 
 
-def said_by(session: Session, collection_id: int, judge_id: int) -> dict[int, ImportedLabel]:
-    """Item → what this judge says of it now, in a collection."""
+def current_labels(session: Session, collection_id: int, judge_id: int) -> dict[int, ImportedLabel]:
+    """Item → the judge's current label of it, in a collection."""
     labels = (
         select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -84,12 +84,12 @@ def append_labels(
     collection_id: int,
     judge_id: int,
     new: Mapping[int, NewLabel],
-    said: Mapping[int, ImportedLabel],
+    current: Mapping[int, ImportedLabel],
     judged_at: datetime,
     *,
     takes_place: bool = True,
 ) -> None:
-    """Append labels (item → label) and carry them over to documents with the same text; what was `said` is replaced.
+    """Append labels (item → label) and carry them over to documents with the same text; `current` ones are replaced.
 
     Each is one of the judgements that its item wants, unless it `takes_place` of none.
     """
@@ -106,7 +106,7 @@ def append_labels(
                 judged_at=judged_at,
                 received_at=judged_at,
                 note=label.note,
-                replaces_id=said[item].judgement_id if item in said else None,
+                replaces_id=current[item].judgement_id if item in current else None,
             )
             for item, label in new.items()
         ),

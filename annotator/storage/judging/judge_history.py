@@ -1,4 +1,4 @@
-"""What a judge said of the documents they see again, by assignment: for undo, and for changing one's mind."""
+"""A judge's own judgements of the documents they see again, by assignment: for undo, and for changing a grade."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from annotator.storage.tables.pools import PoolItem
 
 @dataclass(frozen=True)
 class ShownDocument:
-    """A document as a judge sees it, with what they said of it and the passages they kept.
+    """A document as a judge sees it, with their own judgement of it.
 
     `given` are the grades that an adjudicator is to see beside it, each once; nobody else is shown any.
     """
@@ -29,13 +29,13 @@ class ShownDocument:
     url: str | None
     language: str | None
     text_hash: str | None
-    said: "OwnJudgement | None"
+    judgement: "OwnJudgement | None"
     given: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class OwnJudgement:
-    """A judge's word on a document, with the passages they kept as evidence."""
+    """A judge's judgement of a document, with the passages they kept as evidence."""
 
     judgement_id: int
     assignment_id: int
@@ -60,7 +60,7 @@ ALL = (
     )
     .order_by(_JUDGEMENTS.id)
 )
-# Word for word as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
+# Written as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
 CURRENT = ALL.where(text("judgement.current"))
 
 
@@ -71,7 +71,7 @@ def shown(
     given: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[ShownDocument]:
     """The documents as this judge sees them; `given` has grades by pool item."""
-    said = own_judgements(session, documents, judge_id)
+    judgements = own_judgements(session, documents, judge_id)
     return [
         ShownDocument(
             one.assignment_id,
@@ -82,7 +82,7 @@ def shown(
             one.url,
             one.language,
             one.text_hash,
-            said.get(one.assignment_id),
+            judgements.get(one.assignment_id),
             given.get(one.pool_item_id, ()) if given else (),
         )
         for one in documents
@@ -90,9 +90,9 @@ def shown(
 
 
 def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, OwnJudgement]:
-    """Assignment id → what this judge says of its document.
+    """Assignment id → this judge's judgement of its document.
 
-    A document that is shown again looks as if it were new, until something is said of it this time.
+    A document that is shown again looks as if it were new, until it is judged again.
     """
     again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
     by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
@@ -104,11 +104,11 @@ def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id
         wanted = {"judge_id": judge_id, "items": list(again.values())}
         judgements += [one for one in connection.execute(ALL, wanted) if one.assignment_id in again]
     # Of one that was shown again the last counts.
-    said = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
-    evidence = _evidence(session, [one.id for one in said.values()])
+    latest = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
+    evidence = _evidence(session, [one.id for one in latest.values()])
     return {
         assignment_id: OwnJudgement(one.id, one.assignment_id, Decision.of(one), tuple(evidence.get(one.id, ())))
-        for assignment_id, one in said.items()
+        for assignment_id, one in latest.items()
     }
 
 
@@ -128,7 +128,7 @@ def previous_assignment(
             decides if queue == Queue.ADJUDICATION else ~decides,
             or_(
                 Judgement.current,
-                # Of a second showing no word is current: the last one counts.
+                # Of a second showing no judgement is current: the last one counts.
                 and_(
                     Assignment.purpose == Purpose.RE_SHOWN,
                     ~exists().where(

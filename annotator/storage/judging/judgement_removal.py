@@ -57,7 +57,7 @@ def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
 
 
 def release_labels(session: Session, removal: Removal, file: LabelFile, labels: ImportedLabels) -> None:
-    """Take the labels out; what a judge said before counts again, and what they said later stays."""
+    """Take the labels out; the judge's earlier judgements count again, and later ones stay."""
     heirs, current = _after_them(session, file, labels.all_ids)
     other = aliased(Judgement)
     lone = ~select(other.id).where(other.assignment_id == ASSIGNMENTS.c.id, ~_goes(file, other)).exists()

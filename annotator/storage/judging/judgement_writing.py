@@ -11,7 +11,7 @@ from sqlalchemy import Dialect, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.judging import IS_PERSON
-from annotator.storage.site.bulk_insert import bind_processor, ids_as_rows, insert_rows
+from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_rows
 from annotator.storage.tables.judging import Assignment, AssignmentState, Evidence, Judgement
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.topics.revisions import raise_revision
@@ -30,6 +30,7 @@ COLUMNS = (
 ROWS_AT_ONCE = 10_000
 DIALECTS_KEPT = 16
 
+RETIRE = update(JUDGEMENTS).where(JUDGEMENTS.c.id.in_(bindparam("replaced", expanding=True))).values(current=False)
 _OF_CLIENT = select(JUDGEMENTS.c.id).where(JUDGEMENTS.c.client_id == bindparam("client")).scalar_subquery()
 KEEP = insert(EVIDENCE).values(judgement_id=_OF_CLIENT)
 _EARLIER = JUDGEMENTS.alias("earlier")
@@ -99,9 +100,8 @@ def append_judgements(session: Session, judgements: Iterable[NewJudgement]) -> N
     several = iter(judgements)
     while batch := list(islice(several, ROWS_AT_ONCE)):
         replaced = [one.replaces_id for one in batch if one.replaces_id is not None]
-        if replaced:
-            retired = update(JUDGEMENTS).where(JUDGEMENTS.c.id.in_(ids_as_rows(session, replaced)))
-            session.connection().execute(retired.values(current=False))
+        for some in chunks(replaced):
+            session.connection().execute(RETIRE, {"replaced": some})
         insert_rows(session, JUDGEMENTS, COLUMNS, _driver_rows(session, batch), at_once=ROWS_AT_ONCE)
 
 

@@ -1,4 +1,4 @@
-"""Who is to look at what, and what they said. Judgements are appended: the latest of a judge counts, all are kept."""
+"""Assignments: who is to judge what, given out and given back; and what a judgement decides."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -50,20 +50,20 @@ RENEW = (
 )
 ANY_EXPIRED = (
     select(ASSIGNMENTS.c.id)
-    # Word for word as the partial index has it.
+    # Written as the partial index has it.
     .where(text("state IN ('live', 'later')"), ASSIGNMENTS.c.lease_until < bindparam("now"))
     .limit(1)
 )
 
 
 _MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
-# The assignments of adjudicators, word for word as the partial index has them.
+# The assignments of adjudicators, written as the partial index has them.
 DECIDING = select(Assignment.id).where(text("assignment.purpose = 'adjudication'"))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a judge said of a document: a grade, or why it cannot be judged."""
+    """What a judge decided about a document: a grade, or why it cannot be judged."""
 
     grade: int | None
     cannot_judge: CannotJudge | None = None

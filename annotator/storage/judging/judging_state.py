@@ -82,7 +82,7 @@ LOCKED = (
     .order_by(ASSIGNMENTS.c.pool_item_id, ASSIGNMENTS.c.id)
     .with_for_update()
 )
-# The grades of the scale, the versions of the guidelines and the judgements with these ids in one answer, told apart
+# The grades of the scale, the versions of the guidelines and the judgements with these ids in one answer, distinguished
 # by their first column: each statement takes as long as all three.
 A_GRADE, A_VERSION, A_JUDGEMENT = 0, 1, 2
 _NONE: ColumnElement[str] = literal_column("''")

@@ -63,7 +63,7 @@ def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
 
 
 class TopicCount(NamedTuple):
-    """An accepted topic with a pool: its items, and those of which nobody has said anything."""
+    """An accepted topic with a pool: its items, and those that nobody has judged."""
 
     id: int
     number: str
@@ -72,12 +72,12 @@ class TopicCount(NamedTuple):
 
 
 def topic_counts(session: Session, collection_id: int, *, machines: bool) -> list[TopicCount]:
-    """Each accepted topic with a pool; what machines said counts only if wanted."""
-    is_said = exists().where(Judgement.pool_item_id == PoolItem.id, Judgement.current)
+    """Each accepted topic with a pool; judgements of machines count only if wanted."""
+    is_judged = exists().where(Judgement.pool_item_id == PoolItem.id, Judgement.current)
     if not machines:
-        is_said = is_said.where(Judgement.judge_id.not_in(MACHINES))
+        is_judged = is_judged.where(Judgement.judge_id.not_in(MACHINES))
     rows = session.execute(
-        select(Topic.id, Topic.number, func.count(), func.count().filter(~is_said))
+        select(Topic.id, Topic.number, func.count(), func.count().filter(~is_judged))
         .join(PoolItem, PoolItem.topic_id == Topic.id)
         .where(Topic.collection_id == collection_id, ACCEPTED)
         .group_by(Topic.id, Topic.number)

@@ -1,4 +1,4 @@
-"""Judgements: labels from elsewhere come in, everything that was said goes out."""
+"""Judgements: labels from elsewhere are imported, all judgements exported."""
 
 import hashlib
 from dataclasses import dataclass

@@ -68,7 +68,7 @@ class JudgementForm(Form):
     later = HiddenField()
 
     def decision(self) -> Decision | None:
-        """What the judge said, None when they put the document off."""
+        """What the judge decided, None when they put the document off."""
         if self.later.data:
             return None
         reason = CannotJudge(self.cannot_judge.data) if self.cannot_judge.data else None

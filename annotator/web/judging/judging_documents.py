@@ -25,7 +25,7 @@ PARTS = Parts()
 
 
 def document_json(document: ShownDocument, previous: int | None = None) -> dict[str, Any]:
-    """A document with the first of its parts, and what the judge said of it; `previous` was judged before it."""
+    """A document with the first of its parts, and the judge's own judgement of it; `previous` was judged before it."""
     parts = parts_of(document)
     given = {"given": list(document.given)} if document.given else {}
     return {
@@ -36,7 +36,9 @@ def document_json(document: ShownDocument, previous: int | None = None) -> dict[
         "language": document.language,
         "html": parts[0] if parts else "",
         "parts": max(len(parts), 1),
-        "decision": _decision_json(document.said.decision, document.said.evidence) if document.said else None,
+        "decision": _decision_json(document.judgement.decision, document.judgement.evidence)
+        if document.judgement
+        else None,
         "previous": previous,
         **given,
     }
@@ -56,7 +58,7 @@ def batch_json(
     back: str | None = None,
     queue: Queue = Queue.JUDGING,
 ) -> dict[str, Any]:
-    """All that the screen needs to begin: topic, scale, documents at hand, and where to send what is said."""
+    """All that the screen needs to begin: topic, scale, documents at hand, and where to send judgements."""
     person, collection = the_person(), the_place().collection
     documents = [document_json(document) for document in task.documents]
     documents[0]["previous"] = task.previous_assignment_id

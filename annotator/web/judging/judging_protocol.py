@@ -98,7 +98,7 @@ def session_now(judge: JudgeHere, slug: str) -> ResponseReturnValue:  # noqa: AR
 @blueprint.get("/collections/<slug>/judge/assignments/<row:assignment_id>.json")
 @for_judges
 def document(judge: JudgeHere, slug: str, assignment_id: int) -> ResponseReturnValue:
-    """One of the judge's own documents, with what they said of it and the assignment judged before it."""
+    """One of the judge's own documents, with their judgement of it and the assignment judged before it."""
     with database().reading() as session:
         shown, previous = judging.open_document(session, slug, assignment_id, judge.id)
     return as_json(document_json(shown, previous))
@@ -119,7 +119,7 @@ def refuse(error: AnnotatorError) -> ResponseReturnValue:
 
 
 def refuse_token(error: CSRFError) -> ResponseReturnValue:
-    """A POST without the token of this session; who has signed out has none, and is told that."""
+    """A POST without the token of this session; who has signed out has none, and gets that answer."""
     return signed_out() if signed_in_as() is None else refuse_http(error)
 
 
@@ -182,9 +182,9 @@ def drawn(turn: Turn, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
 
 
 def _chosen(judge: JudgeHere, slug: str, number: str, sent: Sent) -> tuple[Sequence[ShownDocument], str | None]:
-    """The same where a strategy chooses by what was said, this time included.
+    """Draw where a strategy chooses by the judgements, those of this request included.
 
-    What was said is stored already, and stays so whatever happens here.
+    The judgements are stored already, and stay so whatever happens here.
     """
     try:
         while True:

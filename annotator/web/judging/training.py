@@ -100,8 +100,8 @@ def answer(slug: str, attempt: int) -> ResponseReturnValue:
 def feedback(slug: str, attempt: int, position: int) -> ResponseReturnValue:
     """What the judge answered to a document, what is right, and why."""
     with database().reading() as session:
-        told = training_attempts.feedback_on(session, slug, the_person().id, attempt, position)
-    return render_template("judging/training/task.html", task=told.task, feedback=told, form=None)
+        given = training_attempts.feedback_on(session, slug, the_person().id, attempt, position)
+    return render_template("judging/training/task.html", task=given.task, feedback=given, form=None)
 
 
 @blueprint.get("/collections/<slug>/training/set-up")

@@ -193,9 +193,9 @@ def _note_training(
     session: Session, collection_id: int, name: str, rows: Sequence[KnownGrade], problems: Problems
 ) -> None:
     """Note documents whose grade the training tells."""
-    told = in_training(session, collection_id, {(row.topic, row.docno) for row in rows})
+    in_both = in_training(session, collection_id, {(row.topic, row.docno) for row in rows})
     for row in rows:
-        if other := told.get((row.topic, row.docno)):
+        if other := in_both.get((row.topic, row.docno)):
             problems.add(
                 name,
                 row.line,
@@ -355,7 +355,7 @@ class Answers:
 
 
 def show_answers(session: Session, slug: str) -> Answers:
-    """The present answers; what a judge said when a document was shown to them again is none."""
+    """The present answers; judgements of documents that were shown again are none."""
     collection_id = find_collection(session, slug).id
     scale = [grade.value for grade in scale_of(session, collection_id)]
     questions = session.execute(
@@ -369,11 +369,11 @@ def show_answers(session: Session, slug: str) -> Answers:
     by_judge: dict[str, Counter[str]] = {}
     for item, judge, grade in _answers(session, collection_id):
         fell[item][grade] += 1
-        said = "could not" if grade is None else "right" if grade == known[item] else "wrong"
-        by_judge.setdefault(judge, Counter())[said] += 1
+        result = "could not" if grade is None else "right" if grade == known[item] else "wrong"
+        by_judge.setdefault(judge, Counter())[result] += 1
     judges = [
-        JudgeAnswers(judge, said["right"] + said["wrong"], said["right"], said["could not"])
-        for judge, said in sorted(by_judge.items())
+        JudgeAnswers(judge, results["right"] + results["wrong"], results["right"], results["could not"])
+        for judge, results in sorted(by_judge.items())
     ]
     shown = [_question(row, scale, fell[row.id]) for row in questions]
     shown.sort(key=lambda question: (natural_order(question.topic), question.docno))

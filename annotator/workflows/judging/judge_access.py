@@ -45,7 +45,7 @@ def find_judge(
     """The judge with that account, or who has another role; None when its sessions, or that of the key, have ended.
 
     Raises `NotAllowedError` for who has not that role there, or no longer, and `NotFoundError` where others, who must
-    not know of the collection, are told so.
+    not know of the collection, get that answer.
     """
     wanted = {"slug": slug, "user_id": user_id, "role": role.value, "key": key}
     row = session.connection().execute(_STATEMENT, wanted).one_or_none()

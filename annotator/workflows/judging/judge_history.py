@@ -48,7 +48,7 @@ class HistoryFilter:
 
 @dataclass(frozen=True)
 class EarlierJudgement:
-    """What a judge said of a document before they changed their mind."""
+    """A judgement of a document that the judge has replaced since."""
 
     decision: Decision
     judged_at: datetime
@@ -58,7 +58,7 @@ class EarlierJudgement:
 class JudgedRow:
     """A document this judge has judged, for looking it up and changing their mind; `earlier` words newest first.
 
-    `decides`: they said it as an adjudicator.
+    `decides`: they judged it as an adjudicator.
     """
 
     assignment_id: int
@@ -161,7 +161,7 @@ def _topics(session: Session, own: Select[*tuple[Any, ...]]) -> tuple[tuple[str,
 
 
 def _earlier(session: Session, judgements: Sequence[Judgement]) -> dict[int, list[EarlierJudgement]]:
-    """Pool item → what the judge said of it before, newest first; second showings left out."""
+    """Pool item → the judge's earlier judgements of it, newest first; second showings left out."""
     earlier: dict[int, list[EarlierJudgement]] = defaultdict(list)
     if not judgements:
         return earlier
@@ -262,7 +262,7 @@ def take_up(session: Session, slug: str, assignment_id: int, judge_id: int, *, n
         note_text_shown(session, [assignment.id])
         return assignment.id
     if assignment.purpose in BESIDES:
-        # The draw shows it again, and the first showing would tell what was said then.
+        # The draw shows it again, and the first showing would show what was judged then.
         raise _not_waiting()
     held = session.scalar(_has(judge_id, assignment.pool_item_id))
     if held is not None:

@@ -1,4 +1,4 @@
-"""Everything that was said goes out: who gave which grade to what, when, under which guidelines, and by which words."""
+"""All judgements as a file: who gave which grade to what, when, under which guidelines, with which evidence."""
 
 import json
 from collections import defaultdict
@@ -33,7 +33,7 @@ class JudgementRow(NamedTuple):
     """One judgement as it goes out; replaced ones are there too, marked as not current. Moments are ISO 8601.
 
     `purpose` says why the judge had the document; of one that repeats the judgement of a document with the same text,
-    `carried_from` is the docno of that one. Within a `tab` of a browser `sequence` is the order of what was said.
+    `carried_from` is the docno of that one. Within a `tab` of a browser `sequence` is the order of the judgements.
     """
 
     topic: str

@@ -45,8 +45,8 @@ from annotator.storage.judging.imported_judgements import (
     OUTSIDE_SCALE,
     NewLabel,
     append_labels,
+    current_labels,
     given_to_decide,
-    said_by,
 )
 from annotator.storage.people.accounts import refuse_person_elsewhere
 from annotator.storage.pools.pool_items import add_pool_items, insert_imported
@@ -142,8 +142,8 @@ def store_judgements(
 ) -> JudgementImport:
     """Store checked labels as the judgements of `judge`, whose account is made when it is new and cannot sign in.
 
-    Pairs outside the pool join it, their contribution being this import. A label that differs from what the judge said
-    before replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
+    Pairs outside the pool join it, their contribution being this import. A label that differs from the judge's current
+    one replaces it; the same file again changes nothing. Documents with the same text as one of the file's get its
     label, unless the judge has given them another. With `machine` the judge is one: its labels leave the document
     wanting as many people as before, and those outside the scale are kept as documents that it could not judge. Raises
     `ConflictError` when the judge is known as something else or is a person who is no member, and `FileRefusedError`
@@ -201,10 +201,10 @@ def _append(
     session: Session, collection_id: int, judge: User, labels: Mapping[int, NewLabel], added_at: datetime
 ) -> tuple[int, int]:
     """Store those that say something new, and count what is added and what is changed."""
-    said = said_by(session, collection_id, judge.id)
-    new = {item: label for item, label in labels.items() if item not in said or not said[item].is_own(label)}
-    append_labels(session, collection_id, judge.id, new, said, added_at, takes_place=judge.kind == UserKind.PERSON)
-    changed = sum(item in said and not said[item].is_carried for item in new)
+    current = current_labels(session, collection_id, judge.id)
+    new = {item: label for item, label in labels.items() if item not in current or not current[item].is_own(label)}
+    append_labels(session, collection_id, judge.id, new, current, added_at, takes_place=judge.kind == UserKind.PERSON)
+    changed = sum(item in current and not current[item].is_carried for item in new)
     return len(new) - changed, changed
 
 

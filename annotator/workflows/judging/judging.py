@@ -191,7 +191,7 @@ def open_document(
     collection = find_collection(session, slug)
     topic = _topic_of_own(session, collection, assignment_id, judge_id, queue)
     [one] = _shown(session, collection, held_documents(session, [assignment_id]), judge_id, queue)
-    return one, previous_assignment(session, topic.id, judge_id, one.said, queue)
+    return one, previous_assignment(session, topic.id, judge_id, one.judgement, queue)
 
 
 def _topic_of_own(session: Session, collection: Collection, assignment_id: int, judge_id: int, queue: Queue) -> Topic:
@@ -292,7 +292,7 @@ def _task(
         judged=judged,
         waiting=waiting,
         put_off=len(held_in_topic(session, topic.id, judge_id, AssignmentState.LATER, queue)),
-        decision=first.said.decision if first.said else None,
-        previous_assignment_id=previous_assignment(session, topic.id, judge_id, first.said, queue),
+        decision=first.judgement.decision if first.judgement else None,
+        previous_assignment_id=previous_assignment(session, topic.id, judge_id, first.judgement, queue),
         documents=tuple(documents),
     )

@@ -42,7 +42,7 @@ _FRESH = (
         # What somebody decides is counted with the disputes.
         exists().where(ASSIGNMENTS.c.id == JUDGEMENTS.c.assignment_id, AS_JUDGE),
         ITEMS.c.topic_id + 0 == bindparam("topic_id"),
-        # The first of its assignment: another word on the same is no further document.
+        # The first of its assignment: another judgement of the same is no further document.
         ~exists().where(
             _EARLIER.c.pool_item_id == JUDGEMENTS.c.pool_item_id,
             _EARLIER.c.judge_id == JUDGEMENTS.c.judge_id,

@@ -112,8 +112,10 @@ def record_judgement(
 def _store(session: Session, judge_id: int, outcome: Outcome, at: datetime) -> None:
     """Store what acts change, and let documents with the same text repeat it."""
     store_changes(session, judge_id, outcome.changes, at)
-    retire_repeats(session, outcome.unrepeated)
-    carry_over(session, outcome.duplicated)
+    if outcome.unrepeated:
+        retire_repeats(session, outcome.unrepeated)
+    if outcome.duplicated:
+        carry_over(session, outcome.duplicated)
 
 
 def _lacks_text(act: Act) -> bool:

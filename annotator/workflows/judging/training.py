@@ -121,7 +121,7 @@ def store_training(session: Session, slug: str, checked: CheckedTraining) -> int
 def clear_training(session: Session, slug: str, *, with_answers: bool = False) -> int:
     """Take every document out of the training and count them; `with_answers` also what judges did.
 
-    Raises `ConflictError` when judges did something and that was not said to go.
+    Raises `ConflictError` when judges did something and that was not to be deleted.
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     if _count_answers(session, collection.id) and not with_answers:
@@ -232,7 +232,7 @@ def _note_unfitting(
 def _note_test_questions(
     session: Session, collection_id: int, name: str, rows: Sequence[QualifyingRow], problems: Problems
 ) -> None:
-    """Note documents whose grade judges must not be told, since they are asked for it."""
+    """Note documents whose grade judges must not be shown, since they are asked for it."""
     asked = asked_as_test(session, collection_id, {(row.topic, row.docno) for row in rows})
     for row in rows:
         if other := asked.get((row.topic, row.docno)):

@@ -1,4 +1,4 @@
-"""The training as a judge goes through it: one document at a time, told after each answer what was right and why."""
+"""The training as a judge goes through it: one document at a time, with what is right and why after each answer."""
 
 from dataclasses import dataclass
 from datetime import datetime

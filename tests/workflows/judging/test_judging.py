@@ -626,7 +626,7 @@ def test_a_document_is_shown_again_after_a_day_as_if_it_were_new(session: Sessio
         now=NOW + timedelta(minutes=day),
     )
     again = [one for one in shown if one.docno == first.docno]
-    assert [(one.said, one.assignment_id != first.assignment_id) for one in again] == [(None, True)]
+    assert [(one.judgement, one.assignment_id != first.assignment_id) for one in again] == [(None, True)]
     # It takes no place of what the item wants, and what is said of it replaces nothing.
     own = select(Assignment.pool_item_id).where(Assignment.id == first.assignment_id)
     item = session.get_one(PoolItem, session.scalars(own).one())

@@ -253,8 +253,8 @@ def test_evidence_is_kept_with_its_judgement_and_shown_with_it(session: Session)
     kept = session.execute(select(Evidence.start, Evidence.end, Evidence.text).order_by(Evidence.id))
     assert [Passage(*row) for row in kept] == list(passages)
     shown, previous = judging.open_document(session, SLUG, first, jo)
-    assert shown.said is not None
-    assert (shown.said.decision, shown.said.evidence, previous) == (Decision(1), passages, None)
+    assert shown.judgement is not None
+    assert (shown.judgement.decision, shown.judgement.evidence, previous) == (Decision(1), passages, None)
 
 
 def test_putting_off_what_is_judged_or_given_back_changes_nothing(session: Session) -> None:
