@@ -47,8 +47,7 @@ def show_agreement(call: Call) -> object:
         raise NotAllowedError("Only organisers see the names of judges.")
     topics = (topic.strip() for topic in call.query["topics"].split(","))
     choice = Choice(Weighting(call.query["weights"]), tuple(filter(None, topics)))
-    with database().reading() as session:
-        report = agreement.agreement_report(session, call.slug, choice, memory=grades_memory())
+    report = database().read(agreement.agreement_report, call.slug, choice, memory=grades_memory())
     headings, rows = report.table(by)
     named = [dict(zip(headings, row, strict=True)) for row in rows]
     return as_json({"by": by, "rows": named, "grades_without_time": report.over_time.left_out})

@@ -54,8 +54,7 @@ def list_audit_entries(call: Call) -> object:
     """List the audit log of the collection, newest first."""
     asked = call.query
     wanted = AuditFilter(asked["actor"], asked["action"], asked["since"], asked["until"])
-    with database().reading() as session:
-        return audit.audit_page(session, call.slug, wanted, before=asked["before"], most=asked["page_size"])
+    return database().read(audit.audit_page, call.slug, wanted, before=asked["before"], most=asked["page_size"])
 
 
 def note(

@@ -109,8 +109,7 @@ def show_collection(call: Call) -> object:
 @operation(resource, "GET", "/collections/<slug>/guidelines", gate_of(ANY_SCOPE, []), Gives(GuidelinesView))
 def show_guidelines(call: Call) -> object:
     """Show what judges are to go by."""
-    with database().reading() as session:
-        return collection.show_guidelines(session, call.slug)
+    return database().read(collection.show_guidelines, call.slug)
 
 
 @operation(
@@ -125,8 +124,7 @@ def accept_guidelines(call: Call) -> object:
     """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""
     with database().transaction() as session:
         collection.accept_guidelines(session, call.slug, caller().id, call.body["number"])
-    with database().reading() as session:
-        return collection.show_guidelines(session, call.slug)
+    return database().read(collection.show_guidelines, call.slug)
 
 
 def _row(shown: CollectionView, roles: frozenset[Role]) -> dict[str, object]:

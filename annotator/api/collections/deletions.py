@@ -68,8 +68,7 @@ class RestoredView(Schema):
 )
 def list_deletions(call: Call) -> object:
     """List what can be restored, newest first."""
-    with database().reading() as session:
-        return restoring.list_deletions(session, call.slug, days=settings().deletion_days)
+    return database().read(restoring.list_deletions, call.slug, days=settings().deletion_days)
 
 
 @operation(resource, "POST", "/collections/<slug>/deletions", ORGANISE, Gives(DeletedView), Takes(body=DeletionBody))
@@ -106,8 +105,7 @@ def restore(call: Call) -> object:
 )
 def list_deleted_collections(_call: Call) -> object:
     """List the deleted collections that the caller organised and can restore; for an administrator, all."""
-    with database().reading() as session:
-        return restoring.list_deleted_collections(session, days=settings().deletion_days, **_restorable())
+    return database().read(restoring.list_deleted_collections, days=settings().deletion_days, **_restorable())
 
 
 # The name is no `slug`: that is of a collection that is found, and a deleted one is not.

@@ -88,12 +88,10 @@ def import_documents(call: Call) -> object:
 )
 def missing_documents(call: Call) -> object:
     """List the pooled documents that have no text yet."""
-    with database().reading() as session:
-        return documents.missing_documents(session, call.slug)
+    return database().read(documents.missing_documents, call.slug)
 
 
 @operation(resource, "GET", "/collections/<slug>/documents/<path:docno>", READ, Gives(DocumentView))
 def show_document(call: Call) -> object:
     """Show a document that has a text."""
-    with database().reading() as session:
-        return search.open_document(session, call.slug, call.path["docno"])
+    return database().read(search.open_document, call.slug, call.path["docno"])

@@ -231,5 +231,4 @@ def _by_address(call: Call) -> dict[str, str]:
 
 
 def _stated(call: Call) -> RunCosts:
-    with database().reading() as session:
-        return costs.costs_of_run(session, call.slug, call.path["tag"], team=own_team())
+    return database().read(costs.costs_of_run, call.slug, call.path["tag"], team=own_team())

@@ -108,16 +108,15 @@ def show_leaderboard(call: Call) -> Response:
     _refuse_unless_allowed(asked)
     require_round_of_reader(call.slug, asked["round"])
     view = View(IntervalMethod(asked["interval"]), asked["baseline"], asked["letters"], asked["sort"])
-    with database().reading() as session:
-        board = leaderboard.build_leaderboard(
-            session,
-            call.slug,
-            tuple(asked["m"]) or DEFAULT_MEASURES,
-            grades=_grades(asked),
-            view=view,
-            cache=score_cache(),
-            before=None if _sees_all() else the_place().collection.scores_released_at,
-        )
+    board = database().read(
+        leaderboard.build_leaderboard,
+        call.slug,
+        tuple(asked["m"]) or DEFAULT_MEASURES,
+        grades=_grades(asked),
+        view=view,
+        cache=score_cache(),
+        before=None if _sees_all() else the_place().collection.scores_released_at,
+    )
     board.require_sort()
     return _answer(board, asked)
 

@@ -136,8 +136,7 @@ def show_pool(call: Call) -> object:
 @operation(resource, "GET", "/collections/<slug>/pool/documents", READ, Gives(media=[PLAIN]), Takes(query=VersionQuery))
 def pooled_documents(call: Call) -> Response:
     """Give the pool out as lines of topic and docno."""
-    with database().reading() as session:
-        content = pools.export_pool(session, call.slug, version=call.query["version"])
+    content = database().read(pools.export_pool, call.slug, version=call.query["version"])
     note_export("pool.export", call.slug)
     return text(content, PLAIN)
 
@@ -152,15 +151,14 @@ def pooled_documents(call: Call) -> Response:
 )
 def plan_pool(call: Call) -> Response:
     """Say what a pool would cost and bring, over all amounts; nothing is stored."""
-    with database().reading() as session:
-        plan = pool_planning.plan_pool(
-            session,
-            call.slug,
-            _described(call),
-            seed=call.body["seed"],
-            hours=call.body["hours"],
-            memory=plan_memory(),
-        )
+    plan = database().read(
+        pool_planning.plan_pool,
+        call.slug,
+        _described(call),
+        seed=call.body["seed"],
+        hours=call.body["hours"],
+        memory=plan_memory(),
+    )
     return as_json(plan.as_json)
 
 
@@ -170,10 +168,13 @@ def build_pool(call: Call) -> object:
 
     Programs are not asked to confirm what it costs: `pool/plan` shows the hours beforehand.
     """
-    with database().reading() as session:
-        choice = pool_building.choose_pool(
-            session, call.slug, _described(call), seed=call.body["seed"], showing=Showing(call.body["showing"])
-        )
+    choice = database().read(
+        pool_building.choose_pool,
+        call.slug,
+        _described(call),
+        seed=call.body["seed"],
+        showing=Showing(call.body["showing"]),
+    )
     with database().transaction() as session:
         summary = pool_building.store_pool(session, call.slug, choice, built_by_id=caller().id, built_at=now())
         if summary.is_new:

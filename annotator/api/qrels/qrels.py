@@ -91,8 +91,7 @@ def manifest(call: Call) -> Response:
 )
 def list_versions(call: Call) -> object:
     """List the kept versions, newest first."""
-    with database().reading() as session:
-        return qrels_versions.list_versions(session, call.slug)
+    return database().read(qrels_versions.list_versions, call.slug)
 
 
 @operation(
@@ -104,8 +103,7 @@ def keep(call: Call) -> object:
     The answer is 409 when they are identical to the last version, which it names.
     """
     at = now()
-    with database().reading() as session:
-        made = export_qrels(session, call.slug, policy=call.body["policy"], made_at=at)
+    made = database().read(export_qrels, call.slug, policy=call.body["policy"], made_at=at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
             session, call.slug, made.grades, made.manifest, made_by_id=caller().id, made_at=at

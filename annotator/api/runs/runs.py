@@ -108,8 +108,7 @@ class VersionQuery(Schema):
 )
 def list_runs(call: Call) -> object:
     """List the runs in force by tag, or every file that was sent."""
-    with database().reading() as session:
-        rows = runs.list_runs(session, call.slug, team=own_team(), every=call.query["every"])
+    rows = database().read(runs.list_runs, call.slug, team=own_team(), every=call.query["every"])
     same = _same_rankings(call.slug)
     return [_shown(row, same) for row in rows]
 
@@ -201,15 +200,14 @@ def run_file(call: Call) -> Response:
 
 def _looked_at(call: Call) -> CheckedFiles:
     name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
-    with database().reading() as session:
-        return runs.check_each_run(
-            session,
-            call.slug,
-            report_reading([InputFile(name, call.content)]),
-            sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
-            tag_from_file=call.query["tag_from_file"],
-            unpacked_limit=settings().unpacked_limit,
-        )
+    return database().read(
+        runs.check_each_run,
+        call.slug,
+        report_reading([InputFile(name, call.content)]),
+        sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
+        tag_from_file=call.query["tag_from_file"],
+        unpacked_limit=settings().unpacked_limit,
+    )
 
 
 def _team(call: Call) -> str | None:
@@ -221,8 +219,7 @@ def _same_rankings(slug: str) -> Mapping[int, Sequence[str]]:
     """What organisers see; that another team's run is the same is not a participant's to know."""
     if not the_place().organises:
         return {}
-    with database().reading() as session:
-        return runs.rankings_sent_twice(session, slug)
+    return database().read(runs.rankings_sent_twice, slug)
 
 
 def _shown(run: sent_runs.SentRun, same: Mapping[int, Sequence[str]]) -> dict[str, object]:

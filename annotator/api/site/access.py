@@ -87,14 +87,12 @@ def token_in_use() -> TokenOwner:
 
 def _owner() -> TokenOwner | None:
     if (at_work := work()) is not None and at_work.token_id is not None:
-        with database().reading() as session:
-            return tokens.owner_of_token(session, at_work.token_id, now=now())
+        return database().read(tokens.owner_of_token, at_work.token_id, now=now())
     kind, _, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != KIND or not secret.strip():
         return None
     at = now()
-    with database().reading() as session:
-        owner = tokens.token_owner(session, secret.strip(), now=at)
+    owner = database().read(tokens.token_owner, secret.strip(), now=at)
     if owner is not None and not owner.is_noted:
         try:
             with database().transaction() as session:

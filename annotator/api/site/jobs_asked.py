@@ -61,8 +61,7 @@ def left_to_worker(slug: str, content: bytes, files: Sequence[bytes] = ()) -> Re
         return None
     by = caller()
     id_ = ask_call(slug, content, files, by=by, token_id=token_in_use().token_id)
-    with database().reading() as session:
-        job = jobs.show_job(session, slug, id_, by_id=by.id)
+    job = database().read(jobs.show_job, slug, id_, by_id=by.id)
     headers = {"Location": f"{_root()}/collections/{slug}/jobs/{id_}", "Retry-After": str(SECONDS_BETWEEN_LOOKS)}
     return Response(json.dumps(JobStatus().dump(status_of_job(job, None))), HTTPStatus.ACCEPTED, headers, mimetype=JSON)
 

@@ -54,8 +54,7 @@ class TopicsImported(Schema):
 def list_topics(call: Call) -> object:
     """List the topics in their natural order."""
     which = topics.list_topics if the_place().organises else topics.published_topics
-    with database().reading() as session:
-        return which(session, call.slug)
+    return database().read(which, call.slug)
 
 
 @operation(

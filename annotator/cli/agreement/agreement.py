@@ -57,8 +57,7 @@ def show(
     the pairs without common documents and counts them; csv and json have every pair.
     --by time is alpha over the course of judging, without labels from files, which have no time.
     """
-    with installation.database.reading() as session:
-        report = agreement_report(session, slug, Choice(Weighting(weighting), topics))
+    report = installation.database.read(agreement_report, slug, Choice(Weighting(weighting), topics))
     part = By(by or By.PAIR)
     match format_:
         case "json":

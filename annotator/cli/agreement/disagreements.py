@@ -63,8 +63,7 @@ def list_(
     left out.
     """
     wanted = DisagreementFilter(topics, judges, least_distance, only_across, only_undecided)
-    with installation.database.reading() as session:
-        rows = list_disagreements(session, slug, wanted)
+    rows = installation.database.read(list_disagreements, slug, wanted)
     match format_:
         case "json":
             click.echo(disagreements_json(rows).encode(), nl=False)
@@ -106,8 +105,7 @@ def show(installation: Installation, slug: str, by: str, format_: str) -> None:
     With --by judge: of the documents graded by a judge and decided by an adjudicator, the number with the same grade
     from both. Adjudicators are added with `annotator members add SLUG NAME --role adjudicator`; json always has all.
     """
-    with installation.database.reading() as session:
-        report = show_adjudication(session, slug, now=datetime.now(UTC))
+    report = installation.database.read(show_adjudication, slug, now=datetime.now(UTC))
     headings, rows = (BY_TOPIC, _topics(report)) if by == "topic" else (BY_JUDGE, _judges(report))
     match format_:
         case "json":

@@ -72,8 +72,7 @@ def show_quality(installation: Installation, slug: str, streak: int, percent: in
     work to the second, without grades from files, which have no time. Very fast is also, whatever the medians, less
     than a second per 60 characters, up to two seconds per document.
     """
-    with installation.database.reading() as session:
-        report = report_quality(session, slug, Fast(streak, percent))
+    report = installation.database.read(report_quality, slug, Fast(streak, percent))
     match format_:
         case "json":
             show_json(_as_json(report))
@@ -156,8 +155,7 @@ def show_hours(
     Hours are those with a document open and activity on the page; a changed judgement counts again, because it was
     work. Machines, training, and grades carried over to documents with the same text are left out.
     """
-    with installation.database.reading() as session:
-        rows = judge_hours(session, slug, HoursWanted(first, last, Period(period)))
+    rows = installation.database.read(judge_hours, slug, HoursWanted(first, last, Period(period)))
     match format_:
         case "json":
             show_json([dict(zip(HOURS_HEADINGS, hours_cells(row), strict=True)) for row in rows])

@@ -40,8 +40,7 @@ def list_(
     Lines are only ever added. Judgements are not in it: use `judgements export`.
     """
     wanted = AuditFilter(actor, action, since, until)
-    with installation.database.reading() as session:
-        entries = list_audit_entries(session, slug, wanted)
+    entries = installation.database.read(list_audit_entries, slug, wanted)
     match format_:
         case "json":
             show_json(entries_json(entries))

@@ -90,8 +90,7 @@ def add(
 @on_installation
 def show(installation: Installation, format_: str) -> None:
     """List the collections."""
-    with installation.database.reading() as session:
-        rows = collection.list_collections(session)
+    rows = installation.database.read(collection.list_collections)
     show_rows(
         format_,
         ["COLLECTION", "STATE", "RELEVANT FROM", "JUDGEMENTS WANTED", "CONSENSUS", "TITLE", "SCALE"],
@@ -116,8 +115,7 @@ def show(installation: Installation, format_: str) -> None:
 @on_installation
 def show_one(installation: Installation, slug: str, format_: str) -> None:
     """Show every setting of a collection."""
-    with installation.database.reading() as session:
-        row = collection.show_collection(session, slug)
+    row = installation.database.read(collection.show_collection, slug)
     show_values(
         format_,
         ("SETTING", "VALUE"),

@@ -147,8 +147,7 @@ def imports() -> None:
 @on_installation
 def list_imports(installation: Installation, slug: str, format_: str) -> None:
     """List the imported files of labels."""
-    with installation.database.reading() as session:
-        rows = restoring.list_label_imports(session, slug)
+    rows = installation.database.read(restoring.list_label_imports, slug)
     show_rows(
         format_,
         ["NUMBER", "JUDGE", "IMPORTED", "FILE"],

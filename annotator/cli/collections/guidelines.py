@@ -33,8 +33,7 @@ def replace(installation: Installation, slug: str, file: str) -> None:
 @on_installation
 def show(installation: Installation, slug: str) -> None:
     """Print the current version of the guidelines."""
-    with installation.database.reading() as session:
-        present = collection.show_guidelines(session, slug)
+    present = installation.database.read(collection.show_guidelines, slug)
     if present.number == 0:
         click.echo("There are no guidelines yet.", err=True)
     else:

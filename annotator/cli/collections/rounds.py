@@ -24,8 +24,7 @@ def command() -> None:
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
     """List the rounds, each with the qrels version that was kept when it was closed."""
-    with installation.database.reading() as session:
-        rows = rounds.list_rounds(session, slug)
+    rows = installation.database.read(rounds.list_rounds, slug)
     if not rows:
         click.echo("This collection has no rounds: all its runs belong together.", err=True)
         return
@@ -53,8 +52,7 @@ def close(installation: Installation, slug: str, *, yes: bool) -> None:
     if is_asked(yes=yes):
         confirm(_effect(installation, slug), yes=False)
     now = datetime.now(UTC)
-    with installation.database.reading() as session:
-        made = export_qrels(session, slug, made_at=now)
+    made = installation.database.read(export_qrels, slug, made_at=now)
     with installation.database.transaction() as session:
         version = qrels_versions.keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
         number = rounds.close_round(session, slug, version=version, at=now)

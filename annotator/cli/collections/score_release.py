@@ -100,8 +100,7 @@ def withhold(installation: Installation, slug: str) -> None:
     with installation.database.transaction() as session:
         submissions.take_scores_back(session, slug)
         note(session, "scores.take-back", slug)
-    with installation.database.reading() as session:
-        row = collection.show_collection(session, slug)
+    row = installation.database.read(collection.show_collection, slug)
     click.echo(_seen(row, datetime.now(UTC)), err=True)
 
 

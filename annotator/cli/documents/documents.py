@@ -66,8 +66,7 @@ def missing() -> None:
 @on_installation
 def list_missing(installation: Installation, slug: str, format_: str) -> None:
     """List the pooled documents that have no text yet."""
-    with installation.database.reading() as session:
-        rows = documents.missing_documents(session, slug)
+    rows = installation.database.read(documents.missing_documents, slug)
     show_rows(format_, ["DOCNO"], [[row.docno] for row in rows])
     click.echo(f"Documents of the pool without text: {len(rows)}.", err=True)
 
@@ -83,8 +82,7 @@ def changed() -> None:
 @on_installation
 def list_changed(installation: Installation, slug: str, format_: str) -> None:
     """List the documents whose text has changed since they were judged, one judgement per line."""
-    with installation.database.reading() as session:
-        found = documents.changed_documents(session, slug)
+    found = installation.database.read(documents.changed_documents, slug)
     show_rows(
         format_,
         ["TOPIC", "DOCNO", "CHANGED", "JUDGE", "GRADE", "CANNOT JUDGE", "JUDGED"],

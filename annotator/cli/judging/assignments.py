@@ -34,8 +34,7 @@ def set_(
     """Assign topics to one judge, or remove their owners."""
     if nobody == (judge is not None):
         raise click.UsageError("Give --judge or --none.")
-    with installation.database.reading() as session:
-        plan = topic_owners.plan_by_hand(session, slug, numbers, judge)
+    plan = installation.database.read(topic_owners.plan_by_hand, slug, numbers, judge)
     _carry_out(installation, slug, plan, dry_run=dry_run)
 
 
@@ -49,8 +48,7 @@ def set_(
 @on_installation
 def balance(installation: Installation, slug: str, judges: Sequence[str], *, anew: bool, dry_run: bool) -> None:
     """Assign topics without an owner, so that all judges have about the same number of documents left."""
-    with installation.database.reading() as session:
-        plan = topic_owners.plan_balance(session, slug, judges, anew=anew)
+    plan = installation.database.read(topic_owners.plan_balance, slug, judges, anew=anew)
     _carry_out(installation, slug, plan, dry_run=dry_run)
 
 
@@ -72,8 +70,7 @@ def _carry_out(installation: Installation, slug: str, plan: AssigningPlan, *, dr
 @on_installation
 def list_(installation: Installation, slug: str, format_: str) -> None:
     """List the topics with their owners, and the judges with their remaining documents."""
-    with installation.database.reading() as session:
-        present = topic_owners.show_assigning(session, slug)
+    present = installation.database.read(topic_owners.show_assigning, slug)
     show_tables(
         format_,
         Table(

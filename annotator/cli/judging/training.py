@@ -33,8 +33,7 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
     """Add documents: lines of TOPIC<TAB>DOCNO<TAB>GRADE<TAB>EXPLANATION, plain or gzip, in the order of showing."""
     given = read_file(file)
     limit = installation.settings.unpacked_limit
-    with installation.database.reading() as session:
-        checked = training.check_training(session, slug, given, unpacked_limit=limit)
+    checked = installation.database.read(training.check_training, slug, given, unpacked_limit=limit)
     with installation.database.transaction() as session:
         count = training.store_training(session, slug, checked)
         note(session, "training.import", slug, subject=given.name, details={"documents": count})
@@ -47,8 +46,7 @@ def import_file(installation: Installation, slug: str, file: str) -> None:
 @on_installation
 def list_documents(installation: Installation, slug: str, format_: str) -> None:
     """List the training documents with the number of right answers to each."""
-    with installation.database.reading() as session:
-        shown = training.show_training(session, slug)
+    shown = installation.database.read(training.show_training, slug)
     show_rows(
         format_,
         ["TOPIC", "DOCUMENT", "GRADE", "RIGHT", "ANSWERS", "EXPLANATION"],
@@ -135,8 +133,7 @@ def import_gold_questions(installation: Installation, slug: str, file: str) -> N
     """Import lines of TOPIC<TAB>DOCNO<TAB>GRADE; documents outside the pool are added to it."""
     given = read_file(file)
     limit = installation.settings.unpacked_limit
-    with installation.database.reading() as session:
-        checked = gold_questions.check_questions(session, slug, given, unpacked_limit=limit)
+    checked = installation.database.read(gold_questions.check_questions, slug, given, unpacked_limit=limit)
     with installation.database.transaction() as session:
         done = gold_questions.store_questions(session, slug, checked, added_by_id=None, added_at=datetime.now(UTC))
         note(session, "test-questions.import", slug, subject=given.name, details=vars(done))
@@ -178,8 +175,7 @@ def remove_gold_question(installation: Installation, slug: str, number: str, doc
 @on_installation
 def list_gold_questions(installation: Installation, slug: str, format_: str) -> None:
     """List the test questions with the grades that judges gave, and the results of each judge."""
-    with installation.database.reading() as session:
-        answers = gold_questions.show_answers(session, slug)
+    answers = installation.database.read(gold_questions.show_answers, slug)
     show_tables(
         format_,
         Table(

@@ -103,8 +103,7 @@ def show(
         residual=is_residual(round_number, residual=residual),
     )
     view = View(IntervalMethod(interval), baseline, letters, sort)
-    with installation.database.reading() as session:
-        board = build_leaderboard(session, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
+    board = installation.database.read(build_leaderboard, slug, measures or DEFAULT_MEASURES, grades=grades, view=view)
     board.require_sort()
     _show(board, format_, per_topic=per_topic)
 

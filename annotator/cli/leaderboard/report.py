@@ -35,8 +35,7 @@ def export(installation: Installation, slug: str, output: str | None, qrels: str
     collection, methods, and the manifest with the checksum of the qrels. The numbers are those of the commands.
     """
     request = OverviewRequest(tuple(measures) or DEFAULT_MEASURES, qrels)
-    with installation.database.reading() as session:
-        report = overview_report(
-            session, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
-        )
+    report = installation.database.read(
+        overview_report, slug, request, made_at=datetime.now(UTC), version=installed_version(), watch=watch("Scoring")
+    )
     write_or_print(output, report_html(report))

@@ -176,8 +176,7 @@ def show_correlation(
     usual = USUAL_MEASURES if len(set(qrels)) <= 1 else USUAL_MEASURES[:1]
     named, states = measures or usual, qrels or ("live",)
     first, second = Side(named[0], states[0]), Side(named[-1], states[-1])
-    with installation.database.reading() as session:
-        found = correlate(session, slug, first, second)
+    found = installation.database.read(correlate, slug, first, second)
     rows: list[Row] = [[run.tag, run.first, run.second, run.first_place, run.second_place] for run in found.runs]
     match format_:
         case "json":

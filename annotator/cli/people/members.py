@@ -103,8 +103,7 @@ def import_people(
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
     """List the members of a collection, one role per line."""
-    with installation.database.reading() as session:
-        rows = members.list_members(session, slug)
+    rows = installation.database.read(members.list_members, slug)
     show_rows(
         format_,
         ["NAME", "ROLE", "TEAM", "ACCEPTED TERMS"],
@@ -151,8 +150,7 @@ def add_invitation(
 @on_installation
 def list_invitations(installation: Installation, slug: str, format_: str) -> None:
     """List the invitations of a collection, newest first; password links name the account."""
-    with installation.database.reading() as session:
-        rows = invitations.list_invitations(session, slug, now=datetime.now(UTC))
+    rows = installation.database.read(invitations.list_invitations, slug, now=datetime.now(UTC))
     show_rows(
         format_,
         ["NUMBER", "FOR", "ROLE", "TEAM", "STATE", "MADE", "EXPIRES", "USED BY"],

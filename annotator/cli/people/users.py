@@ -55,8 +55,7 @@ def add(installation: Installation, name: str, password_file: str | None, *, adm
 @on_installation
 def show(installation: Installation, format_: str) -> None:
     """List the accounts; those made by an import of labels cannot sign in."""
-    with installation.database.reading() as session:
-        users = accounts.list_users(session)
+    users = installation.database.read(accounts.list_users)
     show_rows(
         format_,
         ["NAME", "ADMINISTRATOR", "SIGNS IN", "ADDED", "MACHINE"],
@@ -204,8 +203,7 @@ def add_token(
 @on_installation
 def list_tokens(installation: Installation, user: str | None, format_: str) -> None:
     """List the tokens of an account, or of all accounts, newest first."""
-    with installation.database.reading() as session:
-        rows = tokens.list_tokens(session, user, now=datetime.now(UTC))
+    rows = installation.database.read(tokens.list_tokens, user, now=datetime.now(UTC))
     show_rows(
         format_,
         ["NUMBER", "USER", "NAME", "SCOPES", "COLLECTION", "IN FORCE", "EXPIRES", "LAST USED"],

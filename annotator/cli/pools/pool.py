@@ -72,8 +72,7 @@ def build(
     """
     request = described.request(installation, slug)
     confirm_growth(installation, slug, request, seed=seed, yes=yes)
-    with installation.database.reading() as session:
-        choice = pool_building.choose_pool(session, slug, request, seed=seed, showing=Showing(showing))
+    choice = installation.database.read(pool_building.choose_pool, slug, request, seed=seed, showing=Showing(showing))
     with installation.database.transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
         details = {"strategy": request.strategy, "added": summary.added}
@@ -106,8 +105,7 @@ def plan(
     everything.
     """
     request = described.request(installation, slug)
-    with installation.database.reading() as session:
-        planned = plan_pool(session, slug, request, seed=seed, hours=hours)
+    planned = installation.database.read(plan_pool, slug, request, seed=seed, hours=hours)
     if format_ == JSON:
         show_json(planned.as_json)
     else:

@@ -97,8 +97,7 @@ class Described:
         """Find the runs that were meant."""
         tags = None
         if self.patterns:
-            with installation.database.reading() as session:
-                rows = runs.list_runs(session, slug)
+            rows = installation.database.read(runs.list_runs, slug)
             newest = max((run.round for run in rows if run.round is not None), default=None)
             of_round = newest if self.round_number is None else self.round_number
             tags = _fitting([run.tag for run in rows if run.round == of_round], self.patterns)

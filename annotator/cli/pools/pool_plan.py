@@ -74,8 +74,7 @@ def confirm_growth(
     """Ask at a terminal whether to go on, unless it is told already or no document would join the pool."""
     if yes or not at_terminal():
         return
-    with installation.database.reading() as session:
-        growth = foresee_growth(session, slug, request, seed=seed)
+    growth = installation.database.read(foresee_growth, slug, request, seed=seed)
     if growth.documents:
         confirm(_effect(growth), yes=False)
 

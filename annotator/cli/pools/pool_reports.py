@@ -52,8 +52,7 @@ def show_holes(
     """
     if add and len(depths) != 1:
         raise click.UsageError("--add-to-pool needs one --depth: how far down the holes are to be filled.")
-    with installation.database.reading() as session:
-        report = holes_report(session, slug, depths or DEPTHS)
+    report = installation.database.read(holes_report, slug, depths or DEPTHS)
     headings, rows = report.table()
     match format_:
         case "json":
@@ -78,8 +77,7 @@ def _tell_fillings(report: HolesReport) -> None:
 
 
 def _add_filling(installation: Installation, slug: str, depth: int) -> None:
-    with installation.database.reading() as session:
-        choice = pool_building.choose_filling(session, slug, depth)
+    choice = installation.database.read(pool_building.choose_filling, slug, depth)
     with installation.database.transaction() as session:
         summary = pool_building.store_pool(session, slug, choice, built_by_id=None, built_at=datetime.now(UTC))
         note(session, "pool.build", slug, subject=summary.version, details={"depth": depth, "added": summary.added})
@@ -126,8 +124,7 @@ def show_leave_out(
     always has all. Scores are averaged over the runs that contributed.
     """
     request = LeaveOutRequest(tuple(measures) or USUAL_MEASURES, By(whom), depth)
-    with installation.database.reading() as session:
-        report = leave_out_report(session, slug, request, watch=watch("Scoring"))
+    report = installation.database.read(leave_out_report, slug, request, watch=watch("Scoring"))
     match format_:
         case "json":
             about = {"qrels": asdict(report.state), "notices": list(map(str, report.notices))}

@@ -30,8 +30,7 @@ def replay(installation: Installation, slug: str, version: int | None, format_: 
 
     The exit code is 1 if there are any.
     """
-    with installation.database.reading() as session:
-        replayed = replay_choices(session, slug, version=version)
+    replayed = installation.database.read(replay_choices, slug, version=version)
     if replayed.differences or format_ != TABLE:
         show_rows(
             format_,
@@ -92,17 +91,16 @@ def simulate(
     documents are skipped. Nothing is stored.
     """
     given = read_file(qrels)
-    with installation.database.reading() as session:
-        simulation = simulate_strategies(
-            session,
-            slug,
-            given,
-            names=names,
-            start_depths=start_depths or USUAL_START_DEPTHS,
-            strata=strata,
-            seed=seed,
-            unpacked_limit=installation.settings.unpacked_limit,
-        )
+    simulation = installation.database.read(
+        simulate_strategies,
+        slug,
+        given,
+        names=names,
+        start_depths=start_depths or USUAL_START_DEPTHS,
+        strata=strata,
+        seed=seed,
+        unpacked_limit=installation.settings.unpacked_limit,
+    )
     match format_:
         case "json":
             show_json(_as_json(simulation))

@@ -126,12 +126,10 @@ def export(
     elif version is not None:
         if grades != NOTHING_ASKED:
             raise click.UsageError("A kept version is what it is: --version N goes with -o and --manifest alone.")
-        with installation.database.reading() as session:
-            kept = qrels_versions.export_version(session, slug, version)
+        kept = installation.database.read(qrels_versions.export_version, slug, version)
         qrels, about, warnings = kept.qrels, kept.manifest, ()
     else:
-        with installation.database.reading() as session:
-            made = export_qrels(session, slug, **asdict(grades), made_at=datetime.now(UTC))
+        made = installation.database.read(export_qrels, slug, **asdict(grades), made_at=datetime.now(UTC))
         qrels, about, warnings = made.qrels, made.manifest, made.warnings
     note_export(installation, "qrels.export", slug, subject=version or kind or "")
     _write(output, manifest, qrels, about)
@@ -149,8 +147,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
     A version identical to the last one is refused.
     """
     now = datetime.now(UTC)
-    with installation.database.reading() as session:
-        made = export_qrels(session, slug, **asdict(grades), made_at=now)
+    made = installation.database.read(export_qrels, slug, **asdict(grades), made_at=now)
     with installation.database.transaction() as session:
         number = qrels_versions.keep_qrels(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
         note(session, "qrels.keep", slug, subject=number)
@@ -165,8 +162,7 @@ def keep(installation: Installation, slug: str, *, grades: GradesAsked) -> None:
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
     """List the kept versions, newest first."""
-    with installation.database.reading() as session:
-        versions = qrels_versions.list_versions(session, slug)
+    versions = installation.database.read(qrels_versions.list_versions, slug)
     show_rows(
         format_,
         ["VERSION", "MADE", "BY", "POLICY", "LINES", "SHA-256"],
@@ -242,10 +238,9 @@ def _sample(
     if grades.at is not None or grades.with_unjudged:
         raise click.UsageError("A sample is of this moment, and always has -1: neither --at nor --unjudged go with it.")
     of_kind = export_prels if kind == "prels" else export_for_infap
-    with installation.database.reading() as session:
-        made = of_kind(
-            session, slug, version=version, policy=grades.policy, judge=grades.judge, made_at=datetime.now(UTC)
-        )
+    made = installation.database.read(
+        of_kind, slug, version=version, policy=grades.policy, judge=grades.judge, made_at=datetime.now(UTC)
+    )
     return made.prels, made.manifest, made.warnings
 
 

@@ -278,8 +278,7 @@ def restore(installation: Installation, slug: str, tag: str) -> None:
 @on_installation
 def export(installation: Installation, slug: str, tag: str, version: int | None, output: str | None) -> None:
     """Write a run file, byte for byte as it was submitted."""
-    with installation.database.reading() as session:
-        file = runs.original_file(session, slug, tag, version=version)
+    file = installation.database.read(runs.original_file, slug, tag, version=version)
     note_export(installation, "runs.export", slug, subject=tag)
     write_or_print(output, file.content)
 

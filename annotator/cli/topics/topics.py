@@ -60,8 +60,7 @@ def import_files(installation: Installation, slug: str, files: Sequence[str], *,
 @on_installation
 def export(installation: Installation, slug: str, output: str | None) -> None:
     """Export the accepted topics as JSONL, for participants; `topics import` reads it."""
-    with installation.database.reading() as session:
-        rows = topics.list_topics(session, slug)
+    rows = installation.database.read(topics.list_topics, slug)
     write_or_print(output, topics.topics_jsonl(rows).encode())
 
 
@@ -71,8 +70,7 @@ def export(installation: Installation, slug: str, output: str | None) -> None:
 @on_installation
 def show(installation: Installation, slug: str, format_: str) -> None:
     """List the topics with the sizes of their pools, their states and the reasons of dropped ones."""
-    with installation.database.reading() as session:
-        rows = topics.list_topics(session, slug)
+    rows = installation.database.read(topics.list_topics, slug)
     show_rows(
         format_,
         ["TOPIC", "POOL", "STATE", "TITLE", "REASON"],

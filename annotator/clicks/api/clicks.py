@@ -119,8 +119,7 @@ class Links(Schema):
 @operation(resource, "GET", "/collections/<slug>/click-logs", READ, Gives(ClickLog, many=True), Takes(pages=True))
 def list_click_logs(call: Call) -> object:
     """List the click logs, newest first."""
-    with database().reading() as session:
-        return click_logs.list_logs(session, call.slug)
+    return database().read(click_logs.list_logs, call.slug)
 
 
 @operation(
@@ -139,8 +138,7 @@ def add_click_log(call: Call) -> object:
     """
     files = [(file.name, file.content) for file in call.files[LOG]]
     asked = _request(call)
-    with database().reading() as session:
-        titles = click_logs.foresee_log(session, call.slug, asked.name)
+    titles = database().read(click_logs.foresee_log, call.slug, asked.name)
     advance = report_percent(sum(len(content) for _, content in files))
     studied = click_logs.study_log(files, asked, titles, advance=advance)
     with database().transaction() as session:
@@ -152,8 +150,7 @@ def add_click_log(call: Call) -> object:
 @operation(resource, "GET", "/collections/<slug>/click-logs/<path:name>", READ, Gives(ClickFindings))
 def show_click_log(call: Call) -> Response:
     """Show what was found in a log, as `annotator clicks compare` or `clicks interleaving show` has it."""
-    with database().reading() as session:
-        report = click_logs.show_log(session, call.slug, call.path["name"])
+    report = database().read(click_logs.show_log, call.slug, call.path["name"])
     compared = report.findings.comparison
     conclusion = None if compared is None else str(click_logs.conclusion(compared))
     return as_json(ClickFindings().dump({**vars(report.view), **report.findings.to_json(), "conclusion": conclusion}))

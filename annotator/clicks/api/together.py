@@ -93,8 +93,7 @@ class ClickedPooled(Schema):
 )
 def show_together(call: Call) -> Response:
     """Compare what users clicked with what is judged at this moment, of all runs that variants of logs stand for."""
-    with database().reading() as session:
-        report = together_report(session, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
+    report = database().read(together_report, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
     if call.query["format"] == "json":
         return as_json(report_json(report))
     headings, rows = report.file(TogetherTable(call.query["table"]))

@@ -162,8 +162,7 @@ class StoredLogs:
             wanted=wanted,
             lists=None if lists is None else (lists.name, lists.content),
         )
-        with self._database.reading() as session:
-            titles = click_logs.foresee_log(session, slug, name)
+        titles = self._database.read(click_logs.foresee_log, slug, name)
         with log.watched() as advance:
             studied = click_logs.study_log(log.files, asked, titles, advance=advance)
         with self._database.transaction() as session:

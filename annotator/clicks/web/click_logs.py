@@ -1,6 +1,6 @@
 """Click logs: added by organisers, told of on a page each, their variants linked to runs."""
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.clicks.web.click_log_form import CHECK_STATES, LIST_TESTS, LOG_KINDS, METHODS, REASONS, ClickLogForm
@@ -21,7 +21,7 @@ from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.background import arrived_at, long_form, report_percent
 from annotator.web.site.context import database, settings, the_person
 from annotator.web.site.downloads import CSV, download
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext
 from annotator.web.site.uploads import whole_files
 
@@ -61,8 +61,7 @@ def one(slug: str) -> ResponseReturnValue:
 def as_csv(slug: str) -> ResponseReturnValue:
     """One table of a log (`?name=`) as a file: `&table=measures`."""
     name, table = request.args.get("name", ""), request.args.get("table", "")
-    with database().reading() as session:
-        report = click_logs.show_log(session, slug, name)
+    report = database().read(click_logs.show_log, slug, name)
     found = click_logs.finding_table(report.findings, table)
     if found is None:
         raise NotFoundError("There is no such part of the report.")
@@ -87,8 +86,7 @@ def link(slug: str) -> ResponseReturnValue:
                 note(session, "clicks.link", slug, subject=name, details={"runs": runs})
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("Changes saved."))
-    return redirect(url_for(".one", slug=slug, name=name), 303)
+    return done(gettext("Changes saved."), ".one", slug=slug, name=name)
 
 
 @blueprint.post("/collections/<slug>/clicks/remove")
@@ -99,14 +97,12 @@ def remove(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         click_logs.remove_log(session, slug, name)
         note(session, "clicks.remove", slug, subject=name)
-    flash(gettext("Click log %(name)s removed.", name=name))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("Click log %(name)s removed.", name=name), ".show", slug=slug)
 
 
 def _add(slug: str, form: ClickLogForm) -> LogView:
     asked = form.request(settings().unpacked_limit)
-    with database().reading() as session:
-        titles = click_logs.foresee_log(session, slug, asked.name)
+    titles = database().read(click_logs.foresee_log, slug, asked.name)
     # Studying takes a while, in which others shall not wait to write.
     files = [(file.name, file.content) for file in whole_files(form.files.data)]
     advance = report_percent(sum(len(content) for _, content in files))
@@ -118,8 +114,7 @@ def _add(slug: str, form: ClickLogForm) -> LogView:
 
 
 def _list(slug: str, form: ClickLogForm) -> str:
-    with database().reading() as session:
-        logs = click_logs.list_logs(session, slug)
+    logs = database().read(click_logs.list_logs, slug)
     upload_limit = settings().upload_limit
     return render_template(
         "clicks/click_logs/list.html", logs=logs, form=form, log_kinds=LOG_KINDS, upload_limit=upload_limit
@@ -127,8 +122,7 @@ def _list(slug: str, form: ClickLogForm) -> str:
 
 
 def _page(slug: str, form: Form) -> str:
-    with database().reading() as session:
-        report = click_logs.show_log(session, slug, request.args.get("name", ""))
+    report = database().read(click_logs.show_log, slug, request.args.get("name", ""))
     return render_template(
         "clicks/click_logs/one.html",
         log=report.view,

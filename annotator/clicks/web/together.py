@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.clicks.web.click_log_form import STANDINGS, VERDICTS
@@ -23,7 +23,7 @@ from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext
 from annotator.web.site.query_string import asked_word, part_of_report
 
@@ -57,8 +57,7 @@ def pool(slug: str) -> ResponseReturnValue:
             pooled = _pool(slug)
     if form.refused:
         return _page(slug, form.refusal)
-    flash(_outcome(pooled))
-    return redirect(url_for(".show", slug=slug, **_given()), 303)
+    return done(_outcome(pooled), ".show", slug=slug, **_given())
 
 
 def _page(slug: str, refused: AnnotatorError | None = None) -> ResponseReturnValue:
@@ -81,8 +80,7 @@ def _given() -> dict[str, Any]:
 def _report(slug: str) -> TogetherReport:
     given = _given()
     wanted = TogetherRequest(given["m"], given["log"])
-    with database().reading() as session:
-        return together_report(session, slug, wanted)
+    return database().read(together_report, slug, wanted)
 
 
 def _pool(slug: str) -> ClickedPool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import unquote
 
 from sqlalchemy import Connection, Engine, String, cast, create_engine, event, func, select
@@ -77,6 +77,7 @@ MILLISECONDS_APART = 50
 MOST_ATTEMPTS = 3
 
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 # For how many seconds the present request may wait for another writer, if for less than the usual time.
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
@@ -158,6 +159,16 @@ class Database:
         """A session that reads one consistent state and never waits for a writer."""
         with _ReadingSession(self._reading, expire_on_commit=False) as session:
             yield session
+
+    def read(
+        self,
+        query: Callable[Concatenate[Session, Arguments], Result],
+        *args: Arguments.args,
+        **values: Arguments.kwargs,
+    ) -> Result:
+        """What one function reads, which takes the session first, in a reading of its own."""
+        with self.reading() as session:
+            return query(session, *args, **values)
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:

@@ -101,10 +101,9 @@ def acts(judge: JudgeHere, slug: str, number: str) -> ResponseReturnValue:
     )
     try:
         documents, stopped = drawn(turn, sent)
-        with database().reading() as session:
-            counted = judging_turn.count_topic(
-                session, slug, number, judge.id, to_come=0, now=at, queue=Queue.ADJUDICATION
-            )
+        counted = database().read(
+            judging_turn.count_topic, slug, number, judge.id, to_come=0, now=at, queue=Queue.ADJUDICATION
+        )
     except NotFoundError as no_topic:
         if not turn.recorded.acknowledged:
             raise

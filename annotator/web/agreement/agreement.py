@@ -94,8 +94,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
     if by in NAMING_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers can see agreement by judge.")
     choice = _choice()
-    with database().reading() as session:
-        report = agreement.agreement_report(session, slug, choice, memory=grades_memory())
+    report = database().read(agreement.agreement_report, slug, choice, memory=grades_memory())
     headings, rows = report.table(by)
     return download(csv_text([headings, *rows]), f"{slug}-agreement-by-{by}.csv", CSV)
 
@@ -106,8 +105,7 @@ def pair(slug: str) -> ResponseReturnValue:
     """Two judges in full: `?first=ana&second=ben`."""
     choice = _choice()
     first, second = request.args.get("first", ""), request.args.get("second", "")
-    with database().reading() as session:
-        report = agreement.pair_report(session, slug, first, second, choice=choice, memory=grades_memory())
+    report = database().read(agreement.pair_report, slug, first, second, choice=choice, memory=grades_memory())
     return render_template("agreement/pair.html", report=report, **_asked(choice), **_words())
 
 
@@ -119,16 +117,15 @@ def documents(slug: str) -> ResponseReturnValue:
     judges = (request.args.get("first", ""), request.args.get("second", ""))
     grades = (number_given("one"), number_given("other"))
     page = number_given("page", least=1) or 1
-    with database().reading() as session:
-        found = agreement.documents_of_two(
-            session,
-            slug,
-            judges,
-            grades,
-            topics=choice.topics,
-            skip=(page - 1) * DOCUMENTS_A_PAGE,
-            most=DOCUMENTS_A_PAGE,
-        )
+    found = database().read(
+        agreement.documents_of_two,
+        slug,
+        judges,
+        grades,
+        topics=choice.topics,
+        skip=(page - 1) * DOCUMENTS_A_PAGE,
+        most=DOCUMENTS_A_PAGE,
+    )
     return render_template(
         "agreement/documents.html",
         found=found,

@@ -47,8 +47,7 @@ def show(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, one line a document and person."""
-    with database().reading() as session:
-        rows = disagreements.list_disagreements(session, slug, _wanted())
+    rows = database().read(disagreements.list_disagreements, slug, _wanted())
     return download(disagreements.disagreements_csv(rows), f"{slug}-disagreements.csv", CSV)
 
 
@@ -56,8 +55,7 @@ def as_csv(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def as_json(slug: str) -> ResponseReturnValue:
     """The same, an object a document."""
-    with database().reading() as session:
-        rows = disagreements.list_disagreements(session, slug, _wanted())
+    rows = database().read(disagreements.list_disagreements, slug, _wanted())
     return download(disagreements.disagreements_json(rows), f"{slug}-disagreements.json", JSON)
 
 

@@ -47,8 +47,7 @@ def show(slug: str) -> ResponseReturnValue:
         fast, refused = _fast(), None
     except InvalidValueError as refusal:
         fast, refused = Fast(), refusal
-    with database().reading() as session:
-        report = judge_quality.report_quality(session, slug, fast)
+    report = database().read(judge_quality.report_quality, slug, fast)
     page = render_template("agreement/judge_quality/show.html", report=report, address=_address(fast), refused=refused)
     return page_or_refusal(page, refused)
 
@@ -58,8 +57,7 @@ def show(slug: str) -> ResponseReturnValue:
 def one(slug: str) -> ResponseReturnValue:
     """The judge of `?name=`, in words and over time; the same says what a very fast streak is."""
     fast = _fast()
-    with database().reading() as session:
-        report = judge_quality.report_quality(session, slug, fast)
+    report = database().read(judge_quality.report_quality, slug, fast)
     judge = report.of(request.args.get("name", ""))
     return render_template("agreement/judge_quality/one.html", judge=judge, fast=fast, address=_address(fast))
 
@@ -91,8 +89,7 @@ def hours(slug: str) -> ResponseReturnValue:
         wanted = _hours_wanted()
     except InvalidValueError as refusal:
         refused = refusal
-    with database().reading() as session:
-        rows = judge_hours(session, slug, wanted)
+    rows = database().read(judge_hours, slug, wanted)
     page = render_template(
         "agreement/judge_hours.html",
         rows=rows,
@@ -108,8 +105,7 @@ def hours(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def hours_file(slug: str) -> ResponseReturnValue:
     """The same, a line a judge and period."""
-    with database().reading() as session:
-        rows = judge_hours(session, slug, _hours_wanted())
+    rows = database().read(judge_hours, slug, _hours_wanted())
     note_export("hours.export", slug, details={**_hours_address(), "by": _hours_wanted().by})
     return download(hours_csv(rows), f"{slug}-hours.csv", CSV)
 
@@ -138,8 +134,7 @@ def effect(slug: str) -> ResponseReturnValue:
     found, refused = None, None
     try:
         wanted = _effect_wanted()
-        with database().reading() as session:
-            found = judge_effect(session, slug, wanted)
+        found = database().read(judge_effect, slug, wanted)
     except AnnotatorError as refusal:
         refused = refusal
     page = render_template(

@@ -53,8 +53,7 @@ def _page(slug: str | None) -> ResponseReturnValue:
         wanted = _wanted()
     except InvalidValueError as refusal:
         refused = refusal
-    with database().reading() as session:
-        page = audit.audit_page(session, slug, wanted, before=request.args.get("before", type=int))
+    page = database().read(audit.audit_page, slug, wanted, before=request.args.get("before", type=int))
     shown = render_template(
         "collections/audit.html", slug=slug, page=page, wanted=wanted, address=_address(slug), refused=refused
     )
@@ -65,8 +64,7 @@ def _csv(slug: str | None, name: str) -> ResponseReturnValue:
     wanted, opened = _wanted(), database()
 
     def below(before: int | None) -> list[AuditEntry]:
-        with opened.reading() as session:
-            return audit.entries_before(session, slug, wanted, before)
+        return opened.read(audit.entries_before, slug, wanted, before)
 
     return download_in_pieces(audit.csv_pieces(below), name, CSV)
 

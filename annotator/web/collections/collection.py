@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, redirect, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import BooleanField, IntegerField, RadioField, StringField, TextAreaField
 from wtforms.validators import InputRequired
@@ -24,7 +24,7 @@ from annotator.web.site.access import administrator_page, collection_page, signe
 from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.forms import Form, is_confirmed, unix_lines
+from annotator.web.site.forms import Form, done, is_confirmed, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection, restoring
 from annotator.workflows.collections.collection import CollectionChange, CollectionCounts, CollectionView, Guidelines
@@ -164,8 +164,7 @@ def add() -> ResponseReturnValue:
             note(session, "collections.add", form.slug.data)
     if form.refused:
         return _list(form), form.status
-    flash(gettext("Collection created. Next steps are below."))
-    return redirect(url_for(".show", slug=form.slug.data), 303)
+    return done(gettext("Collection created. Next steps are below."), ".show", slug=form.slug.data)
 
 
 @blueprint.get("/collections/<slug>")
@@ -197,8 +196,7 @@ def change(slug: str) -> ResponseReturnValue:
                 note(session, "collections.set", slug, details=vars(change))
     if form.refused:
         return render_template("collections/collection/settings.html", form=form), form.status
-    flash(gettext("Settings saved."))
-    return redirect(url_for(".settings", slug=slug), 303)
+    return done(gettext("Settings saved."), ".settings", slug=slug)
 
 
 @blueprint.post("/collections/<slug>/close")
@@ -208,8 +206,7 @@ def close(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         collection.close_collection(session, slug)
         note(session, "collections.close", slug)
-    flash(gettext("Collection closed. Its pages and exports remain available."))
-    return redirect(url_for(".settings", slug=slug), 303)
+    return done(gettext("Collection closed. Its pages and exports remain available."), ".settings", slug=slug)
 
 
 @blueprint.post("/collections/<slug>/reopen")
@@ -219,8 +216,7 @@ def reopen(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         collection.reopen_collection(session, slug)
         note(session, "collections.reopen", slug)
-    flash(gettext("Collection reopened."))
-    return redirect(url_for(".settings", slug=slug), 303)
+    return done(gettext("Collection reopened."), ".settings", slug=slug)
 
 
 def _list(form: CollectionForm | None = None) -> str:
@@ -263,8 +259,7 @@ def _members_view(slug: str) -> str:
         to_come = choices_to_come(slug)
         with database().transaction() as session:  # leases that ran out are given back on the way
             work = judging.topics_to_judge(session, slug, the_person().id, now=now(), to_come=to_come)
-        with database().reading() as session:
-            answers = questions.count_new_answers(session, slug, the_person().id)
+        answers = database().read(questions.count_new_answers, slug, the_person().id)
     sends = the_place().participates and not the_place().collection.closed
     sending = sender_state(slug) if sends else None
     return render_template("collections/collection/for_members.html", work=work, answers=answers, sending=sending)
@@ -345,6 +340,6 @@ def checklist(
 
 def _mark_next(steps: Sequence[tuple[str, str, bool]]) -> Iterator[Step]:
     found = False
-    for words, endpoint, done in steps:
-        yield Step(words, endpoint, done, comes_next=not done and not found)
-        found = found or not done
+    for words, endpoint, is_done in steps:
+        yield Step(words, endpoint, is_done, comes_next=not is_done and not found)
+        found = found or not is_done

@@ -11,7 +11,7 @@ from annotator.storage import DeletedKind, Role
 from annotator.web.site.access import collection_page, signed_in_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, settings, the_person
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import restoring
 from annotator.workflows.collections.deletions import Foreseen, delete_it, foresee_deletion
@@ -94,8 +94,7 @@ def restore(slug: str, number: int) -> ResponseReturnValue:
         note(session, "deletions.restore", slug, subject=number, details={"kind": kind.value})
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("Restored."))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("Restored."), ".show", slug=slug)
 
 
 @blueprint.post("/deleted-collections/<slug>/restore")
@@ -106,8 +105,7 @@ def restore_collection(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         restoring.restore_collection(session, slug, at=now(), organised_by=None if person.administrator else person.id)
         note(session, "collections.restore", slug)
-    flash(gettext("Restored."))
-    return redirect(url_for("collection.show", slug=slug), 303)
+    return done(gettext("Restored."), "collection.show", slug=slug)
 
 
 def _confirmation(form: DeletionForm, foreseen: Foreseen) -> str:

@@ -9,7 +9,7 @@ from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
-from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import training_attempts
@@ -55,8 +55,7 @@ def accept(slug: str) -> ResponseReturnValue:
     if form.refused:
         return _page(slug, form), form.status
     flash(gettext("You have accepted the guidelines."))
-    with database().reading() as session:
-        state = training_attempts.training_of(session, slug, the_person().id)
+    state = database().read(training_attempts.training_of, slug, the_person().id)
     following = "training.show" if state.must_be_passed else "judging.topics"
     return redirect(url_for(following, slug=slug), 303)
 
@@ -65,8 +64,7 @@ def accept(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def edit(slug: str) -> ResponseReturnValue:
     """The guidelines to be changed."""
-    with database().reading() as session:
-        present = collection.show_guidelines(session, slug)
+    present = database().read(collection.show_guidelines, slug)
     return render_template("collections/guidelines/edit.html", form=GuidelinesForm(text=present.text))
 
 
@@ -81,8 +79,7 @@ def store(slug: str) -> ResponseReturnValue:
             note(session, "guidelines.set", slug, subject=number)
     if form.refused:
         return render_template("collections/guidelines/edit.html", form=form), form.status
-    flash(gettext("Guidelines published."))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("Guidelines published."), ".show", slug=slug)
 
 
 def _page(slug: str, form: AcceptanceForm) -> str:

@@ -117,7 +117,6 @@ def change(slug: str) -> ResponseReturnValue:
 
 
 def _page(slug: str, form: QueueForm) -> str:
-    with database().reading() as session:
-        cost = queue_settings.queue_cost(session, slug)
+    cost = database().read(queue_settings.queue_cost, slug)
     settled = consensus_policies().get(the_place().collection.consensus_policy)
     return render_template("collections/collection/queue.html", form=form, cost=cost, settled=settled)

@@ -1,6 +1,6 @@
 """Rounds of runs: which there are, closing the one that is open, opening the next."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import StringField
 
@@ -9,7 +9,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
-from annotator.web.site.forms import Form, confirmation, is_confirmed
+from annotator.web.site.forms import Form, confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext, lazy_gettext
 from annotator.workflows.collections import rounds
 from annotator.workflows.collections.rounds import LONGEST_NAME
@@ -43,8 +43,7 @@ def close(slug: str) -> ResponseReturnValue:
     form, at = RoundForm(), now()
     with form.guard():
         # Settling takes a while, in which others shall not wait to write.
-        with database().reading() as session:
-            made = qrels.export_qrels(session, slug, made_at=at)
+        made = database().read(qrels.export_qrels, slug, made_at=at)
         if made.grades and not is_confirmed():
             return _closing_page(slug, grades=len(made.grades))
         with database().transaction() as session:
@@ -55,14 +54,15 @@ def close(slug: str) -> ResponseReturnValue:
             note(session, "rounds.close", slug, subject=number, details={"qrels": version})
     if form.refused:
         return _page(slug, form), form.status
-    flash(
+    return done(
         gettext(
             "Round %(number)d is closed; its grades are kept as version %(version)d of the qrels.",
             number=number,
             version=version,
-        )
+        ),
+        ".show",
+        slug=slug,
     )
-    return redirect(url_for(".show", slug=slug), 303)
 
 
 @blueprint.post("/collections/<slug>/rounds/open")
@@ -76,16 +76,18 @@ def open_next(slug: str) -> ResponseReturnValue:
             note(session, "rounds.open", slug, subject=number)
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("Round %(number)d is open: the runs that come from now on belong to it.", number=number))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(
+        gettext("Round %(number)d is open: the runs that come from now on belong to it.", number=number),
+        ".show",
+        slug=slug,
+    )
 
 
 @blueprint.get("/collections/<slug>/rounds.csv")
 @collection_page(Role.ORGANISER)
 def as_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated."""
-    with database().reading() as session:
-        rows = rounds.list_rounds(session, slug)
+    rows = database().read(rounds.list_rounds, slug)
     return download(rounds.rounds_csv(rows), f"{slug}-rounds.csv", CSV)
 
 
@@ -110,6 +112,5 @@ def _closing_page(slug: str, *, grades: int) -> str:
 
 
 def _page(slug: str, form: RoundForm) -> str:
-    with database().reading() as session:
-        rows = rounds.list_rounds(session, slug)
+    rows = database().read(rounds.list_rounds, slug)
     return render_template("collections/rounds/show.html", rows=rows, form=form)

@@ -13,7 +13,7 @@ from annotator.web.site.background import long_form, work
 from annotator.web.site.context import database, now, settings
 from annotator.web.site.downloads import CSV, PLAIN, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.uploads import input_files, names_of
 from annotator.workflows.collections import collection
@@ -79,16 +79,14 @@ def add(slug: str) -> ResponseReturnValue:
                 note(session, "documents.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form), form.status
-    flash(_outcome(stored))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(_outcome(stored), ".show", slug=slug)
 
 
 @blueprint.get("/collections/<slug>/documents/missing")
 @collection_page(Role.ORGANISER)
 def missing(slug: str) -> ResponseReturnValue:
     """The documents of the pool that have no text."""
-    with database().reading() as session:
-        rows = documents.missing_documents(session, slug)
+    rows = database().read(documents.missing_documents, slug)
     return render_template("documents/missing.html", rows=rows[:MISSING_SHOWN], total=len(rows))
 
 
@@ -96,8 +94,7 @@ def missing(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def missing_file(slug: str) -> ResponseReturnValue:
     """Their docnos, one a line."""
-    with database().reading() as session:
-        rows = documents.missing_documents(session, slug)
+    rows = database().read(documents.missing_documents, slug)
     return download("".join(f"{row.docno}\n" for row in rows), f"{slug}-missing.txt", PLAIN)
 
 
@@ -150,14 +147,12 @@ def decide_changed(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def changed_csv(slug: str) -> ResponseReturnValue:
     """The same, comma-separated, a line a judgement."""
-    with database().reading() as session:
-        changed = documents.changed_documents(session, slug)
+    changed = database().read(documents.changed_documents, slug)
     return download(documents.changed_csv(changed), f"{slug}-changed-documents.csv", CSV)
 
 
 def _changed_page(slug: str, form: Form) -> str:
-    with database().reading() as session:
-        changed = documents.changed_documents(session, slug)
+    changed = database().read(documents.changed_documents, slug)
     return render_template("documents/changed_documents.html", changed=changed, form=form)
 
 

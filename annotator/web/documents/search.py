@@ -63,8 +63,7 @@ def document(slug: str) -> ResponseReturnValue:
     """The document of `?docno=`, and the way back to the search it was found by."""
     asked = Asked.of_request()
     _refuse_unless_open()
-    with database().reading() as session:
-        opened = search.open_document(session, slug, request.args.get("docno", ""))
+    opened = database().read(search.open_document, slug, request.args.get("docno", ""))
     return render_template(
         "documents/search/document.html", document=opened, asked=asked, topic=_chosen(_topics(slug), asked)
     )
@@ -157,14 +156,12 @@ def _found(slug: str, asked: Asked) -> SearchPage | JudgesSearchPage:
 
 
 def _not_indexed(slug: str) -> int:
-    with database().reading() as session:
-        return search.count_not_indexed(session, slug)
+    return database().read(search.count_not_indexed, slug)
 
 
 def _topics(slug: str) -> list[TopicRow]:
     """The topics a person may search for: organisers try drafts, too."""
-    with database().reading() as session:
-        rows = topics.list_topics(session, slug)
+    rows = database().read(topics.list_topics, slug)
     wanted = {TopicState.ACCEPTED, TopicState.DRAFT} if the_place().organises else {TopicState.ACCEPTED}
     return [row for row in rows if row.state in wanted]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
@@ -19,6 +19,7 @@ from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.error_pages import page_or_refusal
+from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.web.site.query_string import asked_word
 from annotator.workflows.leaderboard import costs, costs_text
@@ -39,8 +40,7 @@ def show(slug: str) -> ResponseReturnValue:
         report = _report(slug, board)
     except (InvalidValueError, NotFoundError) as refusal:
         refused = refusal
-    with database().reading() as session:
-        facts = costs.list_facts(session, slug)
+    facts = database().read(costs.list_facts, slug)
     page = render_template(
         "leaderboard/costs/show.html",
         report=report,
@@ -80,8 +80,7 @@ def add_column(slug: str) -> ResponseReturnValue:
             note(session, "costs.add-column", slug, subject=fact.key, details=vars(form.request()))
     if form.refused:
         return _columns_page(slug, form), form.status
-    flash(gettext("Column added: teams can now state it for every run."))
-    return redirect(url_for(".columns", slug=slug), 303)
+    return done(gettext("Column added: teams can now state it for every run."), ".columns", slug=slug)
 
 
 @blueprint.post("/collections/<slug>/costs/columns/remove")
@@ -95,8 +94,7 @@ def remove_column(slug: str) -> ResponseReturnValue:
             note(session, "costs.remove-column", slug, subject=form.key.data)
     if form.refused:
         return _columns_page(slug, ColumnForm(formdata=None), form.refusal), form.status
-    flash(gettext("Column removed."))
-    return redirect(url_for(".columns", slug=slug), 303)
+    return done(gettext("Column removed."), ".columns", slug=slug)
 
 
 def _measure() -> str:
@@ -125,8 +123,7 @@ def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[CostColumn]:
 
 
 def _columns_page(slug: str, form: ColumnForm, refused: AnnotatorError | None = None) -> str:
-    with database().reading() as session:
-        facts = costs.list_facts(session, slug)
+    facts = database().read(costs.list_facts, slug)
     return render_template("leaderboard/costs/columns.html", facts=facts, form=form, refused=refused or form.refusal)
 
 
@@ -153,8 +150,7 @@ def state_run(slug: str) -> ResponseReturnValue:
             note(session, "costs.set", slug, subject=_tag(), details={"facts": stated_now})
     if form.refused:
         return _run_page(slug, stated, form), form.status
-    flash(gettext("Costs of the system saved."))
-    return redirect(url_for("run.show", slug=slug, tag=_tag()), 303)
+    return done(gettext("Costs of the system saved."), "run.show", slug=slug, tag=_tag())
 
 
 def _tag() -> str:
@@ -162,8 +158,7 @@ def _tag() -> str:
 
 
 def _stated_of_run(slug: str) -> RunCosts:
-    with database().reading() as session:
-        return costs.costs_of_run(session, slug, _tag(), team=own_team())
+    return database().read(costs.costs_of_run, slug, _tag(), team=own_team())
 
 
 def _run_page(slug: str, stated: RunCosts, form: CostsForm) -> str:

@@ -111,25 +111,22 @@ def pair_csv(slug: str) -> ResponseReturnValue:
 
 def _run(slug: str) -> InspectedRun:
     top, topic_ = _number("top", USUAL_TOP), _argument("topic") or None
-    with database().reading() as session:
-        found = inspecting.inspect_run(
-            session, slug, _argument("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
-        )
+    found = database().read(
+        inspecting.inspect_run, slug, _argument("tag"), measure=_measure(), top=top, topic=topic_, grades=_grades()
+    )
     return replace(found, choices=_unnamed(found.choices))
 
 
 def _topics(slug: str) -> InspectedTopics:
-    with database().reading() as session:
-        found = inspecting.inspect_topics(session, slug, measure=_measure(), grades=_grades())
+    found = database().read(inspecting.inspect_topics, slug, measure=_measure(), grades=_grades())
     return replace(found, choices=_unnamed(found.choices))
 
 
 def _topic(slug: str) -> InspectedTopic:
     depth = _number("depth", 0) if _argument("depth") else None
-    with database().reading() as session:
-        found = inspecting.inspect_topic(
-            session, slug, _argument("number"), measure=_measure(), depth=depth, grades=_grades()
-        )
+    found = database().read(
+        inspecting.inspect_topic, slug, _argument("number"), measure=_measure(), depth=depth, grades=_grades()
+    )
     # Who searched may be a judge.
     searchers = found.searchers if the_place().organises else {}
     return replace(found, choices=_unnamed(found.choices), searchers=searchers)
@@ -138,18 +135,17 @@ def _topic(slug: str) -> InspectedTopic:
 def _pair(slug: str) -> InspectedPair:
     topics_ = [_argument("topic")] if _argument("topic") else []
     top, seed = _number("top", USUAL_TOP), _number("seed", USUAL_SEED)
-    with database().reading() as session:
-        found = inspecting.inspect_pair(
-            session,
-            slug,
-            _argument("first"),
-            _argument("second"),
-            measures=(_measure(),),
-            topics=topics_,
-            top=top,
-            seed=seed,
-            grades=_grades(),
-        )
+    found = database().read(
+        inspecting.inspect_pair,
+        slug,
+        _argument("first"),
+        _argument("second"),
+        measures=(_measure(),),
+        topics=topics_,
+        top=top,
+        seed=seed,
+        grades=_grades(),
+    )
     return replace(found, choices=_unnamed(found.choices))
 
 
@@ -165,8 +161,7 @@ def _page(slug: str, template: str, look: Callable[[], Found]) -> ResponseReturn
         found = look()
     except AnnotatorError as refusal:
         refused = refusal
-    with database().reading() as session:
-        rounds = round_numbers(session, slug)
+    rounds = database().read(round_numbers, slug)
     given = {name: _argument(name) for name in SAID}
     kept = {name: given[name] for name in GRADES if given[name]}
     grades = {**kept, **RoundWanted.of_form().query}

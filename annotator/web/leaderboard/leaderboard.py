@@ -189,10 +189,14 @@ def _version() -> int | None:
 
 
 def _board(slug: str, wanted: Wanted) -> Leaderboard:
-    with database().reading() as session:
-        board = leaderboard.build_leaderboard(
-            session, slug, wanted.measures, grades=wanted.grades_from, view=wanted.view, cache=score_cache()
-        )
+    board = database().read(
+        leaderboard.build_leaderboard,
+        slug,
+        wanted.measures,
+        grades=wanted.grades_from,
+        view=wanted.view,
+        cache=score_cache(),
+    )
     if not wanted.best_alone:
         return board
     # A team with one run has its best one in it, and a run of nobody is nobody's best.
@@ -219,8 +223,7 @@ def measures() -> ResponseReturnValue:
 @collection_page(*READERS)
 def report(slug: str) -> ResponseReturnValue:
     """Choose measures and qrels."""
-    with database().reading() as session:
-        versions = list_versions(session, slug)
+    versions = database().read(list_versions, slug)
     return render_template("leaderboard/report/show.html", versions=versions, usual=" ".join(DEFAULT_MEASURES))
 
 

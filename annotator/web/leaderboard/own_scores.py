@@ -123,8 +123,7 @@ def cost_board(slug: str, measure: str) -> tuple[Leaderboard | None, AnnotatorEr
     before = None if place.reads_results else place.collection.scores_released_at
     grades = LIVE if place.organises else released_grades()
     try:
-        with database().reading() as session:
-            board = build_leaderboard(session, slug, [measure], grades=grades, cache=score_cache(), before=before)
+        board = database().read(build_leaderboard, slug, [measure], grades=grades, cache=score_cache(), before=before)
     except ConflictError as refusal:
         return None, refusal
     return replace(board, policy=board.policy and policy_shown(board.policy)), None
@@ -134,5 +133,4 @@ def cost_report(slug: str, board: Leaderboard | None, question: Question) -> Cos
     """The costs of every run beside its score; for participants only of runs that were uploaded before the release."""
     place = the_place()
     before = None if place.reads_results else place.collection.scores_released_at
-    with database().reading() as session:
-        return costs.build_costs(session, slug, board, question, before=before)
+    return database().read(costs.build_costs, slug, board, question, before=before)

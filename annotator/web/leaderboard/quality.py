@@ -63,8 +63,7 @@ def show(slug: str) -> ResponseReturnValue:
         refused = refusal
     of_round = RoundWanted.of_form()
     given = {"m": asked_word("m", USUAL_MEASURE), "seed": asked_word("seed", str(USUAL_SEED)), **of_round.query}
-    with database().reading() as session:
-        rounds = round_numbers(session, slug)
+    rounds = database().read(round_numbers, slug)
     page = render_template(
         "leaderboard/quality.html", found=found, refused=refused, given=given, rounds=rounds, of_round=of_round
     )
@@ -86,8 +85,7 @@ def _report(slug: str, *, ablates: bool) -> QualityReport:
         asked_word("m", USUAL_MEASURE), seed_given(USUAL_SEED), ablates, of_round.number, of_round.residual
     )
     to_come = choices_to_come(slug)
-    with database().reading() as session:
-        report = quality_report(session, slug, wanted, to_come=to_come)
+    report = database().read(quality_report, slug, wanted, to_come=to_come)
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 

@@ -68,10 +68,9 @@ def _board(slug: str, measures: Sequence[str], of_round: RoundWanted) -> Leaderb
     require_round_of_reader(slug, of_round.number)
     before = None if observes else the_place().collection.scores_released_at
     grades = released_grades(of_round.number, residual=of_round.residual)
-    with database().reading() as session:
-        board = leaderboard.build_leaderboard(
-            session, slug, measures, grades=grades, view=_view(), cache=score_cache(), before=before
-        )
+    board = database().read(
+        leaderboard.build_leaderboard, slug, measures, grades=grades, view=_view(), cache=score_cache(), before=before
+    )
     return replace(board, policy=board.policy and policy_shown(board.policy))
 
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import NotFoundError
@@ -13,7 +13,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import BYTES, download
-from annotator.web.site.forms import confirmation, is_confirmed
+from annotator.web.site.forms import confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext
 from annotator.workflows.leaderboard import costs
 from annotator.workflows.pools import pools
@@ -61,8 +61,7 @@ def change(slug: str) -> ResponseReturnValue:
             note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
     if form.refused:
         return _page(slug, _run(slug), form), form.status
-    flash(gettext("Changes saved."))
-    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+    return done(gettext("Changes saved."), ".show", slug=slug, tag=_tag())
 
 
 @blueprint.post("/collections/<slug>/runs/withdraw")
@@ -76,8 +75,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
         note(session, "runs.withdraw", slug, subject=_tag())
     if not confirmed:
         return _withdrawal_page(slug)
-    flash(gettext("Run %(tag)s withdrawn. It can be restored.", tag=_tag()))
-    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+    return done(gettext("Run %(tag)s withdrawn. It can be restored.", tag=_tag()), ".show", slug=slug, tag=_tag())
 
 
 @blueprint.post("/collections/<slug>/runs/restore")
@@ -88,16 +86,14 @@ def restore(slug: str) -> ResponseReturnValue:
         submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
         runs.restore_run(session, slug, _tag(), team=own_team())
         note(session, "runs.restore", slug, subject=_tag())
-    flash(gettext("The run %(tag)s is active again.", tag=_tag()))
-    return redirect(url_for(".show", slug=slug, tag=_tag()), 303)
+    return done(gettext("The run %(tag)s is active again.", tag=_tag()), ".show", slug=slug, tag=_tag())
 
 
 @blueprint.get("/collections/<slug>/runs/file")
 @collection_page(Role.ORGANISER, Role.PARTICIPANT)
 def original(slug: str) -> ResponseReturnValue:
     """The file of a run (`?tag=`, `&version=`) byte for byte as it was sent; a participant gets their team's."""
-    with database().reading() as session:
-        file = runs.original_file(session, slug, _tag(), version=_version(), team=own_team())
+    file = database().read(runs.original_file, slug, _tag(), version=_version(), team=own_team())
     note_export("runs.export", slug, subject=_tag())
     return download(file.content, file.name, BYTES)
 
@@ -143,8 +139,7 @@ def _moment(text: str) -> datetime | None:
 
 
 def _run(slug: str) -> RunView:
-    with database().reading() as session:
-        return runs.show_run(session, slug, _tag(), team=own_team())
+    return database().read(runs.show_run, slug, _tag(), team=own_team())
 
 
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:

@@ -81,8 +81,7 @@ def _report(slug: str) -> SignificanceReport:
         round=of_round.number,
         residual=of_round.residual,
     )
-    with database().reading() as session:
-        report = significance_report(session, slug, wanted)
+    report = database().read(significance_report, slug, wanted)
     return replace(report, state=replace(report.state, policy=policy_shown(report.state.policy)))
 
 

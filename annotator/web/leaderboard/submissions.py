@@ -29,7 +29,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import CSV, download
-from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
@@ -175,8 +175,7 @@ def change(slug: str) -> ResponseReturnValue:
             note(session, "collections.set", slug, details=change.details())
     if form.refused:
         return _rules_page(form, ReleaseForm.of(the_place().collection)), form.status
-    flash(gettext("Submission rules saved."))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("Submission rules saved."), ".show", slug=slug)
 
 
 @blueprint.post("/collections/<slug>/submissions/release")
@@ -201,8 +200,7 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
     shown, wanted, made = ScoresShown(form.shown.data), form.qrels.data or None, None
     if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
         # Settling takes a while, in which others shall not wait to write.
-        with database().reading() as session:
-            made = qrels.export_qrels(session, slug, made_at=at)
+        made = database().read(qrels.export_qrels, slug, made_at=at)
     with database().transaction() as session:
         if made is not None:
             kept = qrels_versions.keep_for_release(
@@ -229,8 +227,7 @@ def take_back(slug: str) -> ResponseReturnValue:
     with database().transaction() as session:
         submissions.take_scores_back(session, slug)
         note(session, "scores.take-back", slug)
-    flash(gettext("Participants see no scores any more."))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("Participants see no scores any more."), ".show", slug=slug)
 
 
 @blueprint.get("/collections/<slug>/terms")
@@ -251,8 +248,7 @@ def accept(slug: str) -> ResponseReturnValue:
             note(session, "terms.accept", slug)
     if form.refused:
         return _terms_page(slug, form), form.status
-    flash(gettext("You have accepted the terms."))
-    return redirect(url_for("runs.show", slug=slug), 303)
+    return done(gettext("You have accepted the terms."), "runs.show", slug=slug)
 
 
 @blueprint.get("/collections/<slug>/scores")
@@ -318,14 +314,12 @@ def _moment(written: str, at: datetime) -> datetime | None:
 
 
 def _rules_page(form: RulesForm, releasing: ReleaseForm) -> str:
-    with database().reading() as session:
-        versions = qrels_versions.list_versions(session, the_place().collection.slug)
+    versions = database().read(qrels_versions.list_versions, the_place().collection.slug)
     releasing.qrels.choices = grades_choices(versions)
     return render_template("runs/submissions/rules.html", form=form, releasing=releasing)
 
 
 def _terms_page(slug: str, form: AcceptanceForm) -> str:
     """The terms that are in force now, also after others were refused."""
-    with database().reading() as session:
-        present = submissions.show_terms(session, slug, the_person().id)
+    present = database().read(submissions.show_terms, slug, the_person().id)
     return render_template("runs/submissions/terms.html", terms=present, form=form)

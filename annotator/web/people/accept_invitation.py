@@ -113,8 +113,7 @@ def _offered() -> OpenInvitation:
     """What the link offers; before anything slow is done."""
     if not _key():
         raise NotFoundError("Open the invitation link again.")
-    with database().reading() as reading:
-        return invitations.open_invitation(reading, _key(), now=now())
+    return database().read(invitations.open_invitation, _key(), now=now())
 
 
 def _go_on(offered: OpenInvitation) -> ResponseReturnValue:

@@ -12,7 +12,7 @@ from annotator.web.site.access import enter, leave, signed_in_page
 from annotator.web.site.addresses import local_path
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import current_person, database, now, settings, the_person
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.sessions import ends_at, key
 from annotator.workflows.people import accounts
@@ -68,8 +68,7 @@ def try_to_sign_in() -> ResponseReturnValue:
     """Check name and password and begin a session."""
     form = SignInForm()
     if form.validate():
-        with database().reading() as session:
-            person = accounts.sign_in(session, form.name.data, form.password.data)
+        person = database().read(accounts.sign_in, form.name.data, form.password.data)
         if person is not None and form.password.data == KNOWN_PASSWORD and not settings().demonstration:
             form.refusal = NotAllowedError(
                 "This is the password of the demonstration, which everybody knows. Ask an administrator for another."
@@ -92,8 +91,7 @@ def sign_out() -> ResponseReturnValue:
     with database().transaction() as session:
         accounts.sign_out(session, the_person().id, key(), until=ends_at(), at=now())
     leave()
-    flash(gettext("You have signed out."))
-    return redirect(url_for(".sign_in"), 303)
+    return done(gettext("You have signed out."), ".sign_in")
 
 
 @blueprint.get("/account")
@@ -136,8 +134,7 @@ def sign_out_everywhere() -> ResponseReturnValue:
         accounts.sign_out_everywhere(session, the_person().name, at=now())
         note(session, "users.sign-out", subject=the_person().name)
     leave()
-    flash(gettext("You are signed out in every browser, and your tokens are revoked."))
-    return redirect(url_for(".sign_in"), 303)
+    return done(gettext("You are signed out in every browser, and your tokens are revoked."), ".sign_in")
 
 
 def _go_on() -> ResponseReturnValue:

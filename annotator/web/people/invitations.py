@@ -171,8 +171,7 @@ def _withdrawn(slug: str | None, form: WithdrawalForm) -> bool:
 def _page(
     slug: str, form: InvitationForm | None = None, people: PeopleForm | None = None, link: str | None = None
 ) -> str:
-    with database().reading() as session:
-        rows = invitations.list_invitations(session, slug, now=now())
+    rows = database().read(invitations.list_invitations, slug, now=now())
     return render_template(
         "people/invitations/show.html",
         rows=rows,
@@ -183,8 +182,7 @@ def _page(
 
 
 def _administrators_page(form: AccountInvitationForm | None = None, link: str | None = None) -> str:
-    with database().reading() as session:
-        rows = invitations.list_invitations(session, None, now=now())
+    rows = database().read(invitations.list_invitations, None, now=now())
     return render_template(
         "people/invitations/to_accounts.html", rows=rows, link=link, form=form or AccountInvitationForm(formdata=None)
     )

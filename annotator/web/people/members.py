@@ -1,6 +1,6 @@
 """Who takes part in a collection."""
 
-from flask import Blueprint, flash, redirect, render_template, url_for
+from flask import Blueprint, render_template, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import SelectChoice, SelectField, StringField
 from wtforms.validators import InputRequired
@@ -9,7 +9,7 @@ from annotator.storage import Role
 from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.forms import Form, confirmation, is_confirmed
+from annotator.web.site.forms import Form, confirmation, done, is_confirmed
 from annotator.web.site.labels import ROLES
 from annotator.web.site.language import format_number, gettext, lazy_gettext
 from annotator.workflows.people import invitations, members
@@ -78,8 +78,7 @@ def add(slug: str) -> ResponseReturnValue:
             note(session, "members.add", slug, subject=form.name.data, details=details)
     if form.refused:
         return _page(slug, form), form.status
-    flash(gettext("“%(name)s” is a member now.", name=form.name.data))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(gettext("“%(name)s” is a member now.", name=form.name.data), ".show", slug=slug)
 
 
 @blueprint.post("/collections/<slug>/members/remove")
@@ -97,8 +96,9 @@ def remove(slug: str) -> ResponseReturnValue:
         return _page(slug, blank), form.status
     if not confirmed:
         return _removal_page(slug, form, removal)
-    flash(gettext("Role removed from “%(name)s”. Their judgements stay.", name=form.name.data))
-    return redirect(url_for(".show", slug=slug), 303)
+    return done(
+        gettext("Role removed from “%(name)s”. Their judgements stay.", name=form.name.data), ".show", slug=slug
+    )
 
 
 @blueprint.post("/collections/<slug>/members/password-link")
@@ -146,6 +146,5 @@ def link_to(secret: str) -> str:
 
 
 def _page(slug: str, form: MemberForm, *, link_for: str | None = None, link: str | None = None) -> str:
-    with database().reading() as session:
-        rows = members.list_members(session, slug)
+    rows = database().read(members.list_members, slug)
     return render_template("people/members.html", rows=rows, form=form, link_for=link_for, link=link)

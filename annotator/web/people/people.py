@@ -12,7 +12,7 @@ from annotator.web.people.members import link_to
 from annotator.web.site.access import administrator_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
-from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.people import accounts, invitations
@@ -116,8 +116,7 @@ def add() -> ResponseReturnValue:
                 note(session, "users.add", subject=form.name.data, details=details)
     if form.refused:
         return _page(form=form), form.status
-    flash(gettext("Account “%(name)s” created.", name=form.name.data))
-    return redirect(url_for(".show"), 303)
+    return done(gettext("Account “%(name)s” created.", name=form.name.data), ".show")
 
 
 @blueprint.post("/people/password")
@@ -133,8 +132,7 @@ def reset_password() -> ResponseReturnValue:
                 note(session, "users.password", subject=form.account.data)
     if form.refused:
         return _page(reset=form), form.status
-    flash(gettext("“%(name)s” has a new password.", name=form.account.data))
-    return redirect(url_for(".show"), 303)
+    return done(gettext("“%(name)s” has a new password.", name=form.account.data), ".show")
 
 
 @blueprint.post("/people/password-link")
@@ -164,10 +162,10 @@ def sign_out() -> ResponseReturnValue:
             note(session, "users.sign-out", subject=person.name)
     if form.refused:
         return _page(named=form), form.status
-    flash(
-        gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data)
+    return done(
+        gettext("“%(name)s” is signed out everywhere; the tokens of the account are revoked.", name=form.account.data),
+        ".show",
     )
-    return redirect(url_for(".show"), 303)
 
 
 @blueprint.post("/people/machine")
@@ -207,8 +205,7 @@ def _page(
     link_for: str | None = None,
     link: str | None = None,
 ) -> str:
-    with database().reading() as session:
-        rows = accounts.list_users(session)
+    rows = database().read(accounts.list_users)
     return render_template(
         "people/list.html",
         rows=rows,

@@ -20,5 +20,4 @@ def sender_state(slug: str) -> SenderState | None:
     """What keeps a participant from sending; None for an organiser, whom nothing keeps from it."""
     if the_place().organises:
         return None
-    with database().reading() as session:
-        return submissions.sender_state(session, slug, the_person().id, now=now())
+    return database().read(submissions.sender_state, slug, the_person().id, now=now())

@@ -35,8 +35,7 @@ def against_guessing(view: View) -> View:
     @wraps(view)
     def guarded() -> ResponseReturnValue:
         limits = _limits()
-        with database().reading() as session:
-            until = throttling.blocked_until(session, limits, now=now())
+        until = database().read(throttling.blocked_until, limits, now=now())
         if until is not None:
             return _too_many(until)
 

@@ -30,8 +30,7 @@ def scope_choices() -> list[SelectChoice]:
 def collection_choices() -> list[SelectChoice]:
     """The collections of who is signed in, before them all of these."""
     person = the_person()
-    with database().reading() as session:
-        shown = collection.list_collections(session, None if person.administrator else person.id)
+    shown = database().read(collection.list_collections, None if person.administrator else person.id)
     return [
         SelectChoice(EVERYWHERE, gettext("all my collections")),
         *(SelectChoice(one.slug, one.title) for one in shown),
@@ -119,6 +118,5 @@ def revoke() -> ResponseReturnValue:
 
 
 def _page(form: TokenForm | None = None, secret: str | None = None) -> str:
-    with database().reading() as session:
-        rows = tokens.list_tokens(session, the_person().name, now=now())
+    rows = database().read(tokens.list_tokens, the_person().name, now=now())
     return render_template("people/tokens.html", rows=rows, secret=secret, form=form or TokenForm(formdata=None))

@@ -40,8 +40,7 @@ def show(slug: str) -> ResponseReturnValue:
     if form.validate():
         with form.guard():
             plan = _plan(slug, form)
-    with database().reading() as session:
-        rows = runs.list_runs(session, slug)
+    rows = database().read(runs.list_runs, slug)
     page = render_template(
         "pools/plan.html",
         form=form,
@@ -55,10 +54,9 @@ def show(slug: str) -> ResponseReturnValue:
 
 
 def _plan(slug: str, form: PoolForm) -> PoolPlan:
-    with database().reading() as session:
-        return plan_pool(
-            session, slug, form.described, seed=form.seed.data, hours=form.hours.data, memory=plan_memory()
-        )
+    return database().read(
+        plan_pool, slug, form.described, seed=form.seed.data, hours=form.hours.data, memory=plan_memory()
+    )
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from annotator.web.site.adaptive import choices_to_come
 from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.downloads import CSV, PLAIN, download
-from annotator.web.site.forms import Form, WholeNumberField, is_confirmed
+from annotator.web.site.forms import Form, WholeNumberField, done, is_confirmed
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import plan_memory
 from annotator.workflows.pools import pool_building, pools
@@ -63,22 +63,19 @@ def build(slug: str) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def export(slug: str) -> ResponseReturnValue:
     """The pool as lines of topic and docno."""
-    with database().reading() as session:
-        content = pools.export_pool(session, slug)
+    content = database().read(pools.export_pool, slug)
     note_export("pool.export", slug)
     return download(content, f"{slug}-pool.txt", PLAIN)
 
 
 def _growth(slug: str, form: PoolForm) -> PoolGrowth:
-    with database().reading() as session:
-        return foresee_growth(session, slug, form.described, seed=form.seed.data, memory=plan_memory())
+    return database().read(foresee_growth, slug, form.described, seed=form.seed.data, memory=plan_memory())
 
 
 def _build(slug: str, form: PoolForm) -> PoolSummary:
-    with database().reading() as session:
-        choice = pool_building.choose_pool(
-            session, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
-        )
+    choice = database().read(
+        pool_building.choose_pool, slug, form.described, seed=form.seed.data, showing=Showing(form.showing.data)
+    )
     return _store(slug, choice, {"strategy": form.described.strategy})
 
 
@@ -143,8 +140,7 @@ def fill_holes(slug: str) -> ResponseReturnValue:
             summary = _fill(slug, form.depth.data)
     if form.refused:
         return _holes_page(slug, form), form.status
-    flash(_filled(summary))
-    return redirect(url_for(".holes", slug=slug), 303)
+    return done(_filled(summary), ".holes", slug=slug)
 
 
 @blueprint.get("/collections/<slug>/pool/holes.csv")
@@ -160,22 +156,19 @@ def _holes_page(slug: str, form: HolesForm) -> str:
     found: HolesReport | None = None
     refused: AnnotatorError | None = form.refusal
     try:
-        with database().reading() as session:
-            found = holes_report(session, slug)
+        found = database().read(holes_report, slug)
     except ConflictError as refusal:  # there is no run, which is no fault of the request
         refused = refused or refusal
     return render_template("pools/pool_holes.html", found=found, refused=refused, form=form)
 
 
 def _growth_of_filling(slug: str, depth: int) -> PoolGrowth:
-    with database().reading() as session:
-        return foresee_growth(session, slug, pool_building.filling_request(depth), memory=plan_memory())
+    return database().read(foresee_growth, slug, pool_building.filling_request(depth), memory=plan_memory())
 
 
 def _fill(slug: str, depth: int) -> PoolSummary:
     # Choosing takes a while, in which others shall not wait to write.
-    with database().reading() as session:
-        choice = pool_building.choose_filling(session, slug, depth)
+    choice = database().read(pool_building.choose_filling, slug, depth)
     return _store(slug, choice, {"depth": depth})
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, render_template, request
 from flask.typing import ResponseReturnValue
 
 from annotator.errors import AnnotatorError
@@ -15,6 +15,7 @@ from annotator.web.site.audit_note import note, note_export
 from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import CSV, JSON, PLAIN, download
 from annotator.web.site.error_pages import status_of
+from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.workflows.collections.collection import consensus_policies
 from annotator.workflows.qrels import prels, qrels, qrels_versions
@@ -114,14 +115,12 @@ def for_infap(slug: str) -> ResponseReturnValue:
 
 def _sample(slug: str, export: Callable[..., PrelsExport]) -> PrelsExport:
     wanted = GradesWanted.of_request()
-    with database().reading() as session:
-        return export(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
+    return database().read(export, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
 
 
 def _export(slug: str) -> QrelsExport:
     wanted = GradesWanted.of_request()
-    with database().reading() as session:
-        return qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
+    return database().read(qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, made_at=now())
 
 
 @blueprint.post("/collections/<slug>/qrels/keep")
@@ -130,23 +129,26 @@ def keep(slug: str) -> ResponseReturnValue:
     """Keep the settled grades of this moment as the next version."""
     wanted, made_at = GradesWanted.of_request(), now()
     # Settling takes a while, in which others shall not wait to write.
-    with database().reading() as session:
-        made = qrels.export_qrels(session, slug, policy=wanted.policy, judge=wanted.judge, made_at=made_at)
+    made = database().read(qrels.export_qrels, slug, policy=wanted.policy, judge=wanted.judge, made_at=made_at)
     with database().transaction() as session:
         number = qrels_versions.keep_qrels(
             session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=made_at
         )
         note(session, "qrels.keep", slug, subject=number)
-    flash(gettext("Kept as version %(number)d.", number=number))
-    return redirect(url_for("qrels.show", slug=slug, policy=wanted.policy, judge=wanted.judge), 303)
+    return done(
+        gettext("Kept as version %(number)d.", number=number),
+        "qrels.show",
+        slug=slug,
+        policy=wanted.policy,
+        judge=wanted.judge,
+    )
 
 
 @blueprint.get("/collections/<slug>/qrels/versions/<row:number>/file")
 @collection_page(Role.ORGANISER)
 def version_file(slug: str, number: int) -> ResponseReturnValue:
     """The qrels as they were kept."""
-    with database().reading() as session:
-        kept = qrels_versions.export_version(session, slug, number)
+    kept = database().read(qrels_versions.export_version, slug, number)
     note_export("qrels.export", slug, subject=number)
     return download(kept.qrels, f"{slug}-{number}.qrels", PLAIN)
 
@@ -155,8 +157,7 @@ def version_file(slug: str, number: int) -> ResponseReturnValue:
 @collection_page(Role.ORGANISER)
 def version_manifest(slug: str, number: int) -> ResponseReturnValue:
     """What they are."""
-    with database().reading() as session:
-        kept = qrels_versions.export_version(session, slug, number)
+    kept = database().read(qrels_versions.export_version, slug, number)
     return download(kept.manifest, f"{slug}-{number}.qrels.manifest.json", JSON)
 
 
@@ -169,8 +170,7 @@ def diff(slug: str) -> ResponseReturnValue:
         found = _diff_wanted(slug)
     except AnnotatorError as error:
         refusal = error
-    with database().reading() as session:
-        versions = qrels_versions.list_versions(session, slug)
+    versions = database().read(qrels_versions.list_versions, slug)
     page = render_template(
         "qrels/diff.html",
         found=found,
@@ -192,8 +192,7 @@ def diff_csv(slug: str) -> ResponseReturnValue:
 
 
 def _diff_wanted(slug: str) -> QrelsDiff:
-    with database().reading() as session:
-        return diff_qrels(session, slug, _before(), _after(), _measure())
+    return database().read(diff_qrels, slug, _before(), _after(), _measure())
 
 
 def _before() -> str:

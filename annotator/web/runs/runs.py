@@ -153,15 +153,14 @@ def upload(slug: str) -> ResponseReturnValue:
 
 
 def _checked(slug: str, form: RunsForm) -> CheckedFiles:
-    with database().reading() as session:
-        return runs.check_each_run(
-            session,
-            slug,
-            input_files(form.files.data),
-            sender=form.sender(),
-            tag_from_file=form.tag_from_file.data,
-            unpacked_limit=settings().unpacked_limit,
-        )
+    return database().read(
+        runs.check_each_run,
+        slug,
+        input_files(form.files.data),
+        sender=form.sender(),
+        tag_from_file=form.tag_from_file.data,
+        unpacked_limit=settings().unpacked_limit,
+    )
 
 
 def _stated(slug: str) -> CostsForm:

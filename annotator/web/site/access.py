@@ -103,8 +103,7 @@ def _find_person() -> Person | None:
     said = signed_in_as()
     if said is None:
         return None
-    with database().reading() as reading:
-        return accounts.load_person(reading, *said)
+    return database().read(accounts.load_person, *said)
 
 
 def place_of(slug: str, person: Person) -> Place:

@@ -13,8 +13,7 @@ def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
     It chooses in a reading of its own, since that may take a while, and adds them in a transaction of its own, since
     nobody who draws shall wait for that.
     """
-    with database().reading() as session:
-        chosen = pool_selection.choose_next(session, slug, number, judge_id, memory=adaptive_memory())
+    chosen = database().read(pool_selection.choose_next, slug, number, judge_id, memory=adaptive_memory())
     if chosen is not None:
         with database().transaction() as session:
             pool_selection.add_choices(session, slug, chosen, at=now())
@@ -23,5 +22,4 @@ def choose_if_few(slug: str, number: str, judge_id: int) -> bool:
 
 def choices_to_come(slug: str, judge_id: int | None = None) -> Mapping[str, int]:
     """How many documents will still be chosen of each topic, by its number; with a judge, for them to draw."""
-    with database().reading() as session:
-        return pool_selection.choices_left(session, slug, memory=adaptive_memory(), judge_id=judge_id)
+    return database().read(pool_selection.choices_left, slug, memory=adaptive_memory(), judge_id=judge_id)

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
-from flask import render_template, request
+from flask import flash, redirect, render_template, request, url_for
+from flask.typing import ResponseReturnValue
 from flask_wtf import FlaskForm
 from wtforms import FloatField, IntegerField
 
@@ -38,6 +40,12 @@ class Form(FlaskForm):  # type: ignore[misc]  # flask_wtf ships no types
         if isinstance(self.refusal, BusyError | ConflictError | NotAllowedError):
             return status_of(self.refusal)
         return UNPROCESSABLE
+
+
+def done(sentence: str, endpoint: str, **values: Any) -> ResponseReturnValue:  # noqa: ANN401 - as `url_for`
+    """Go to a page once what a form asked for is stored, and say there what was done."""
+    flash(sentence)
+    return redirect(url_for(endpoint, **values), 303)
 
 
 def unix_lines(text: str | None) -> str | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 
 from annotator.storage import JobState
@@ -11,6 +11,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.background import KINDS, ask_for_page, kept_answer
 from annotator.web.site.context import database, now, the_person, the_place
+from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import JobView
@@ -28,8 +29,7 @@ SECONDS_UNTIL_STRANGE = 15
 def show_all(slug: str) -> ResponseReturnValue:
     """The jobs of the collection for organisers, one's own for everybody else; `?before=` leads to older ones."""
     before = request.args.get("before", type=int)
-    with database().reading() as session:
-        page = jobs.page_of_jobs(session, slug, by_id=_seen_by(), before=before)
+    page = database().read(jobs.page_of_jobs, slug, by_id=_seen_by(), before=before)
     return render_template("site/jobs/list.html", page=page, kinds=KINDS)
 
 
@@ -82,13 +82,11 @@ def cancel(slug: str, id_: int) -> ResponseReturnValue:
     with database().transaction() as session:
         jobs.cancel_job(session, slug, id_, at=now(), by_id=_seen_by())
         note(session, "jobs.cancel", slug, subject=id_)
-    flash(gettext("Cancelled. Nothing was stored."))
-    return redirect(url_for(".show", slug=slug, id_=id_), 303)
+    return done(gettext("Cancelled. Nothing was stored."), ".show", slug=slug, id_=id_)
 
 
 def _job(slug: str, id_: int) -> JobView:
-    with database().reading() as session:
-        job = jobs.show_job(session, slug, id_, by_id=_seen_by())
+    job = database().read(jobs.show_job, slug, id_, by_id=_seen_by())
     # The worker stores what the job is about, and a moment later where to find it: until then it is at work.
     is_untold = job.state is JobState.DONE and "status" not in job.result
     if is_untold and job.finished_at is not None and now() - job.finished_at < LONGEST_TO_TELL:

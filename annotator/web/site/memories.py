@@ -60,8 +60,7 @@ class ReportCache:
         """
         site = given.state()
         if site is None:  # in memory each connection may have a database of its own
-            with given.reading() as session:
-                return make(session)
+            return given.read(make)
         with self._lock:
             kept = self._reports.get((slug, key))
         # While nothing at all is stored the collection need not be looked at.

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from flask import Blueprint, flash, redirect, render_template, request, url_for
+from flask import Blueprint, redirect, render_template, request, url_for
 from flask.typing import ResponseReturnValue
 from wtforms import HiddenField, RadioField
 from wtforms.validators import InputRequired
@@ -13,7 +13,7 @@ from annotator.web.site.access import collection_page
 from annotator.web.site.audit_note import note
 from annotator.web.site.context import database, now, the_person
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.forms import Form
+from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext
 from annotator.web.topics.topics import WordsForm
 from annotator.workflows.documents import search
@@ -60,8 +60,7 @@ def change(slug: str, number: str) -> ResponseReturnValue:
             note(session, "topics.edit", slug, subject=number)
     if form.refused:
         return _page(slug, number, form)
-    flash(gettext("Topic %(number)s saved.", number=number))
-    return redirect(url_for(".show", slug=slug, number=number), 303)
+    return done(gettext("Topic %(number)s saved.", number=number), ".show", slug=slug, number=number)
 
 
 @blueprint.post("/collections/<slug>/topic/look")

@@ -23,7 +23,7 @@ from annotator.web.site.background import long_form
 from annotator.web.site.context import database, settings, the_place
 from annotator.web.site.downloads import JSON_LINES, download
 from annotator.web.site.error_pages import status_of
-from annotator.web.site.forms import Form, unix_lines
+from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.memories import score_cache
 from annotator.web.site.uploads import input_files, names_of
@@ -124,15 +124,16 @@ def add(slug: str) -> ResponseReturnValue:
                 note(session, "topics.import", slug, subject=names_of(form.files.data), details=vars(stored))
     if form.refused:
         return _page(slug, form, DraftForm(formdata=None)), form.status
-    flash(
+    return done(
         gettext(
             "Topics added: %(added)d, reworded: %(changed)d, unchanged: %(unchanged)d.",
             added=stored.added,
             changed=stored.changed,
             unchanged=stored.unchanged,
-        )
+        ),
+        ".show",
+        slug=slug,
     )
-    return redirect(url_for(".show", slug=slug), 303)
 
 
 @blueprint.get("/collections/<slug>/topics.jsonl")
@@ -153,8 +154,9 @@ def draft(slug: str) -> ResponseReturnValue:
             note(session, "topics.add", slug, subject=form.number.data.strip())
     if form.refused:
         return _page(slug, TopicsForm(formdata=None), form), form.status
-    flash(gettext("Draft saved. Only organisers see it."))
-    return redirect(url_for("topic.show", slug=slug, number=form.number.data.strip()), 303)
+    return done(
+        gettext("Draft saved. Only organisers see it."), "topic.show", slug=slug, number=form.number.data.strip()
+    )
 
 
 @blueprint.post("/collections/<slug>/topic/accept")
@@ -225,8 +227,7 @@ def _page(slug: str, form: TopicsForm, draft_form: DraftForm) -> str:
 def flags(slug: str) -> ResponseReturnValue:
     """The flagged topics, and the effect of dropping those chosen (`?numbers=7&m=AP`) or all that are certain."""
     to_come = choices_to_come(slug)
-    with database().reading() as session:
-        flagged = topics.flagged_topics(session, slug, to_come=to_come)
+    flagged = database().read(topics.flagged_topics, slug, to_come=to_come)
     measure = request.args.get("m", "").strip() or DEFAULT_MEASURES[0]
     chosen = request.args.getlist("numbers")
     if not chosen and "m" not in request.args:
@@ -251,8 +252,7 @@ def _effect_of_dropping(slug: str, measure: str, chosen: Sequence[str]) -> Effec
     if not chosen:
         return Effect(None)
     try:
-        with database().reading() as session:
-            board = leaderboard.build_leaderboard(session, slug, [measure], cache=score_cache())
+        board = database().read(leaderboard.build_leaderboard, slug, [measure], cache=score_cache())
         return Effect(leaderboard.effect_on_leaderboard(board, chosen))
     except (InvalidValueError, NotFoundError, ConflictError) as refusal:
         return Effect(None, refusal)
