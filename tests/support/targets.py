@@ -3,6 +3,7 @@
 `make test` runs what has no target of its own; `make test-all` runs everything.
 """
 
+from functools import cache
 from pathlib import Path
 from zlib import crc32
 
@@ -35,24 +36,34 @@ ONE_IN = {
     # Most workflows write their statements once for both databases: a sample tells whether PostgreSQL takes them.
     "workflows": 4,
 }
-# These are always done on both, for there the two differ: in what they lock and whom they let wait, ...
+# These are always done on both, for there the two differ.
 ALWAYS_ON_POSTGRES = {
-    *("test_at_once.py", "test_adjudicators_at_once.py", "test_desk_at_once.py", "test_places_at_once.py"),
-    *("test_places_of_machines.py", "test_live_leaderboard.py", "test_queue.py", "test_queue_of_many.py"),
-    *("test_judging.py", "test_judging_turn.py", "test_recording.py", "test_judge_desk.py", "test_adjudication.py"),
-    # ... in how they find words, ...
-    *("test_search.py", "test_search_adding.py", "test_indexing.py", "test_corpus.py", "test_changed_documents.py"),
-    # ... in their order of texts, and in statements that compute or are written for each of them.
-    *("test_duplicates.py", "test_near_duplicates.py", "test_settled_alike.py", "test_archive.py", "test_revisions.py"),
-    *("test_forgetting.py", "test_audit.py", "test_throttle.py"),
+    "web": {"test_throttle.py"},
+    "api": {"test_judging.py"},
+    "workflows": {
+        # In what they lock and whom they let wait, ...
+        *("test_at_once.py", "test_adjudicators_at_once.py", "test_desk_at_once.py", "test_places_at_once.py"),
+        *("test_places_of_machines.py", "test_live_leaderboard.py", "test_queue.py", "test_queue_of_many.py"),
+        *("test_judging.py", "test_judging_turn.py", "test_recording.py", "test_judge_desk.py", "test_adjudication.py"),
+        # ... in how they find words, ...
+        *("test_search.py", "test_search_adding.py", "test_indexing.py", "test_corpus.py", "test_changed_documents.py"),
+        # ... in their order of texts, and in statements that compute or are written for each of them.
+        *("test_duplicates.py", "test_near_duplicates.py", "test_settled_alike.py", "test_archive.py"),
+        *("test_revisions.py", "test_erasure.py", "test_audit.py"),
+    },
 }
 # Such tests among the others say so in their names.
 OF_SEVERAL_AT_ONCE = ("at_once", "while", "wait", "each_other", "lock")
 
 
 def folders_of(item: pytest.Item) -> tuple[str, ...]:
-    """The folders below this one that a test is in."""
-    return item.path.parent.relative_to(Path(__file__).parents[1]).parts
+    """The folders of the tests that a test is in."""
+    return _folders_of_file(item.path)
+
+
+@cache  # asked several times of each of eleven thousand tests
+def _folders_of_file(path: Path) -> tuple[str, ...]:
+    return path.parent.relative_to(Path(__file__).parents[1]).parts
 
 
 def target_of(item: pytest.Item) -> str | None:
@@ -68,7 +79,12 @@ def target_of(item: pytest.Item) -> str | None:
 
 
 def _is_slow_elsewhere(item: pytest.Item) -> bool:
-    return item.path.as_posix().endswith(SLOW_FILES) or item.get_closest_marker("process") is not None
+    return _is_slow_file(item.path) or item.get_closest_marker("process") is not None
+
+
+@cache
+def _is_slow_file(path: Path) -> bool:
+    return path.as_posix().endswith(SLOW_FILES)
 
 
 def mark_targets(items: list[pytest.Item]) -> None:
@@ -81,8 +97,10 @@ def mark_targets(items: list[pytest.Item]) -> None:
 
 def rule_against(item: pytest.Item) -> str | None:
     """The rule that leaves a test out on PostgreSQL; None for most, and for all in a thorough run."""
-    is_always_done = item.path.name in ALWAYS_ON_POSTGRES or any(word in item.name for word in OF_SEVERAL_AT_ONCE)
     folder = next(iter(folders_of(item)), "")
+    is_always_done = item.path.name in ALWAYS_ON_POSTGRES.get(folder, ()) or any(
+        word in item.name for word in OF_SEVERAL_AT_ONCE
+    )
     one_in = 1 if IS_THOROUGH else ONE_IN.get(folder, 1)
     if "[postgres" not in item.name or is_always_done or crc32(item.name.encode()) % one_in == 0:
         return None

@@ -6,6 +6,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable, Iterator
+from copy import copy
 from datetime import timedelta
 from pathlib import Path
 
@@ -88,12 +89,20 @@ def whole(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> by
     return content
 
 
+@pytest.fixture(scope="module")
+def other_site(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    """The database object behind `elsewhere`, which compiles each statement once."""
+    return Database(sqlite_url(tmp_path_factory.mktemp("elsewhere") / "elsewhere.sqlite"))
+
+
 @pytest.fixture
-def elsewhere(sqlite_template: Path, tmp_path: Path) -> Iterator[Database]:
+def elsewhere(sqlite_template: Path, other_site: Database) -> Iterator[Database]:
     """Another site, with nothing in it."""
-    path = tmp_path / "elsewhere.sqlite"
+    path = Path(str(other_site.engine.url.database))
+    for leftover in path.parent.iterdir():
+        leftover.unlink()
     shutil.copy(sqlite_template, path)
-    database = Database(sqlite_url(path))
+    database = copy(other_site)
     yield database
     database.close()
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from beginning import beginning
 from build import LIMIT, NOW, SLUG, labels, pooled_news
 from sqlalchemy.orm import Session
 
@@ -51,14 +52,19 @@ by_settings = pytest.mark.parametrize("settings", SETTINGS)
 
 def judged_by_all(session: Session, settings: str) -> QrelsExport:
     """A collection judged by two people and a machine, settled by these settings, and its qrels."""
+    add_grades(session)
+    change_collection(session, SLUG, SETTINGS[settings][0])
+    return export_qrels(session, SLUG, made_at=NOW)
+
+
+@beginning
+def add_grades(session: Session) -> None:
     pooled_news(session)
     labels(session, "jo", "1 0 a 1\n1 0 b 0\n1 0 c 1\n")
     labels(session, "eve", "1 0 a 0\n1 0 b 0\n2 0 a 1\n")
     of_machine = InputFile("bot.txt", b"1 0 d 1\n2 0 e 1\n")
     checked = judgement_import.check_judgements(session, SLUG, of_machine, by_machine=True, unpacked_limit=LIMIT)
     judgement_import.store_judgements(session, SLUG, checked, judge="bot", machine=MachineFacts(), added_at=NOW)
-    change_collection(session, SLUG, SETTINGS[settings][0])
-    return export_qrels(session, SLUG, made_at=NOW)
 
 
 @by_settings
