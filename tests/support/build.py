@@ -40,7 +40,6 @@ def user(session: Session, name: str = "jo", *, administrator: bool = False) -> 
     return accounts.add_user(session, name, password_hash=HASH, administrator=administrator, added_at=NOW)
 
 
-@beginning
 def news(session: Session, slug: str = SLUG, *, judgements_wanted: int = 1) -> None:
     """A collection with three grades, relevant from 1."""
     collection.add_collection(
