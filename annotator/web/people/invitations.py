@@ -154,7 +154,7 @@ def _invite(slug: str | None, form: AccountInvitationForm, role: Role | None, te
         made = invitations.invite(session, slug, wanted, made_by_id=the_person().id, at=now())
         # The note may be a name, which the log would keep for ever.
         note(session, "invitations.add", slug, subject=made.number, details={"role": role, "team": team})
-    return made and made.secret
+    return made.secret if made else None
 
 
 def _withdrawn(slug: str | None, form: WithdrawalForm) -> bool:
