@@ -20,6 +20,7 @@ from annotator.workflows.collections.archive_import import import_archive, open_
 from annotator.workflows.people import accounts
 
 LIMIT = 1 << 24
+NOBODY = 1  # the number of an account that holds no document
 LATER = NOW + timedelta(days=1)
 
 
@@ -67,7 +68,7 @@ def test_two_files_of_a_new_judge_for_two_collections_are_both_taken_in(postgres
 
 def test_a_session_is_ended_twice_at_once(postgres_database: Database) -> None:
     def ends(session: Session) -> None:
-        accounts.sign_out(session, "key", until=LATER, at=NOW)
+        accounts.sign_out(session, NOBODY, "key", until=LATER, at=NOW)
 
     one_after_the_other(postgres_database, ends, ends, is_done_again=False)
     with postgres_database.reading() as session:
