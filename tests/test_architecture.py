@@ -204,6 +204,17 @@ def opened(module: str) -> list[str]:
     return makes_session + opens
 
 
+def test_judgements_are_inserted_in_one_place() -> None:
+    def inserting(module: str) -> list[str]:
+        calls = [ast.unparse(node) for node in nodes(module) if isinstance(node, ast.Call)]
+        return [
+            call for call in calls if re.match(r"(insert|insert_rows)\(.*\b(Judgement|JUDGEMENTS)\b|Judgement\(", call)
+        ]
+
+    found = {module: inserting(module) for module in MODULES}
+    assert [module for module, calls in found.items() if calls] == ["storage/judging/judgement_writing.py"]
+
+
 def test_every_action_that_is_noted_is_declared_with_its_details() -> None:
     noted = {name for module in MODULES for name in noted_in(module)}
     undeclared = {name for name in noted if not any(fnmatch(action, name) for action in ACTIONS)}
