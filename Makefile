@@ -5,7 +5,9 @@
 #   make test-browser    those that look at pages in a real browser
 #   make test-postgres   those on PostgreSQL, but for what several do at once, which everyday's have
 #   make test-slow       servers, workers, the wheel, databases of every earlier version, the demonstration
-#   make test-all        all of these; ANNOTATOR_THOROUGH=1 takes more examples, and leaves nothing out on PostgreSQL
+#   make test-all        all of these, and how much of evaluation and workflows their tests reach (pyproject.toml says
+#                        how much is too little); ANNOTATOR_THOROUGH=1 takes more examples, and leaves nothing out on
+#                        PostgreSQL
 #   make faults  servers and browsers killed, networks cut, in full length (make test-all has it short): 15 minutes
 #   make fuzz    a million inputs changed at random into every parser: 5 minutes
 #   make lint    style, types, spelling
@@ -49,8 +51,12 @@ test-postgres: $(VENV)/installed-to-test
 test-slow: $(VENV)/installed-to-test
 	$(TESTS) -m slow
 
+# The tests of what decides something are also asked how much of it they reach, which slows these down by a half.
+DECIDING := tests/evaluation tests/workflows
+
 test-all: $(VENV)/installed-to-test
-	$(TESTS)
+	$(TESTS) $(DECIDING) --cov
+	$(TESTS) $(addprefix --ignore=,$(DECIDING))
 
 faults: $(VENV)/installed-to-test
 	ANNOTATOR_FAULTS=full $(BIN)/python -m pytest -q -n 2 --dist worksteal -rsR --timeout 3600 tests/faults tests/browser/faults
