@@ -110,7 +110,7 @@ def refuse_same_port(settings: Settings) -> None:
     """Raise `InvalidValueError` when the figures would be served at the port of the pages."""
     if settings.metrics_port == settings.port:
         raise InvalidValueError(
-            "The settings ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both %(port)d: the figures need another port.",
+            "The settings ANNOTATOR_PORT and ANNOTATOR_METRICS_PORT are both %(port)d: the metrics need another port.",
             port=settings.port,
         )
 

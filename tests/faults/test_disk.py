@@ -89,7 +89,8 @@ def test_judgements_that_find_no_room_are_refused_and_stored_when_there_is(site:
             if status != 200:
                 assert (status, stored) == (503, [])
                 assert (
-                    sentence == "The server has no room left. Nothing was stored: tell the organisers, and try later."
+                    sentence
+                    == "The server's disk is full. Nothing was stored: inform the organisers, and try again later."
                 )
                 refused.append(assignment)
     assert acknowledged
@@ -126,7 +127,7 @@ def test_a_database_that_may_only_be_read_shows_everything_and_stores_nothing(si
     assert jo.get(f"/collections/{SLUG}/judge").status_code == 200
     status, stored, sentence = send(jo, held[0])
     assert (status, stored) == (503, [])
-    assert sentence == "The database can only be read. Nothing was stored: tell the organisers, and try later."
+    assert sentence == "The database is read-only. Nothing was stored: inform the organisers, and try again later."
     only_read.close()
     is_in_order(site, [])
 

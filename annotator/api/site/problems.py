@@ -19,7 +19,7 @@ SECONDS_TO_WAIT = "1"
 # What the framework's own words leave open.
 WORDS = {
     404: "There is nothing at this address.",
-    408: "The connection was lost or slow before all of it had come. Nothing was stored: send it again.",
+    408: "The connection was lost or slow before everything had arrived. Nothing was stored: send it again.",
     413: "More was sent than this server takes at once. Gzip the file, or send it in parts.",
     500: "This is our fault, not yours. Nothing was stored; the server's log has the details.",
     503: "Too many large uploads at once. Nothing was stored: try again in half a minute.",

@@ -160,7 +160,7 @@ def remove_log(session: Session, slug: str, name: str) -> None:
 def _refuse_unusable_name(session: Session, collection_id: int, name: str) -> None:
     if not (1 <= len(name) <= LONGEST_NAME and name.isprintable() and name == name.strip()):
         raise InvalidValueError(
-            "A log needs a name of 1 to %(most)d signs, without blanks around it.", most=LONGEST_NAME
+            "A log needs a name of 1 to %(most)d characters, without blanks at its ends.", most=LONGEST_NAME
         )
     taken = select(ClickLog.id).where(ClickLog.collection_id == collection_id, ClickLog.name == name)
     if session.scalar(taken) is not None:

@@ -137,9 +137,7 @@ def together_report(session: Session, slug: str, request: TogetherRequest = USUA
 def _measure(name: str) -> Measure:
     measure = parse_measure(name)
     if measure.definition.better is not Better.MORE:
-        raise InvalidValueError(
-            "By %(measure)s the greater value is not the better one: clicks are not held against it.", measure=name
-        )
+        raise InvalidValueError("A higher %(measure)s is not better, so clicks are not compared with it.", measure=name)
     return measure
 
 

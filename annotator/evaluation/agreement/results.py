@@ -25,7 +25,7 @@ class Undefined(SentenceEnum):
         "All judges gave one and the same grade to every document that two of them graded, so chance explains all "
         "agreement."
     )
-    WEIGHTS_ALIKE = Sentence("By these weights all grades that were given agree fully, so there is nothing to measure.")
+    WEIGHTS_ALIKE = Sentence("With these weights all grades agree fully, so there is nothing to measure.")
     SHORT_SCALE = Sentence("The scale has a single grade, so there is nothing to agree on.")
     UNEQUAL_NUMBERS = Sentence(
         "Fleiss' kappa needs the same number of judges for every document; Krippendorff's alpha does not."
@@ -34,15 +34,15 @@ class Undefined(SentenceEnum):
     EVERYTHING_RELEVANT = Sentence("Every judge graded all of the documents compared as relevant.")
     GRADE_NOT_GIVEN = Sentence("No document that two judges graded has this grade.")
     NO_SPREAD = Sentence(
-        "There is no interval: the judges agree always or never, or one of them gave a single grade, and from that "
-        "no spread can be estimated."
+        "There is no interval: the judges agree always or never, or one of them gave a single grade, so the variance "
+        "cannot be estimated."
     )
     FEW_TOPICS = Sentence("There is no interval by topics: it needs shared documents of three topics or more.")
     HANGS_ON_A_TOPIC = Sentence(
         "There is no interval by topics: without one of the topics the value itself is not defined."
     )
     TOPICS_ALIKE = Sentence(
-        "There is no interval by topics: leaving out any one of them changes nothing, and from that no spread can be "
+        "There is no interval by topics: leaving out any one of them changes nothing, so the variance cannot be "
         "estimated."
     )
 

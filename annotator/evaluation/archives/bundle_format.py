@@ -225,8 +225,8 @@ def refuse_unknown_words(table: str, row: Mapping[str, Any], *, further_strategi
     if table == "collection":
         parse_policy(str(row["consensus_policy"]))
     if table == "pool" and row["strategy"] not in STRATEGIES.keys() | further_strategies:
-        raise InvalidValueError("“%(column)s” is not of its kind.", column="strategy")
+        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="strategy")
     if table == "fact_column" and (row["kind"] not in set(FactKind) or row["better"] not in set(Better)):
-        raise InvalidValueError("“%(column)s” is not of its kind.", column="kind")
+        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="kind")
     if table == "click_log" and not are_findings(row["options"], row["findings"]):
-        raise InvalidValueError("“%(column)s” is not of its kind.", column="findings")
+        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column="findings")

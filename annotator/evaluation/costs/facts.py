@@ -125,14 +125,14 @@ def own_column(key: str, name: str, *, kind: str, unit: str = "", better: str = 
             key=key,
         )
     if key in KNOWN_FACTS:
-        raise InvalidValueError("“%(key)s” is there without being added.", key=key)
+        raise InvalidValueError("“%(key)s” is a standard column and need not be added.", key=key)
     shown, unit = _one_line(name, LONGEST_NAME), _one_line(unit, LONGEST_UNIT)
     if not shown:
         raise InvalidValueError("A column needs a name.")
     if kind not in {FactKind.NUMBER, FactKind.WORDS}:
         raise InvalidValueError("“%(kind)s” is no kind of column: number or words.", kind=kind)
     if kind == FactKind.WORDS and (unit or better not in {"", Better.NEITHER}):
-        raise InvalidValueError("A column of words has no unit, and neither more nor less of it is better.")
+        raise InvalidValueError("A text column has no unit and no better direction.")
     return Fact(key, _as_it_stands(shown), FactKind(kind), unit, _better(better), is_own=True)
 
 

@@ -166,7 +166,9 @@ def _axis(facts: Mapping[str, Fact], columns: Sequence[CostColumn], asked: str |
     if asked is not None:
         fact, detail = read_address(facts, asked)
         if fact.kind is not FactKind.NUMBER:
-            raise InvalidValueError("“%(key)s” is no number, which runs could be compared by.", key=fact.key)
+            raise InvalidValueError(
+                "“%(key)s” is not a numeric column, so runs cannot be compared by it.", key=fact.key
+            )
         return CostColumn(fact, read_detail(fact, detail))
     stated = {column.address: column for column in columns}
     usual = [stated[address] for address in USUAL_COSTS if address in stated]

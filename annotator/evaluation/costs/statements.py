@@ -74,7 +74,7 @@ def read_detail(fact: Fact, written: str) -> str:
         case Per.SYSTEM:
             return ""
         case _ if not detail:
-            raise InvalidValueError("Say for what, as in “%(example)s”.", example=_example(fact))
+            raise InvalidValueError("Add a detail, as in “%(example)s”.", example=_example(fact))
         case Per.DOCUMENTS:
             return _documents(detail)
     check_free_text(detail, LONGEST_DETAIL)
@@ -147,7 +147,7 @@ def _number(fact: Fact, text: str) -> float:
         raise _no_number(fact, text)
     number = float(f"{float(match['number']) * _times(fact, match['unit'], text):.{DIGITS}g}")
     if number > GREATEST:
-        raise InvalidValueError("“%(text)s” is more than anything can be.", text=text)
+        raise InvalidValueError("“%(text)s” is too large a number.", text=text)
     if fact.whole and not number.is_integer():
         raise InvalidValueError("“%(text)s” is no whole number.", text=text)
     return number

@@ -37,7 +37,7 @@ def check_topic_number(problems: Problems, name: str, line: int, number: str) ->
         problems.add(
             name,
             line,
-            "The topic number %(number)s cannot stand in an address: between its slashes is nothing, “.” or “..”.",
+            "The topic number %(number)s cannot be part of an address: between its slashes is nothing, “.” or “..”.",
             number=number,
         )
     else:
@@ -81,15 +81,15 @@ def require_identifier(word: object) -> str:
     Raises `InvalidValueError` otherwise.
     """
     if not isinstance(word, str):
-        raise InvalidValueError("%(word)s stands for a topic or a document, but is no text.", word=repr(word))
+        raise InvalidValueError("%(word)s is given as a topic or document id, but is not text.", word=repr(word))
     if not word or not is_one_word(word):
         raise InvalidValueError(
-            "%(word)s stands for a topic or a document, but is not one word without blanks or control characters.",
+            "%(word)s is given as a topic or document id, but is not one word without blanks or control characters.",
             word=repr(word),
         )
     if is_too_long(word):
         raise InvalidValueError(
-            "%(word)s stands for a topic or a document, but is too long for an identifier.", word=repr(word)
+            "%(word)s is given as a topic or document id, but is too long for an identifier.", word=repr(word)
         )
     return word
 

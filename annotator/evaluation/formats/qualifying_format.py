@@ -61,7 +61,7 @@ def _row(name: str, line: int, fields: list[str], problems: Problems) -> Qualify
         problems.add(
             name,
             line,
-            "The line has %(fields)s between tabs; it has topic, docno, grade and, if you like, explanation.",
+            "The line has %(fields)s between tabs; it needs topic, docno, grade and, optionally, an explanation.",
             fields=counted_fields(len(fields)),
         )
         return None

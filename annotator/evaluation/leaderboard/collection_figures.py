@@ -11,14 +11,14 @@ class Missing(SentenceEnum):
     NO_JUDGEMENT = Sentence("Nothing has been judged yet.")
     NO_RUN = Sentence("There is no run.")
     ONE_RUN = Sentence("There is only one run, so there is nothing to compare it with.")
-    ONE_TOPIC = Sentence("There is only one topic, so nothing can be said of how much it depends on the topics.")
+    ONE_TOPIC = Sentence("There is only one topic, so the variation over topics is unknown.")
     NOTHING_RELEVANT = Sentence("No document has been judged relevant.")
     NOTHING_RETURNED = Sentence("Nothing was returned.")
     NO_ORDER = Sentence("All runs have the same value, so there is no order to compare.")
-    ZERO = Sentence("The value is 0, and of 0 there is no share.")
+    ZERO = Sentence("The value is 0, so there is no relative difference.")
     NO_POOL = Sentence("No judged document was put into the pool by a run or a search.")
     ONE_SOURCE = Sentence(
-        "Only one took part in the pool, so that without it nothing would have been judged: leaving it out says "
+        "Only one contributed to the pool, so that without it nothing would have been judged: leaving it out shows "
         "nothing."
     )
     NO_FED_RUN = Sentence("None of the runs has put a judged document into the pool.")

@@ -161,8 +161,8 @@ def notices_of_file(rows: Collection[QrelsRow], measures: Collection[Measure], *
         return []
     return [
         Sentence(
-            "The pool is a sample, and the file does not state which documents were not drawn (-1). Estimates take it "
-            "for complete: %(measures)s. Export the qrels with the sample for them.",
+            "The pool is a sample, and the file does not state which documents were not drawn (-1). Estimates assume "
+            "that it is complete: %(measures)s. Export the qrels with the sample for them.",
             {"measures": ", ".join(estimates)},
         )
     ]

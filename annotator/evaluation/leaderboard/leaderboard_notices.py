@@ -52,8 +52,8 @@ def ignored_beside_version(
         return ()
     return (
         Sentence(
-            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: “%(beside)s”, which was asked "
-            "for beside it, changes nothing.",
+            "Version %(number)d of the qrels has its own grades, settled by %(policy)s: the requested “%(beside)s” "
+            "has no effect.",
             {"number": number, "policy": policy, "beside": beside},
         ),
     )
@@ -77,9 +77,9 @@ def _of_size(values: BoardValues, judges: int) -> Iterator[Sentence]:
     if len(values.runs) == 1:
         yield Sentence("There is one run only, so there is none to compare it with.")
     if len(values.topics) == 1:
-        yield Sentence("One topic alone is scored: no interval and no test can be had from one.")
+        yield Sentence("Only one topic is scored: intervals and tests need more.")
     if judges == 1:
-        yield Sentence("One judge has given all the grades, so nobody knows how far another would agree.")
+        yield Sentence("All grades are from one judge, so agreement cannot be measured.")
 
 
 def _of_relevance(topics: Sequence[str], relevant: Sequence[int]) -> Iterator[Sentence]:
@@ -97,7 +97,8 @@ def _of_measure(measure: Measure, best_grade: int) -> Iterator[Sentence]:
     least = dict(measure.parameters).get("rel")
     if isinstance(least, int) and least > best_grade:
         yield Sentence(
-            "%(measure)s asks for grade %(grade)d, and the best of this scale is %(best)d: nothing is relevant for it.",
+            "%(measure)s counts grade %(grade)d and higher as relevant, but the best grade of this scale is "
+            "%(best)d: nothing is relevant.",
             {"measure": str(measure), "grade": least, "best": best_grade},
         )
 
@@ -120,16 +121,16 @@ def _of_judging(rows: Sequence[LeaderboardRow]) -> Iterator[Sentence]:
     low = sum(row.low for row in rows)
     if low:
         yield Sentence(
-            "%(count)d of %(all)d runs: less than %(percent)d %% of what a score looks at is judged. "
+            "%(count)d of %(all)d runs: less than %(percent)d %% of the documents that a score uses are judged. "
             "Unjudged documents count as not relevant, so their scores may be too low.",
             {"percent": round(100 * ENOUGH_JUDGED), "count": low, "all": len(rows)},
         )
     outside = sum(not row.run.fed_pool for row in rows)
     if outside == len(rows):
-        yield Sentence("The pool was made from none of these runs.")
+        yield Sentence("None of these runs was pooled.")
     elif outside:
         yield Sentence(
-            "Runs from which the pool was not made, marked ○: %(count)d of %(all)d. What only they found is unjudged.",
+            "Runs that were not pooled, marked ○: %(count)d of %(all)d. Documents that only they found are unjudged.",
             {"count": outside, "all": len(rows)},
         )
 

@@ -106,8 +106,9 @@ class RoundScope:
             )
         return Sentence(
             "Only the runs of round %(number)d are scored, on the residual collection: %(documents)d documents of "
-            "topics that were judged before it are taken out of the runs and out of the qrels. They are those of the "
-            "kept qrels, version %(versions)s, without what was put back since because its text had changed.",
+            "topics that were judged before it are removed from the runs and from the qrels. They are those of the "
+            "kept qrels, version %(versions)s, without those returned to the queue since because their text had "
+            "changed.",
             {
                 **number,
                 "documents": sum(map(len, self.judged.values())),
@@ -181,7 +182,7 @@ def nothing_judged(scope: RoundScope | None) -> ConflictError:
     if scope is None or not scope.residual or not scope.kept:
         return ConflictError("Nothing is judged yet, so there is nothing to score against.")
     return ConflictError(
-        "Nothing is judged yet beside what was judged before round %(number)d, so there is nothing to score against.",
+        "All judgements were made before round %(number)d, so there is nothing to score against.",
         number=scope.number,
     )
 

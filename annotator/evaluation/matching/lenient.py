@@ -268,7 +268,7 @@ def _about_long_lines(odd: _Tally) -> Sentence:
 def _about_twice_elsewhere(odd: _Tally) -> Sentence:
     return Sentence(
         "Lines that repeat a document of their topic, in topics that the qrels do not have: %(count)d, the first with "
-        "“%(written)s”. Those topics count for nothing.",
+        "“%(written)s”. These topics are ignored.",
         {"count": odd.count, "written": shown(odd.written)},
     )
 

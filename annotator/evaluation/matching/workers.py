@@ -106,7 +106,7 @@ def _result(future: "Future[_Outcome]") -> _Outcome:
         return future.result()
     except BrokenExecutor as error:
         raise AnnotatorError(
-            "A process that read runs was ended from outside, perhaps for want of memory. Try again with one worker."
+            "A process that read runs was killed, perhaps because memory ran out. Try again with one worker."
         ) from error
 
 

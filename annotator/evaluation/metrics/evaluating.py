@@ -37,8 +37,8 @@ class Evaluation:
         """Say what may have been meant otherwise."""
         never_judged = [
             Sentence(
-                "Nothing of topic %(topic)s is judged, its grades are all negative; for every run no document counts "
-                "as relevant there, and it counts in the means.",
+                "Topic %(topic)s has only negative grades, so nothing of it is judged; no document of any run is "
+                "relevant there, and the topic counts in the means.",
                 {"topic": topic},
             )
             for topic in self.never_judged
@@ -46,8 +46,8 @@ class Evaluation:
         ]
         without_documents = [
             Sentence(
-                "The qrels have no document of topic %(topic)s; for every run no document counts as relevant there, "
-                "and it counts in the means.",
+                "The qrels have no document of topic %(topic)s; no document of any run is relevant there, and the "
+                "topic counts in the means.",
                 {"topic": topic},
             )
             for topic in self.without_documents
@@ -61,7 +61,7 @@ class Evaluation:
         ]
         not_a_number = [
             Sentence(
-                "Of these topics run %(run)s returned documents and no judged one, so that nothing is left without the "
+                "For these topics run %(run)s returned no judged document, so that nothing is left without the "
                 "unjudged ones (-J): %(topics)s. trec_eval divides by zero there and prints NaN for iprec_at_recall "
                 "and 11pt_avg; here they are 0.",
                 {"run": run, "topics": ", ".join(topics)},
@@ -156,7 +156,7 @@ def _check_numbers(relevant_from: int, workers: int) -> None:
         raise InvalidValueError("Documents can be relevant from grade 1 on, not from %(grade)d.", grade=relevant_from)
     if not _is_whole(workers) or workers < 1:
         raise InvalidValueError(
-            "The workers that read are a whole number of processes from 1 on, not %(workers)s.", workers=repr(workers)
+            "The number of reading processes is a whole number from 1, not %(workers)s.", workers=repr(workers)
         )
 
 

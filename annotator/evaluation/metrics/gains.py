@@ -58,7 +58,7 @@ class Gain:
         if self.is_exponential:
             if best > LARGEST_EXPONENT:
                 raise InvalidValueError(
-                    "An exponential gain can be taken of grades up to %(most)d; the qrels have the grade %(grade)d.",
+                    "An exponential gain is possible for grades up to %(most)d; the qrels have the grade %(grade)d.",
                     most=LARGEST_EXPONENT,
                     grade=best,
                 )

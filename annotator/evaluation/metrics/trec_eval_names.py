@@ -202,9 +202,7 @@ def _with_parameter(family: str, name: str, said: str) -> Measure:
         return _measure(name, "beta", math.sqrt(_weight(said)))
     key, _, value = said.partition("=")
     if key != "p":
-        raise InvalidValueError(
-            "Behind rbp only p is known here, as in rbp.p=0.8, and not “%(written)s”.", written=said
-        )
+        raise InvalidValueError("After rbp only p is supported, as in rbp.p=0.8, not “%(written)s”.", written=said)
     return _measure(name, "p", read_parameter(name, "p", value))
 
 
@@ -216,7 +214,7 @@ def _measure(name: str, parameter: str, value: Value) -> Measure:
 def _gain(family: str, written: str) -> Value:
     if not PAIRS.fullmatch(written):
         raise InvalidValueError(
-            "Behind %(name)s trec_eval takes gains by grade, as in %(name)s.1=3,2=9, and not “%(written)s”.",
+            "After %(name)s trec_eval takes gains by grade, as in %(name)s.1=3,2=9, not “%(written)s”.",
             name=family,
             written=written,
         )
@@ -227,7 +225,7 @@ def _weight(written: str) -> float:
     number = decimal(written)
     if number is None or not 0 < number <= LARGEST_BETA**2:
         raise InvalidValueError(
-            "Behind set_F must stand a number above 0 and at most 1000000000000, the square of beta, and not "
+            "After set_F a number above 0 and at most 1000000000000 is required, the square of beta, not "
             "“%(written)s”.",
             written=written,
         )

@@ -64,7 +64,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "update": Parameter(
         _update,
         Sentence("The update must be all or pulled, not “%(written)s”."),
-        Sentence("Which runs learn from a judgement: all that have the document, or the one it was pulled from."),
+        Sentence("Which runs a judgement updates: all that have the document, or only the one it was pulled from."),
     ),
     "ties": Parameter(
         _ties,

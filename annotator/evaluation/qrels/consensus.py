@@ -132,7 +132,7 @@ def named_judge(name: str) -> Policy:
         return [opinion for opinion in opinions if opinion.judge == name]
 
     return Policy(
-        lowest, Sentence("The grades of one judge, %(judge)s, alone.", {"judge": name}), counted, needs_its_judge=True
+        lowest, Sentence("Only the grades of the judge %(judge)s.", {"judge": name}), counted, needs_its_judge=True
     )
 
 
@@ -236,21 +236,23 @@ _NOT_ADJUDICATED = {
         majority_first,
         Sentence("The grade most judges gave; ties: the third judge decides, otherwise the judge who judged first."),
     ),
-    "median": Policy(median, Sentence("The middle grade; with an even number of judges, the lower of the two middle.")),
+    "median": Policy(
+        median, Sentence("The median grade; with an even number of judges, the lower of the two in the middle.")
+    ),
     "lowest": Policy(lowest, Sentence("The lowest grade any judge gave.")),
     "highest": Policy(highest, Sentence("The highest grade any judge gave.")),
     "any-relevant": Policy(
         median,
         Sentence(
-            "Relevant as soon as one judge says so: the middle of the relevant grades, or of all if there is none."
+            "Relevant if any judge finds it relevant: the median of the relevant grades, or of all if there is none."
         ),
         any_relevant,
     ),
     "all-relevant": Policy(
         median,
         Sentence(
-            "Relevant only if every judge says so: the middle of the grades that are not relevant, or of all if there "
-            "is none."
+            "Relevant only if every judge finds it relevant: the median of the grades that are not relevant, or of "
+            "all if there is none."
         ),
         all_relevant,
     ),
@@ -259,20 +261,21 @@ _ADJUDICATED = {
     "owner": Sentence("The adjudicators' latest grade; where there is none, that of the topic's owner."),
     "owner-else-majority": Sentence(
         "The adjudicators' latest grade; where there is none, that of the topic's owner; where the owner gave none, "
-        "the grade most judges gave, of several the third judge's if it is one of them, otherwise the lowest."
+        "the grade most judges gave; ties: the third judge decides, otherwise the lowest grade."
     ),
     "majority": Sentence("The adjudicators' latest grade; where there is none, the one most judges gave."),
     "majority-first": Sentence(
-        "The adjudicators' latest grade; where there is none, the one most judges gave, of several the first judge's."
+        "The adjudicators' latest grade; where there is none, the one most judges gave; ties: the judge who "
+        "judged first."
     ),
-    "median": Sentence("The adjudicators' latest grade; where there is none, the middle one."),
+    "median": Sentence("The adjudicators' latest grade; where there is none, the median."),
     "lowest": Sentence("The adjudicators' latest grade; where there is none, the lowest."),
     "highest": Sentence("The adjudicators' latest grade; where there is none, the highest."),
     "any-relevant": Sentence(
-        "The adjudicators' latest grade; where there is none, relevant as soon as one judge says so."
+        "The adjudicators' latest grade; where there is none, relevant if any judge finds it relevant."
     ),
     "all-relevant": Sentence(
-        "The adjudicators' latest grade; where there is none, relevant only if every judge says so."
+        "The adjudicators' latest grade; where there is none, relevant only if every judge finds it relevant."
     ),
 }
 NAMED_POLICIES = {

@@ -62,8 +62,7 @@ def table_of(qrels: Mapping[str, Mapping[str, int]]) -> QrelsTable:
         require_identifier(topic)
         if not isinstance(grades, Mapping):
             raise InvalidValueError(
-                "Qrels are {topic: {docno: grade}}, as {'401': {'FT911-3': 1}}; %(given)s stands under topic "
-                "%(topic)s.",
+                "Qrels are {topic: {docno: grade}}, as {'401': {'FT911-3': 1}}; topic %(topic)s has %(given)s instead.",
                 topic=topic,
                 given=repr(grades),
             )

@@ -34,7 +34,7 @@ def parse_scale(text: str) -> tuple[GradeMeaning, ...]:
         raise InvalidValueError("A scale has at least two grades, such as “0=Not relevant, 1=Relevant”.")
     for lower, higher in pairwise(grades):
         if lower.value == higher.value:
-            raise InvalidValueError("The grade %(value)d stands twice in the scale.", value=lower.value)
+            raise InvalidValueError("The grade %(value)d is in the scale twice.", value=lower.value)
     return tuple(grades)
 
 

@@ -39,10 +39,10 @@ class Promise(Enum):
     """What a quick look tells of a draft."""
 
     TOO_EARLY = Sentence(
-        "Look at %(needed)d documents at least: before that the numbers say little.", {"needed": LOOKS_NEEDED}
+        "Look at %(needed)d documents at least: with fewer the numbers are unreliable.", {"needed": LOOKS_NEEDED}
     )
     FEW = Sentence(
-        "Poor: fewer than %(least)d look relevant. Systems cannot be told apart by so few; widen the topic or drop it.",
+        "Poor: fewer than %(least)d look relevant. So few cannot separate systems; widen the topic or drop it.",
         {"least": LEAST_RELEVANT},
     )
     MANY = Sentence(

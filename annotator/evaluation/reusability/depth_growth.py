@@ -160,7 +160,7 @@ class Density(SentenceEnum):
     )
     CAREFUL = Sentence(
         "Careful: 17 %% or more of the judged documents are relevant, as in collections known to favour the systems "
-        "that fed the pool (17 to 23 %%)."
+        "that contributed to the pool (17 to 23 %%)."
     )
     TOO_MANY = Sentence(
         "Too many: %(percent)d %% or more of the judged documents are relevant, so that many more will be unjudged; "

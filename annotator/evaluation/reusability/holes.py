@@ -62,7 +62,7 @@ class Holes:
         Raises `InvalidValueError` for another depth.
         """
         if depth not in self.depths:
-            raise InvalidValueError("The holes were not looked for at depth %(depth)d.", depth=depth)
+            raise InvalidValueError("Holes were not computed for depth %(depth)d.", depth=depth)
         place = self.depths.index(depth)
         found = {topic: holes.candidates(place, depth) for topic, holes in self.topics.items()}
         return {topic: documents for topic, documents in found.items() if documents.size}

@@ -23,20 +23,20 @@ class Dependence(SentenceEnum):
     """What the mean change says of runs that did not feed the pool."""
 
     NOTHING_TAKEN_OUT = Sentence(
-        "Nothing was taken out: nobody put a judged document into the pool that no other had too, as when runs are "
-        "nearly the same. That no value changes says nothing then."
+        "Nothing was removed: no judged document was contributed by one of them alone, for example because the runs "
+        "are nearly identical. Unchanged values mean nothing then."
     )
     NEGLIGIBLE = Sentence(
-        "Negligible: without what only they brought, runs lose or gain 1 %% at most in the mean, so that a new system "
-        "is treated almost as if it had fed the pool."
+        "Negligible: without their unique documents, runs lose or gain 1 %% at most in the mean, so that a new system "
+        "is treated almost as if it had contributed to the pool."
     )
     NOTICEABLE = Sentence(
         "Noticeable: runs lose or gain between 1 and 6 %% in the mean; a new system with such a difference to others "
         "should have its unjudged documents judged before anything is concluded."
     )
     CAUTION = Sentence(
-        "Careful: runs lose or gain 6 %% or more in the mean, so that the collection is unfair to systems that did not "
-        "feed the pool."
+        "Careful: runs lose or gain 6 %% or more in the mean, so that the collection is unfair to systems that did "
+        "not contribute to the pool."
     )
 
 

@@ -100,7 +100,7 @@ class RunIntake:
         """Say why the tag cannot be used, if so; that the very file is stored already comes first."""
         checksum = self.rules.checksums.get(tag)
         if checksum is not None and checksum == checksum_of(content):
-            return Sentence("This very file is stored already, as the run %(tag)s.", {"tag": tag})
+            return Sentence("This file is stored already, as the run %(tag)s.", {"tag": tag})
         return self.rules.refused_tags.get(tag)
 
 

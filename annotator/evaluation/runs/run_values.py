@@ -73,7 +73,7 @@ def _side_by_side(topic: str, scored: object) -> tuple[Iterable[object], object]
             return docnos, scores
     raise InvalidValueError(
         "Runs are {name: {topic: {docno: score}}}, as {'bm25': {'401': {'FT911-3': 12.5}}}, or have docnos and scores "
-        "side by side for each topic; %(given)s stands under topic %(topic)s.",
+        "side by side for each topic; topic %(topic)s has %(given)s instead.",
         topic=topic,
         given=_shown(scored),
     )
@@ -93,7 +93,7 @@ def _decoded(docno: bytes) -> str:
     try:
         return docno.decode()
     except UnicodeDecodeError:
-        raise InvalidValueError("%(docno)s stands for a document, but is not UTF-8.", docno=repr(docno)) from None
+        raise InvalidValueError("The document id %(docno)s is not UTF-8.", docno=repr(docno)) from None
 
 
 def _scores(topic: str, scores: object, documents: int) -> NDArray[np.float64]:

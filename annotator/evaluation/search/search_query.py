@@ -150,7 +150,7 @@ def parse_query(text: str) -> Query:
     if count > MOST_WORDS:
         raise InvalidValueError(
             "The query has %(count)d words, where at most %(most)d are possible (of Korean, Chinese and Japanese each "
-            "sign counts as one).",
+            "character counts as one).",
             count=count,
             most=MOST_WORDS,
         )
@@ -217,7 +217,7 @@ def _word(place: int, word: str) -> Asked:
         )
     if "*" in text:
         raise InvalidValueError(
-            "A * stands only at the end of a word, as in “retriev*”, not as in “%(word)s” (character %(place)d).",
+            "A * is possible only at the end of a word, as in “retriev*”, not as in “%(word)s” (character %(place)d).",
             word=word,
             place=place,
         )
@@ -316,7 +316,7 @@ def _no_part(first: _Token | None, after: _Token | None, behind: _Token | None, 
     """The error for a query of which a part is missing."""
     if excluded and first is not None:
         return InvalidValueError(
-            "NOT at character %(place)d only leaves documents out: say beside it what to find, as in “cats NOT dogs”.",
+            "NOT at character %(place)d only excludes documents: add what to find, as in “cats NOT dogs”.",
             place=first.place,
         )
     if after is not None:

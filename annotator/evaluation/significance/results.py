@@ -16,14 +16,14 @@ class Undefined(SentenceEnum):
     """Why there is no value, or why it is not the one that was estimated."""
 
     NO_TOPIC = Sentence("There is no topic on which all of these runs have a score.")
-    ONE_TOPIC = Sentence("There is one topic only, and from that no spread can be estimated; it takes two.")
+    ONE_TOPIC = Sentence("There is only one topic, so the variance cannot be estimated; it takes two.")
     NO_RUN = Sentence("There is no run.")
     ONE_RUN = Sentence("There is one run only, so there is none to compare it with.")
     NO_DIFFERENCE = Sentence("Not defined: no difference. The runs have the same score on every topic.")
     SAME_DIFFERENCE = Sentence(
         "Not defined: the runs differ by the same amount on every topic, so there is no spread to compare it with."
     )
-    SAME_MEAN = Sentence("The two runs have the same mean, and no number of topics would tell them apart.")
+    SAME_MEAN = Sentence("The two runs have the same mean, so no number of topics can separate them.")
     ALL_TIED = Sentence("Not defined: no topic has a difference large enough to count.")
     NO_SPREAD = Sentence("There is no interval: the score is the same on every topic.")
     ALL_EQUAL = Sentence("Not defined: all scores are equal, so there is no variance to share out.")

@@ -98,7 +98,7 @@ def _stored(column: Column[Any], row: Row) -> object:
         read = _reader(column)(value)
         return read if (code := CODES.get(str(column))) is None else code(str(read)).value
     except (TypeError, ValueError, OverflowError, RecursionError, binascii.Error) as error:
-        raise InvalidValueError("“%(column)s” is not of its kind.", column=column.name) from error
+        raise InvalidValueError("“%(column)s” has a value of the wrong type.", column=column.name) from error
 
 
 def _reader(column: Column[Any]) -> Callable[[Any], object]:
@@ -325,7 +325,7 @@ def _known(ids: Ids, target: str, value: int) -> int:
         return ids[target][value]
     except KeyError:
         raise InvalidValueError(
-            "It refers to number %(number)d of “%(table)s”, which is not there.", number=value, table=target
+            "It refers to number %(number)d of “%(table)s”, which does not exist.", number=value, table=target
         ) from None
 
 

@@ -39,7 +39,8 @@ def refuse_unusable_slug(session: Session, slug: str) -> None:
     """Raise `InvalidValueError` for what is no short name, and `ConflictError` for one that is taken."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", slug):
         raise InvalidValueError(
-            "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, not a sign first.",
+            "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, beginning with a "
+            "letter or a digit.",
             slug=slug,
         )
     state = select(Collection.deleted_at, Collection.being_imported).where(Collection.slug == slug)

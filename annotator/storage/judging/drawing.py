@@ -123,7 +123,9 @@ def drawing_apart(session: Session) -> Iterator[None]:
         with session.begin_nested():
             yield
     except OperationalError as error:
-        raise BusyError("Somebody else drew documents at this moment. What you judged is stored: try again.") from error
+        raise BusyError(
+            "Another judge drew documents at this moment. Your judgements are stored: try again."
+        ) from error
 
 
 def held_in_topic(

@@ -168,7 +168,7 @@ def refuse_in_hand(session: Session, items: Select[int], since: datetime) -> Non
     count = count_in_hand(session, items, since)
     if count:
         raise ConflictError(
-            "Documents that judges have in hand, or gave back lately and may still judge: %(count)d. Try again later.",
+            "Documents held by judges, or recently released and still open to them: %(count)d. Try again later.",
             count=count,
         )
 

@@ -117,7 +117,7 @@ def new_user(
     key = unicodedata.normalize("NFKC", name).casefold()
     if key.startswith(FORGOTTEN) and not may_be_forgotten:
         raise InvalidValueError(
-            "Names that begin with “%(beginning)s” are of people who were forgotten.", beginning=FORGOTTEN
+            "Names that begin with “%(beginning)s” are reserved for erased accounts.", beginning=FORGOTTEN
         )
     taken = session.scalar(select(User.name).where(User.name_key == key))
     if taken is not None:

@@ -30,20 +30,22 @@ def refuse_for_now(error: DBAPIError) -> None:
     """
     _refuse_what_is_stored(error)
     if gave_way(error):
-        raise BusyError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
+        raise BusyError("Another user changed the same data at this moment. Nothing was stored: try again.") from error
     code = _code(error)
     if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         raise BusyError("The database is busy with a large import. Nothing was stored: try again.") from error
     if code in NO_ROOM:
         raise BusyError(
-            "The server has no room left. Nothing was stored: tell the organisers, and try later."
+            "The server's disk is full. Nothing was stored: inform the organisers, and try again later."
         ) from error
     if code in ONLY_READ:
         raise BusyError(
-            "The database can only be read. Nothing was stored: tell the organisers, and try later."
+            "The database is read-only. Nothing was stored: inform the organisers, and try again later."
         ) from error
     if code in DISK_FAILS:
-        raise BusyError("The server's disk fails. Nothing was stored: tell the organisers, and try later.") from error
+        raise BusyError(
+            "The server's disk fails. Nothing was stored: inform the organisers, and try again later."
+        ) from error
 
 
 @contextmanager
@@ -78,7 +80,7 @@ def _refuse_what_is_stored(error: DBAPIError) -> None:
     # Or it is a fault of the program, which stored the same twice by itself: then it stands here again and again.
     rule = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
     LOG.warning("Refused by %s, as if somebody else had been quicker.", rule)
-    raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.") from error
+    raise ConflictError("Another user changed the same data at this moment. Nothing was stored: try again.") from error
 
 
 def _code(error: DBAPIError) -> str | int | None:

@@ -48,7 +48,7 @@ def rule_choices() -> list[SelectChoice]:
 
 def rule_or_judge_choices() -> list[SelectChoice]:
     """The same, and one judge's grades alone."""
-    return [*rule_choices(), SelectChoice(A_JUDGE, gettext("one judge: the grades of the judge named below, alone."))]
+    return [*rule_choices(), SelectChoice(A_JUDGE, gettext("one judge: only the grades of the judge named below."))]
 
 
 def policy_of(rule: str, *, adjudicated: bool, judge: str) -> str:

@@ -33,7 +33,7 @@ class QuestionForm(Form):
     docno = StringField(
         lazy_gettext("Document id"),
         [InputRequired()],
-        description=lazy_gettext("Of a document with a text. One that is outside the pool joins it."),
+        description=lazy_gettext("The document needs a text. A document outside the pool is added to it."),
         render_kw=NO_COMPLETION,
     )
     grade = SelectField(lazy_gettext("Correct grade"), [InputRequired()], choices=grade_choices)

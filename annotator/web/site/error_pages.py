@@ -51,7 +51,9 @@ EXPLANATIONS = {
     ),
     404: lazy_gettext("The address may be mistyped, or the page no longer exists."),
     405: lazy_gettext("This address only takes forms. Go back and use the page that links here."),
-    408: lazy_gettext("The connection was lost or slow before all of it had come. Nothing was stored: send it again."),
+    408: lazy_gettext(
+        "The connection was lost or slow before everything had arrived. Nothing was stored: send it again."
+    ),
     413: lazy_gettext("More was sent than this server takes at once. Send fewer or gzipped files."),
     500: lazy_gettext("This is our fault, not yours. Nothing was stored; the server's log has the details."),
     503: lazy_gettext("Too many large uploads at once. Nothing was stored: try again in half a minute."),

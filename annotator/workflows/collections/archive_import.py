@@ -156,7 +156,7 @@ class _Import:
         }
         if names != self.known:
             # Whoever was forgotten meanwhile is still named in what came in.
-            raise ConflictError("Somebody else changed the same at this moment. Nothing was stored: try again.")
+            raise ConflictError("Another user changed the same data at this moment. Nothing was stored: try again.")
         session.execute(update(User).where(User.being_imported).values(being_imported=False))
         session.execute(update(Collection).where(Collection.id == self.collection_id).values(being_imported=False))
         conclude(session, done)

@@ -222,7 +222,7 @@ def _apply(collection: Collection, change: CollectionChange, present: list[Grade
     if change.judgements_wanted is not None:
         if not 1 <= change.judgements_wanted <= MOST_JUDGEMENTS_WANTED:
             raise InvalidValueError(
-                "A pool item wants between 1 and %(most)d judgements, not %(given)d.",
+                "A document needs between 1 and %(most)d judgements, not %(given)d.",
                 most=MOST_JUDGEMENTS_WANTED,
                 given=change.judgements_wanted,
             )

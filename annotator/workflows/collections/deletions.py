@@ -257,7 +257,7 @@ def _documents(session: Session, collection: Collection, docnos: Sequence[str], 
     judged, with_text, topics = _state_of_documents(session, ids, at)
     if judged:
         raise ConflictError(
-            "Documents that were judged, or that judges have in hand: %(count)d: %(docnos)s. Nothing was deleted.",
+            "Documents that were judged or are held by judges: %(count)d: %(docnos)s. Nothing was deleted.",
             count=len(judged),
             docnos=", ".join(judged[:NAMED_AT_ONCE]),
         )

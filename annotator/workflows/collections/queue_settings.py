@@ -150,7 +150,7 @@ def _check(change: QueueChange) -> None:
             raise InvalidValueError("A share is from 0 to 100 percent, not %(given)d.", given=share)
     if change.common_items is not None and not 0 <= change.common_items <= MOST_COMMON_ITEMS:
         raise InvalidValueError(
-            "Of a topic, 0 to %(most)d documents can be for every judge, not %(given)d.",
+            "A topic can have 0 to %(most)d common documents, not %(given)d.",
             most=MOST_COMMON_ITEMS,
             given=change.common_items,
         )

@@ -128,7 +128,7 @@ def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) 
         )
     )
     if deletion is None:
-        raise NotFoundError("There is nothing of the number %(number)d to be restored.", number=number)
+        raise NotFoundError("There is no deletion %(number)d to restore.", number=number)
     kind = DeletedKind(deletion.kind)
     texts = changed_rows(session, deletion, DOCUMENTS) if kind is DeletedKind.DOCUMENTS else []
     _refuse_new_texts(session, texts)
@@ -137,8 +137,8 @@ def restore_deletion(session: Session, slug: str, number: int, *, at: datetime) 
             put_back(session, deletion)
     except IntegrityError as error:
         raise ConflictError(
-            "It cannot be restored now: what it belongs to was deleted since, or something that was stored since is in "
-            "its place. Delete that, or restore the other first."
+            "It cannot be restored now: its parent was deleted later, or newer data are in its place. Delete the "
+            "newer data, or restore the parent first."
         ) from error
     deletion.restored_at = at
     session.flush()
@@ -213,7 +213,7 @@ def _refuse_new_texts(session: Session, documents: list[int]) -> None:
         has_text = select(func.min(Document.docno)).where(Document.id.in_(some), Document.body.is_not(None))
         docno = session.scalar(has_text)
         if docno is not None:
-            raise ConflictError("Document “%(docno)s” has been given a text since.", docno=docno)
+            raise ConflictError("Document “%(docno)s” has a text now.", docno=docno)
 
 
 def _index(session: Session, documents: list[int]) -> None:

@@ -93,7 +93,7 @@ def read_documents(
             continue
         for document in parse_documents(file.name, text, problems, fields=fields) or ():
             if documents.setdefault(document.docno, document) is not document:
-                problems.add(file.name, document.line, "Document %(docno)s was given before.", docno=document.docno)
+                problems.add(file.name, document.line, "Document %(docno)s is given twice.", docno=document.docno)
     problems.refuse_if_any()
     return list(documents.values())
 

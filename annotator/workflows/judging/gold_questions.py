@@ -199,8 +199,8 @@ def _note_training(
             problems.add(
                 name,
                 row.line,
-                "Document %(docno)s of topic %(topic)s cannot be a test question: the training has %(other)s, and "
-                "tells the grade of this text.",
+                "Document %(docno)s of topic %(topic)s cannot be a test question: the training contains %(other)s and "
+                "reveals the grade of this text.",
                 docno=row.docno,
                 topic=row.topic,
                 other=other,

@@ -307,7 +307,9 @@ def _own_assignment(
 
 
 def _not_waiting() -> ConflictError:
-    return ConflictError("This document is not waiting for you any more: others have it, or it needs nobody.")
+    return ConflictError(
+        "This document is no longer waiting for you: another judge has it, or it has enough judgements."
+    )
 
 
 def _has(judge_id: int, item_id: int) -> Select[int]:

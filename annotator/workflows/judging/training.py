@@ -125,7 +125,7 @@ def clear_training(session: Session, slug: str, *, with_answers: bool = False) -
     """
     collection = lock_open_collection(session, slug, against_judging=True)
     if _count_answers(session, collection.id) and not with_answers:
-        raise ConflictError("Judges have answered in this training: say that their answers are to go, too.")
+        raise ConflictError("Judges have answered in this training: confirm that their answers are deleted, too.")
     items = select(QualifyingItem.id).where(QualifyingItem.collection_id == collection.id)
     count = count_qualifying(session, collection.id)
     session.execute(delete(QualifyingAnswer).where(QualifyingAnswer.qualifying_item_id.in_(items)))
@@ -239,8 +239,8 @@ def _note_test_questions(
             problems.add(
                 name,
                 row.line,
-                "Document %(docno)s of topic %(topic)s cannot be in the training, which would tell the grade of this "
-                "text: %(other)s is a test question.",
+                "Document %(docno)s of topic %(topic)s cannot be in the training, which would reveal the grade of "
+                "this text: %(other)s is a test question.",
                 docno=row.docno,
                 topic=row.topic,
                 other=other,

@@ -99,7 +99,7 @@ def remove_column(session: Session, slug: str, key: str) -> Fact:
     stating = runs_stating(session, collection.id, key)
     if stating:
         raise ConflictError(
-            "Runs state “%(key)s”: %(tags)s (%(count)d in all). It has to be taken back there first.",
+            "Runs state “%(key)s”: %(tags)s (%(count)d in all). Withdraw these statements first.",
             key=key,
             count=len(stating),
             tags=", ".join(stating[:TOLD]) + (" …" if len(stating) > TOLD else ""),

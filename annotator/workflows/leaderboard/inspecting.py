@@ -204,7 +204,7 @@ def inspect_pair(
     if seed < 0:
         raise InvalidValueError("A seed is a whole number from 0, not %(given)d.", given=seed)
     if first == second:
-        raise InvalidValueError("Two different runs can be compared, not %(tag)s with itself.", tag=first)
+        raise InvalidValueError("The run %(tag)s cannot be compared with itself: choose two different runs.", tag=first)
     scored = _score(session, slug, grades, measures, [first, second]).scored
     look = look_at_pair(scored, first, second, seed=seed, top=top, topics=topics)
     docnos = docnos_of(session, {one.document for moved in look.moved for one in moved.documents})

@@ -215,7 +215,7 @@ def _parse(names: Sequence[str], best_grade: int) -> tuple[Measure, ...]:
     parsed = measures_on_scale(names, best_grade)
     if len(parsed) > MOST_MEASURES:
         raise InvalidValueError(
-            "At most %(most)d measures are shown at once, not %(given)d: ask for the others apart.",
+            "At most %(most)d measures are shown at once, not %(given)d: request the others separately.",
             most=MOST_MEASURES,
             given=len(parsed),
         )

@@ -97,8 +97,8 @@ def _untold(others: Sequence[LeaderboardRow]) -> Sentence | None:
     if len(teams) >= LEAST_TEAMS and len(others) >= LEAST_RUNS:
         return None
     return Sentence(
-        "The median and the best of all runs are not told: from those of few runs the values of another team could be "
-        "worked out. It takes %(runs)d runs of others in time, of %(teams)d teams at least.",
+        "The median and the best of all runs are not shown: with few runs they would reveal the values of another "
+        "team. They need at least %(runs)d runs of others in time, of at least %(teams)d teams.",
         {"runs": LEAST_RUNS, "teams": LEAST_TEAMS},
     )
 

@@ -175,7 +175,7 @@ def _checked(request: LeaveOutRequest, best_grade: int) -> Sequence[Measure]:
     measures = measures_on_scale(request.measures, best_grade)
     if len(measures) > MOST_MEASURES:
         raise InvalidValueError(
-            "Of %(most)d measures at a time it can be said, not of %(given)d.", most=MOST_MEASURES, given=len(measures)
+            "At most %(most)d measures at a time, not %(given)d.", most=MOST_MEASURES, given=len(measures)
         )
     return measures
 

@@ -42,7 +42,7 @@ def forget_user(session: Session, name: str) -> str:
         raise ConflictError("“%(name)s” is a machine: there is nothing to erase.", name=name)
     # Before these names were kept free, somebody may have chosen one.
     if name.startswith(FORGOTTEN) and user.password_hash is None:
-        raise ConflictError("Who was “%(name)s” has been forgotten already.", name=name)
+        raise ConflictError("The account “%(name)s” has already been erased.", name=name)
     for collection in organised:
         refuse_without_organiser(session, collection.id, collection.slug, user)
     other = _free_name(session, user)

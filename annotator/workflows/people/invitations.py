@@ -235,7 +235,7 @@ def accept_password(session: Session, secret: str, new_hash: str, *, at: datetim
     """
     link = _open_link(session, secret, at, locks=False)
     if link.user_id is None:
-        raise NotFoundError("This link is no link to a new password.")
+        raise NotFoundError("This link is not a password reset link.")
     user = lock_user(session, link.user_id)
     link = _open_link(session, secret, at)
     if link.collection_id is not None:
@@ -286,7 +286,7 @@ def _refuse_unless_of_collection(session: Session, collection_id: int, user: Use
 
 def _refuse_if_for_password(link: Invitation) -> None:
     if link.user_id is not None:
-        raise NotFoundError("This link is no invitation: it gives an account a new password.")
+        raise NotFoundError("This link is not an invitation: it is a password reset link.")
 
 
 def _expires_at(link: Invitation, account: User | None) -> datetime:

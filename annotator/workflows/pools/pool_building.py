@@ -202,7 +202,9 @@ def _refuse_changes(session: Session, collection_id: int, choice: PoolChoice) ->
     runs = session.scalars(select(Run.id).where(Run.collection_id == collection_id, IN_FORCE))
     topics = topics_to_pool(session, collection_id)
     if not {run.id for run in choice.runs} <= set(runs) or not {topic.id for topic in choice.topics} <= topics.keys():
-        raise ConflictError("Runs or topics have changed while the pool was chosen. Nothing was stored: try again.")
+        raise ConflictError(
+            "Runs or topics changed while the documents were being chosen. Nothing was stored: try again."
+        )
 
 
 def _growth(topic: ChosenTopic, known: ItemIds) -> TopicGrowth:

@@ -236,7 +236,7 @@ def _adaptive_pool(session: Session, collection_id: int, version: int | None) ->
         raise NotFoundError("There is no version %(version)d of the pool.", version=version)
     if not is_adaptive(found[0].strategy):
         raise ConflictError(
-            "Version %(version)d was built by the strategy %(strategy)s, which chooses nothing from judgements.",
+            "Version %(version)d was built by the strategy %(strategy)s, which does not choose by judgements.",
             version=version,
             strategy=found[0].strategy,
         )

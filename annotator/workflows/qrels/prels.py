@@ -40,11 +40,11 @@ FOUR_COLUMNS = ("topic", "iteration", "docno", "grade")
 WARNINGS = {
     "drawn_without_grade": Sentence(
         "Documents that were drawn and have no grade: %(count)d. They are written as -1, as if they had not been "
-        "drawn; estimates are good only if it is chance which they are."
+        "drawn; estimates are unbiased only if they are missing at random."
     ),
     "graded_without_draw": Sentence(
-        "Documents that have a grade and were not drawn: %(count)d. Their grades are left out, since they were not "
-        "chosen by chance."
+        "Documents that have a grade and were not drawn: %(count)d. Their grades are left out, because they are not "
+        "part of the sample."
     ),
     "topics_without_grade": Sentence("Topics of the sample without a grade, left out: %(count)d."),
     "topics_not_sampled": Sentence(

@@ -229,7 +229,7 @@ def _compare_with_database(state: _State, qrels: bytes, *, with_unjudged: bool) 
     if problems.total or written != expected:
         differing = len(dict(written.items() ^ expected.items())) + problems.total
         raise ExportMismatchError(
-            "The qrels as written differ from the database in %(count)d pairs; nothing is handed out.", count=differing
+            "The qrels as written differ from the database in %(count)d pairs; the export is refused.", count=differing
         )
 
 
@@ -288,8 +288,8 @@ def _counts(state: _State, *, with_unjudged: bool) -> dict[str, object]:
 def _warnings(state: _State) -> Iterator[Sentence]:
     if state.judge is None and state.settled.decided and not state.policy.startswith(ADJUDICATED_ELSE):
         yield Sentence(
-            "An adjudicator has judged %(count)d documents, and by this policy their grades are some among others: "
-            "choose a policy “adjudicated, else …” for them to decide.",
+            "An adjudicator has judged %(count)d documents, but by this policy their grades count like those of other "
+            "judges: choose a policy “adjudicated, else …” so that they decide.",
             {"count": len(state.settled.decided)},
         )
     if state.settled.uncounted:

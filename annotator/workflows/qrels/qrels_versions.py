@@ -115,8 +115,8 @@ def keep_for_release(
     """
     if not grades:
         raise ConflictError(
-            "Nothing is judged yet, so there are no qrels to keep for the released scores. Release them later, or by "
-            "the grades of the moment (live)."
+            "Nothing is judged yet, so there are no qrels to keep for the released scores. Release them later, or "
+            "from the live qrels."
         )
     collection = lock_collection(session, slug)
     wanted = _version(collection.id, manifest, made_by_id, made_at)
@@ -167,7 +167,9 @@ def _refuse_forgotten(session: Session, names: AbstractSet[str | None]) -> None:
     """
     known = select(User.name).where(User.name.in_(names)).order_by(User.id).with_for_update(read=True)
     if names - set(session.scalars(known)):
-        raise ConflictError("These qrels name somebody who was forgotten since they were made: export them again.")
+        raise ConflictError(
+            "These qrels contain the name of a person whose account was erased since: export them again."
+        )
 
 
 def list_versions(session: Session, slug: str) -> list[VersionView]:
@@ -204,7 +206,7 @@ def export_version(session: Session, slug: str, number: int) -> KeptQrels:
     qrels = format_qrels(lines)
     if hashlib.sha256(qrels).hexdigest() != version.fingerprint:
         raise ConflictError(
-            "Version %(number)d of the qrels no longer has the bytes that were kept; it is not handed out.",
+            "Version %(number)d of the qrels no longer has the bytes that were kept; it is not exported.",
             number=number,
         )
     manifest = {**version.manifest, "version": number}

@@ -245,8 +245,8 @@ def check_may_change(session: Session, slug: str, user_id: int, *, team: str | N
 def _refuse_early_release(collection: Collection, at: datetime) -> None:
     if collection.submissions_until is None:
         raise ConflictError(
-            "Runs are taken at any time, so teams could try out runs until the scores tell them the grades. Set a "
-            "deadline first, close the collection, or say that the scores are released early."
+            "Runs are accepted at any time, so teams could submit runs until the scores reveal the grades. Set a "
+            "deadline first, close the collection, or state that the scores are released early."
         )
     if not _is_late(collection, at):
         raise ConflictError(
@@ -272,7 +272,7 @@ def _refuse_change(session: Session, collection: Collection, user_id: int, team:
         raise NotAllowedError("You are not in the team %(team)s any more.", team=team)
     if _is_late(collection, at):
         raise ConflictError(
-            "The deadline has passed: runs were taken, and could be changed, before %(moment)s.",
+            "The submission deadline has passed: runs could be submitted and changed before %(moment)s.",
             moment=deadline_in_words(collection.submissions_until, collection.submissions_until_written),
         )
 

@@ -139,7 +139,7 @@ def job_answer(session: Session, slug: str, id_: int, *, by_id: int | None = Non
     _found(session, slug, id_, by_id)
     output = session.scalar(select(Job.output).where(Job.id == id_))
     if output is None:
-        raise NotFoundError("Nothing is kept of what came of this. Ask for it again.")
+        raise NotFoundError("The result is no longer stored. Request it again.")
     return output
 
 
@@ -167,7 +167,7 @@ def cancel_job(session: Session, slug: str, id_: int, *, at: datetime, by_id: in
     unfinished = update(Job).where(Job.id == id_, Job.state.in_(UNFINISHED))
     called_off = unfinished.values(state=JobState.CANCELLED, finished_at=at).returning(Job.id)
     if session.scalar(called_off) is None:
-        raise ConflictError("This has finished already: it cannot be called off any more.")
+        raise ConflictError("This has finished already and can no longer be cancelled.")
 
 
 def has_due(session: Session, *, now: datetime, only_short: bool = False) -> bool:

@@ -81,8 +81,8 @@ def change_words(session: Session, slug: str, number: str, words: TopicWords) ->
         return False
     if judged_topic_ids(session, [topic.id]):
         raise ConflictError(
-            "Topic “%(number)s” was judged by its present words, so they stay: with others, its judgements would "
-            "answer a question that nobody had asked. Drop it and draft a new one instead.",
+            "Documents were judged by the present text of topic “%(number)s”, so it cannot change. Drop the topic and "
+            "draft a new one instead.",
             number=number,
         )
     _put(new, topic)
@@ -103,7 +103,7 @@ def accept_topics(session: Session, slug: str, numbers: Sequence[str]) -> list[s
     topics = _topics(session, lock_open_collection(session, slug), numbers)
     for topic in topics:
         if topic.state == TopicState.DROPPED:
-            raise ConflictError("Topic “%(number)s” was dropped: take it up again instead.", number=topic.number)
+            raise ConflictError("Topic “%(number)s” was dropped: restore it instead.", number=topic.number)
     return _put_into(TopicState.ACCEPTED, topics)
 
 
@@ -115,7 +115,9 @@ def drop_topics(session: Session, slug: str, numbers: Sequence[str], *, reason: 
     """
     reason = " ".join(reason.split())
     if not reason:
-        raise InvalidValueError("Dropping a topic needs a reason: it stays beside the topic, and in the manifest.")
+        raise InvalidValueError(
+            "Give a reason for dropping the topic: it is shown with the topic and recorded in the manifest."
+        )
     check_free_text(reason, LONGEST_REASON)
     topics = _topics(session, lock_open_collection(session, slug, against_judging=True), numbers)
     for topic in topics:

@@ -66,7 +66,7 @@ def top_of_run(session: Session, slug: str, number: str, tag: str) -> list[str]:
         .where(Run.collection_id == collection.id, Run.tag == tag, RankedList.topic_id == topic.id, IN_FORCE)
     )
     if packed is None:
-        raise NotFoundError("No run “%(tag)s” in force has answers for topic “%(number)s”.", tag=tag, number=number)
+        raise NotFoundError("No active run “%(tag)s” has documents for topic “%(number)s”.", tag=tag, number=number)
     documents = decode_documents(packed).tolist()
     docnos = docnos_of(session, documents)
     return [docnos[document] for document in documents]

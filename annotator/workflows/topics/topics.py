@@ -179,8 +179,8 @@ def _refuse_to_reword_judged(session: Session, topics: Sequence[Topic]) -> None:
     numbers = sorted((topic.number for topic in topics if topic.id in judged), key=natural_order)
     if numbers:
         raise ConflictError(
-            "These topics were judged by their present words, which therefore stay; leave them out of the file, or "
-            "give them the words they have: %(numbers)s.",
+            "Documents were judged by the present text of these topics, so it cannot change; leave the topics out of "
+            "the file, or give them their present text: %(numbers)s.",
             numbers=", ".join(numbers[:NUMBERS_TOLD]) + (", …" if len(numbers) > NUMBERS_TOLD else ""),
         )
 

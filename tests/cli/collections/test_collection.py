@@ -100,7 +100,7 @@ def test_rules_that_cannot_be_are_refused_and_nothing_else_changes(news: Command
 
 def test_scores_are_released_and_taken_back(news: CommandLine) -> None:
     assert ["scores", "released", "-"] in news.table("collections", "show", "news")
-    assert news.refused("collections", "release", "news", "--live")[0].startswith("Runs are taken at any time")
+    assert news.refused("collections", "release", "news", "--live")[0].startswith("Runs are accepted at any time")
     assert (
         news.talk("collections", "release", "news", "--early", "--live")
         == "Participants of news see the scores of their runs, beside the median and the best of all, computed from "
@@ -115,7 +115,7 @@ def test_how_much_of_the_scores_is_seen_and_from_when_is_decided(news: CommandLi
     release, live = ("collections", "release", "news"), ", computed from the grades of the moment (live).\n"
     later = "2999-05-01 09:00 +09:00"
     refused = news.refused(*release, "--from", later, "--show", "own", "--live")
-    assert refused[0].startswith("Runs are taken at any time")
+    assert refused[0].startswith("Runs are accepted at any time")
     assert (
         news.talk(*release, "--from", later, "--show", "own", "--early", "--live")
         == f"Participants of news see the scores of their runs from 2999-05-01 00:00 UTC on{live}"

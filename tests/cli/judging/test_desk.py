@@ -54,7 +54,7 @@ def test_the_results_show_who_passes(trained: CommandLine, sqlite_database: Data
     assert trained.talk("training", "set", "news", "--pass-mark", "none") == "No training is asked for.\n"
     assert "finished" in trained.done("training", "results", "list", "news")
     [said] = trained.refused("training", "remove", "news")
-    assert said == "Judges have answered in this training: say that their answers are to go, too."
+    assert said == "Judges have answered in this training: confirm that their answers are deleted, too."
     trained.done("training", "remove", "news", "--with-answers")
     assert trained.table("training", "results", "list", "news")[0][-3:] == ["not", "begun", "-"]
 
@@ -65,7 +65,7 @@ def test_a_file_with_problems_is_refused_line_by_line(trained: CommandLine) -> N
         "bad.tsv:1: Document a of topic 1 is in the training already.",
         "bad.tsv:2: The collection has no topic 7.",
         "bad.tsv:2: The grade 9 is not in the scale of the collection, which has 0, 1, 2.",
-        "bad.tsv:3: The line has one field between tabs; it has topic, docno, grade and, if you like, explanation.",
+        "bad.tsv:3: The line has one field between tabs; it needs topic, docno, grade and, optionally, an explanation.",
         "Nothing was stored. Problems found: 4.",
     ]
 

@@ -85,9 +85,12 @@ def test_before_anything_is_judged_costs_stand_alone(pooled: CommandLine) -> Non
         (["set", "news", "alpha", "speed=1"], "“speed” is no fact that is stated here."),
         (["set", "news", "alpha", "latency_p95=fast"], "“fast” is no number of ms such as “48.5 ms”"),
         (["set", "news", "gamma", "latency_p95=1"], "There is no run “gamma” in this collection."),
-        (["show", "news", "--cost", "hardware"], "“hardware” is no number, which runs could be compared by."),
+        (
+            ["show", "news", "--cost", "hardware"],
+            "“hardware” is not a numeric column, so runs cannot be compared by it.",
+        ),
         (["columns", "remove", "news", "price"], "There is no column “price” in this collection."),
-        (["columns", "add", "news", "hardware"], "“hardware” is there without being added."),
+        (["columns", "add", "news", "hardware"], "“hardware” is a standard column and need not be added."),
     ],
 )
 def test_what_cannot_be_is_refused(judged: CommandLine, words: list[str], said: str) -> None:

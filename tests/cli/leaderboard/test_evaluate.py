@@ -313,7 +313,7 @@ def test_a_topic_that_nobody_judged_is_told_and_scores_0(annotator: CommandLine)
     result = annotator(*words, given=given)
     assert "nan" not in result.stdout
     assert annotator.done(*words, "--by-topic", given=given).splitlines()[1].split() == ["alpha", "1", *["0.0000"] * 3]
-    assert "Nothing of topic 1 is judged" in result.stderr
+    assert "Topic 1 has only negative grades" in result.stderr
 
 
 def test_neither_the_database_nor_the_pages_nor_rich_are_imported(annotator: CommandLine) -> None:

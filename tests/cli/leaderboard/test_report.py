@@ -154,7 +154,7 @@ def test_a_report_stands_with_nothing_judged_one_run_or_one_judge(news: CommandL
     news.done("judgements", "import", "news", "-", "--judge", "nist", given="1 0 a 1\n1 0 b 0\n")
     page = report(news)
     assert "There is one run only" in page
-    assert "One judge has given all the grades" in page
+    assert "All grades are from one judge" in page
 
 
 def test_the_report_tells_how_the_pool_was_made_and_escapes_what_it_shows(judged: CommandLine) -> None:

@@ -139,7 +139,7 @@ def test_the_leaderboard_names_its_qrels_and_how_far_they_reach(judged: CommandL
     ]
     assert "Qrels: live settled by adjudicated-else-majority-first, 4 grades, fingerprint " in shown
     assert "95%: by Student's t over topics." in shown
-    assert "1 of 2 runs: less than 95 % of what a score looks at is judged." in shown
+    assert "1 of 2 runs: less than 95 % of the documents that a score uses are judged." in shown
 
 
 @pytest.mark.parametrize("measures", ["P@1,Judged@1", "P@1, judged@1", "P@1,RR@1", "P@1"])
@@ -181,7 +181,7 @@ def test_the_leaderboard_is_set_in_markdown_and_latex(judged: CommandLine) -> No
     assert lines[0] == "| RUN | TEAM | P@1 | 95% | Judged@1 | MARKS |"
     assert lines[2] == "| alpha |  | 1.0000 |  | 1.0000 |  |"
     assert r"beta &  & 0.5000 & [0.0000,1.0000] & 0.5000 &  \\" in judged.done(*words, "latex").splitlines()
-    warning = "1 of 2 runs: less than 95 % of what a score looks at is judged."
+    warning = "1 of 2 runs: less than 95 % of the documents that a score uses are judged."
     assert any(line.startswith(warning) for line in lines)
     assert any(line.startswith(f"% {warning}") for line in judged.done(*words, "latex").splitlines())
     assert judged(*words, "latex", "--by-topic").exit_code == 2

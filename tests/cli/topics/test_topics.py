@@ -42,7 +42,7 @@ def test_a_file_of_drafts_is_in_no_export(news: CommandLine) -> None:
     [
         (("add", "news", "1", "--title", "x"), "There is a topic “1” already."),
         (("accept", "news", "9"), "There is no topic “9” in this collection."),
-        (("drop", "news", "1", "--reason", " "), "Dropping a topic needs a reason"),
+        (("drop", "news", "1", "--reason", " "), "Give a reason for dropping the topic"),
         (("set", "news", "1", "--title", ""), "A topic needs a title."),
     ],
 )

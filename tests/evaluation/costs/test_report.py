@@ -181,7 +181,11 @@ def test_the_cost_is_a_latency_if_any_run_states_one(runs: list[CostedRun], expe
     ("question", "error", "said"),
     [
         (Question("speed"), NotFoundError, "“speed” is no fact"),
-        (Question("hardware"), InvalidValueError, "“hardware” is no number, which runs could be compared by"),
+        (
+            Question("hardware"),
+            InvalidValueError,
+            "“hardware” is not a numeric column, so runs cannot be compared by it",
+        ),
         (Question("latency_at"), InvalidValueError, "Say for what"),
         (Question(within="soon"), InvalidValueError, "“soon” is no number of ms"),
     ],

@@ -192,7 +192,7 @@ def test_a_file_that_was_cut_off_in_a_topic_is_refused() -> None:
 def test_a_number_that_no_address_can_hold_is_refused(number: str) -> None:
     problems = Problems()
     assert parse_topics("t", f"{number}\ttitle\n".encode(), problems) is None
-    assert "cannot stand in an address" in str(problems.first[0])
+    assert "cannot be part of an address" in str(problems.first[0])
 
 
 @pytest.mark.parametrize("number", ["a/b", "...", "100%", "q?x=1", "토픽-1"])

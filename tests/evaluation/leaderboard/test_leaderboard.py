@@ -190,14 +190,18 @@ def test_nothing_is_said_of_a_leaderboard_with_enough_of_everything() -> None:
     ("board", "more", "sentence"),
     [
         (values(runs("a"), DIFFICULTY), {}, "one run only"),
-        (values(runs("a", "b"), DIFFICULTY[:1], DIFFICULTY[1:2]), {}, "One topic alone is scored"),
-        (values(runs("a", "b"), DIFFICULTY, DIFFICULTY + WOBBLE), {"judges": 1}, "One judge has given all"),
+        (values(runs("a", "b"), DIFFICULTY[:1], DIFFICULTY[1:2]), {}, "Only one topic is scored"),
+        (values(runs("a", "b"), DIFFICULTY, DIFFICULTY + WOBBLE), {"judges": 1}, "All grades are from one judge"),
         (values(runs("a", "b"), DIFFICULTY, DIFFICULTY), {}, "the same AP on every topic. Which is better is not def"),
         (values(runs("a", "b"), DIFFICULTY * 0, DIFFICULTY * 0), {"relevant": (0,) * 10}, "No document is relevant in"),
         (values(runs("a", "b"), DIFFICULTY, WOBBLE), {"relevant": (0, 1) * 5}, "every run: 10, 12, 14, 16, 18."),
-        (values(runs("a", "b"), DIFFICULTY, WOBBLE, measure="AP(rel=3)"), {}, "AP(rel=3) asks for grade 3, and the be"),
-        (values(runs("a", "b"), DIFFICULTY, WOBBLE, judged=0.94), {}, "less than 95 % of what a score looks at is jud"),
-        (values(runs("a", "b", fed=False), DIFFICULTY, WOBBLE), {}, "The pool was made from none of these runs."),
+        (values(runs("a", "b"), DIFFICULTY, WOBBLE, measure="AP(rel=3)"), {}, "AP(rel=3) counts grade 3 and higher"),
+        (
+            values(runs("a", "b"), DIFFICULTY, WOBBLE, judged=0.94),
+            {},
+            "less than 95 % of the documents that a score uses are jud",
+        ),
+        (values(runs("a", "b", fed=False), DIFFICULTY, WOBBLE), {}, "None of these runs was pooled."),
         (values([*runs("a"), *runs("b", fed=False)], DIFFICULTY, WOBBLE), {}, "marked ○: 1 of 2."),
     ],
 )

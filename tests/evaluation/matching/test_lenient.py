@@ -99,7 +99,7 @@ def test_a_document_twice_is_refused_only_in_topics_of_the_qrels() -> None:
     assert [str(notice) for notice in notices] == [
         (
             "a.run:3: Lines that repeat a document of their topic, in topics that the qrels do not have: 2, "
-            "the first with “a”. Those topics count for nothing."
+            "the first with “a”. These topics are ignored."
         )
     ]
     assert read_run_leniently("a.run", text.encode(), problems, topics={b"1", b"9"}) is None

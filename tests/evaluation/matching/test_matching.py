@@ -584,7 +584,7 @@ class DeadlyIndex(QrelsIndex):
 def test_a_process_that_dies_ends_all_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files_module, "LEAST_BYTES", 0)
     monkeypatch.setattr(Future, "cancel", lambda _: False)  # this process leaves all of it to the other
-    with pytest.raises(AnnotatorError, match="ended from outside"):
+    with pytest.raises(AnnotatorError, match="was killed"):
         match_runs([("a.run", RUN.encode())], DeadlyIndex(table_of(QRELS)), Problems(), workers=2)
     assert multiprocessing.active_children() == []
 

@@ -59,7 +59,7 @@ def test_what_counts_as_nothing_is_named() -> None:
     assert evaluation.other_topics == (1, 0)
     assert evaluation.never_judged == ("7",)
     assert [str(warning).split(",")[0] for warning in evaluation.warnings] == [
-        "Nothing of topic 7 is judged",
+        "Topic 7 has only negative grades",
         "Topics of run alpha that the qrels do not have",
     ]
 
@@ -69,12 +69,12 @@ def test_a_topic_without_documents_has_its_own_warning() -> None:
     assert (evaluation.never_judged, evaluation.without_documents) == (("7", "8"), ("8",))
     assert [str(warning) for warning in evaluation.warnings] == [
         (
-            "Nothing of topic 7 is judged, its grades are all negative; for every run no document counts as relevant "
-            "there, and it counts in the means."
+            "Topic 7 has only negative grades, so nothing of it is judged; no document of any run is relevant there, "
+            "and the topic counts in the means."
         ),
         (
-            "The qrels have no document of topic 8; for every run no document counts as relevant there, and it counts "
-            "in the means."
+            "The qrels have no document of topic 8; no document of any run is relevant there, and the topic counts in "
+            "the means."
         ),
     ]
 
@@ -170,7 +170,7 @@ def test_judged_only_is_for_every_measure_or_for_one() -> None:
         ({"1": {7: 1.0}}, "no text"),
         ({"1": (["a", "a"], [2.0, 1.0])}, "Document a is in topic 1 twice"),
         ({"1": (["a", "b"], [2.0])}, "2 documents"),
-        ({"1": (np.array([b"a\xff"]), [1.0])}, r"b'a\\xff' stands for a document, but is not UTF-8"),
+        ({"1": (np.array([b"a\xff"]), [1.0])}, r"The document id b'a\\xff' is not UTF-8"),
         ({"1": {b"a": 1.0}}, "b'a' .* is no text"),
         ({"1": {"a": 10**400}}, "beyond what a number can hold"),
         ({"1": {"a": 10**400, "b": 1.0}}, "beyond what a number can hold"),
@@ -184,8 +184,8 @@ def test_judged_only_is_for_every_measure_or_for_one() -> None:
         *(({"1": given}, SHAPE_OF_RUNS) for given in (5, "ab", None, ["a"], ("ab", [1.0, 2.0]), (5, [1.0]))),
         ({"1": (np.array("ab"), [1.0, 2.0])}, SHAPE_OF_RUNS),
         ({"1": (np.array([["a"]]), [1.0])}, SHAPE_OF_RUNS),
-        ({"a": 1.0, "b": 2.0}, rf"{SHAPE_OF_RUNS}.* 1\.0 stands under topic a\."),  # runs of pytrec_eval have no name
-        ({"1": "x" * 100}, "'x{59}… stands under topic 1"),
+        ({"a": 1.0, "b": 2.0}, rf"{SHAPE_OF_RUNS}.* topic a has 1\.0 instead\."),  # runs of pytrec_eval have no name
+        ({"1": "x" * 100}, "topic 1 has 'x{59}… instead"),
     ],
 )
 def test_values_that_cannot_be_a_run_are_refused(run: object, sentence: str) -> None:
@@ -200,7 +200,7 @@ def test_values_that_cannot_be_a_run_are_refused(run: object, sentence: str) -> 
         ({"relevant_from": 1.5}, "must be a whole number, not 1.5"),
         ({"relevant_from": True}, "must be a whole number, not True"),
         ({"relevant_from": "1"}, "must be a whole number, not '1'"),
-        *(({"workers": workers}, "a whole number of processes from 1 on, not") for workers in (0, "2", None, True)),
+        *(({"workers": workers}, "a whole number from 1, not") for workers in (0, "2", None, True)),
         ({"compat": "8"}, "9 or 10, not “8”"),
         ({"runs": []}, "no run to score"),
         ({"qrels": {}}, "no topic"),
@@ -369,7 +369,7 @@ def test_where_trec_eval_prints_nan_without_unjudged_documents_is_warned_of() ->
     runs = {"good": {"1": {"a": 2.0, "z": 1.0}}, "none": {"1": {"y": 2.0, "z": 1.0}, "9": {"e": 1.0}}}
     condensed = metrics.evaluate(QRELS, runs, ["IPrec@0", "11ptAvg"], judged_only=True)
     [warning] = map(str, condensed.warnings)
-    assert warning.startswith("Of these topics run none returned documents and no judged one")
+    assert warning.startswith("For these topics run none returned no judged document")
     assert ": 1. trec_eval divides by zero there and prints NaN" in warning
     assert condensed.scores.by_topic(1)["1"] == (0.0, 0.0)
     assert metrics.evaluate(QRELS, runs, ["11ptAvg(judged_only=True)"]).warnings == condensed.warnings

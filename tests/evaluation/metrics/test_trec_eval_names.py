@@ -107,30 +107,30 @@ def test_all_trec_is_everything_but_what_trec_eval_leaves_out_and_what_it_mispri
         ("recip_rank_10", "trec_eval's recip_rank takes no cutoff; with one, write RR@10."),
         ("ndcg_10", "trec_eval's ndcg takes no cutoff; with one, write nDCG@10."),
         ("utility.1,-1,0,0", "trec_eval's utility is known here only without parameters."),
-        ("ndcg.10,20", "Behind ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, and not “10,20”."),
-        ("ndcg.exp", "Behind ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, and not “exp”."),
+        ("ndcg.10,20", "After ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, not “10,20”."),
+        ("ndcg.exp", "After ndcg trec_eval takes gains by grade, as in ndcg.1=3,2=9, not “exp”."),
         (
             "G.1=-3",
             "The gain of G must be linear, exp, or gains by grade such as {1:3,2:9}, not “1=-3”.",
         ),
         (
             "set_F.0",
-            "Behind set_F must stand a number above 0 and at most 1000000000000, the square of beta, and not “0”.",
+            "After set_F a number above 0 and at most 1000000000000 is required, the square of beta, not “0”.",
         ),
-        ("rbp.", "Behind rbp only p is known here, as in rbp.p=0.8, and not “”."),
+        ("rbp.", "After rbp only p is supported, as in rbp.p=0.8, not “”."),
         ("rbp_resid.", "trec_eval's rbp_resid is known here only without parameters."),
         *(
-            (f"{name}.", f"Behind {name} trec_eval takes gains by grade, as in {name}.1=3,2=9, and not “”.")
+            (f"{name}.", f"After {name} trec_eval takes gains by grade, as in {name}.1=3,2=9, not “”.")
             for name in ("ndcg", "dcg", "G", "Rndcg", "ndcg_rel")
         ),
         ("relstring.", "The cutoff of relstring must be a whole number from 1 to 999999999, not “”."),
         ("iprec_at_recall.", "The level of IPrec must be a number from 0 to 1, not “”."),
         (
             "set_F.",
-            "Behind set_F must stand a number above 0 and at most 1000000000000, the square of beta, and not “”.",
+            "After set_F a number above 0 and at most 1000000000000 is required, the square of beta, not “”.",
         ),
         ("runid.", "trec_eval's runid is known here only without parameters."),
-        ("rbp.1=3", "Behind rbp only p is known here, as in rbp.p=0.8, and not “1=3”."),
+        ("rbp.1=3", "After rbp only p is supported, as in rbp.p=0.8, not “1=3”."),
         ("rbp.p=1", "The p of RBP must be a number between 0 and 1, not “1”."),
         ("prefs", "trec_eval's prefs is not computed here."),
         ("prefs_simp_ret", "trec_eval's prefs_simp_ret is not computed here."),

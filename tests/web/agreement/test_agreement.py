@@ -46,7 +46,7 @@ def test_labels_of_files_draw_no_line_over_time(visit: Visit, judged: str) -> No
     for address in (judged, f"{judged}/pair?first=crowd&second=nist"):
         answer = ola.get(address)
         assert "7 grades without a time" in words(answer)
-        assert "No document has two grades with a time: nothing to draw." in words(answer)
+        assert "No document has two grades with a time: there is nothing to plot." in words(answer)
         assert 'data-chart="line"' not in answer.text
     assert ola.get(f"{judged}.csv?by=time").text.splitlines() == ['"documents","alpha"']
 

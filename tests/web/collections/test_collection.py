@@ -46,7 +46,7 @@ def test_a_collection_is_added_by_page_and_its_first_organiser_is_who_added_it(
         ("scale", "x", 422, "“x” is not a grade"),
         ("relevant_from", "0", 422, "Relevant-from is a grade of the scale above the lowest"),
         ("relevant_from", "one", 422, "Not a valid integer value."),
-        ("judgements_wanted", "0", 422, "A pool item wants between 1 and 100 judgements, not 0."),
+        ("judgements_wanted", "0", 422, "A document needs between 1 and 100 judgements, not 0."),
         ("consensus_policy", "mean", 422, "Not a valid choice"),
         ("title", " ", 422, "A collection needs a title."),
         ("title", "", 422, "This field is required."),

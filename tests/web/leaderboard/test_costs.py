@@ -105,7 +105,7 @@ def test_after_the_deadline_only_organisers_state_costs(visit: Visit, judged: st
     assert "Save the costs" not in pat.get(f"{judged}/{RUN_COSTS}").text
     answer = pat.post(f"{judged}/{RUN_COSTS}", **STATED)
     assert answer.status_code == 409
-    assert "The deadline has passed" in words(answer)
+    assert "The submission deadline has passed" in words(answer)
     assert stated(database) == {}
     assert visit("ola").post(f"{judged}/{RUN_COSTS}", **STATED).status_code == 303
 

@@ -54,7 +54,7 @@ def test_the_leaderboard_scores_every_run_and_names_its_qrels(visit: Visit, judg
     assert f"Run Team {headings}" in text
     assert "1 alpha 0.5000 100.0 % 1.0000 100.0 % 1.0000 100.0 % 1.0000" in text
     assert "2 beta 0.0000 100.0 % 0.3333 100.0 % 0.3333 100.0 % 1.0000" in text
-    assert "One topic alone is scored" in text
+    assert "Only one topic is scored" in text
     assert "policy: majority" in text
     assert "Grades: 4 · topics scored: 1 · topics without a grade, left out: 1 · relevant from grade 1" in text
     assert "Scored against the current grades of crowd" in words(visit("ola").get(f"{judged}/leaderboard?judge=crowd"))
@@ -127,7 +127,7 @@ def test_too_little_judged_is_warned_of_beside_the_score_and_above(
     # x is unjudged: one of two; both have the same, and the first by name is the team's best.
     assert "late ○ not pooled ◆ best of its team red 0.5000 ▼ 50.0 %" in text
     assert "later ○ not pooled red 0.5000 ▼ 50.0 %" in text
-    assert "2 of 4 runs: less than 95 % of what a score looks at is judged." in text
+    assert "2 of 4 runs: less than 95 % of the documents that a score uses are judged." in text
     assert "marked ○: 2 of 4." in text
     best = words(visit("ola").get(f"{judged}/leaderboard?m=P@2&show=best"))
     assert ("late ○" in best, "later ○" in best, "alpha" in best) == (True, False, True)

@@ -25,7 +25,7 @@ GOOD = run_text("gamma", {"1": ["a", "f"], "2": ["b"]})
 BETTER = run_text("gamma", {"1": ["f", "a"], "2": ["b"]})
 DEADLINE = NOW + timedelta(days=1)
 EARLY, LATE = DEADLINE - timedelta(microseconds=1), DEADLINE
-TOO_LATE = "The deadline has passed: runs were taken, and could be changed, before 2026-03-02 09:00 UTC."
+TOO_LATE = "The submission deadline has passed: runs could be submitted and changed before 2026-03-02 09:00 UTC."
 
 
 @pytest.fixture
@@ -187,7 +187,7 @@ def test_a_team_replaces_no_run_of_its_own_by_accident(visit: Visit, news: str, 
     assert "Your team has a run gamma already. Tick “Replace runs with the same tag” to replace it," in words(answer)
     assert "Replace runs with the same tag" in words(pat.get(f"{news}/runs"))
     for answer in (send(pat, news), send(pat, news, replaces="y")):
-        assert "This very file is stored already, as the run gamma." in words(answer)
+        assert "This file is stored already, as the run gamma." in words(answer)
     assert sent(database) == [("gamma", 1, "red", "in force")]
 
 

@@ -148,7 +148,7 @@ def test_a_participant_sees_scores_once_released_and_of_their_own_runs_only(visi
 
 def test_the_median_and_the_best_of_few_runs_are_not_told(visit: Visit, scored: str, database: Database) -> None:
     # Beside red's run there are three of others, of one team; then five of two teams.
-    why = "It takes 5 runs of others in time, of 3 teams at least."
+    why = "They need at least 5 runs of others in time, of at least 3 teams."
     for more in ((), ("green", "blue")):
         with database.transaction() as session:
             for place, team in enumerate(more):
@@ -222,7 +222,7 @@ def test_scores_are_released_while_runs_are_taken_only_when_ticked(
     pat, ola = visit("pat"), visit("ola")
     answer = ola.post(f"{scored}/submissions/release")
     assert answer.status_code == 409
-    assert "Runs are taken at any time, so teams could try out runs" in words(answer)
+    assert "Runs are accepted at any time, so teams could submit runs" in words(answer)
     assert "Release the scores before the deadline" in words(answer)
     set_rules(database, until=datetime(2999, 5, 1, tzinfo=UTC))
     assert "The submission deadline is 2999-05-01 00:00 UTC: until then, teams" in words(

@@ -109,8 +109,8 @@ def test_a_topic_of_a_file_with_unjudged_documents_alone_counts_as_trec_eval_cou
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ("policy=highest", "settled by majority: “highest”, which was asked for beside it, changes nothing."),
-        ("judge=jo", "settled by majority: “jo”, which was asked for beside it, changes nothing."),
+        ("policy=highest", "settled by majority: the requested “highest” has no effect."),
+        ("judge=jo", "settled by majority: the requested “jo” has no effect."),
         ("policy=majority", None),  # as the form sends it
     ],
 )

@@ -112,7 +112,7 @@ def test_labels_are_stored_only_after_their_numbers_were_shown(visit: Visit, new
     page = words(checked)
     assert "Labels of “nist”, a new account that cannot sign in. Labels added: 2 Judgements" in page
     assert "they replace: 0" in page
-    assert "Documents from outside the pool that join it: 1" in page
+    assert "Documents outside the pool to be added: 1" in page
     value = hidden(checked, "confirmed")
     # Another file, or another judge, than was checked is checked first.
     for name, text in (("nist", "1 0 a 1\n"), ("nlst", "1 0 a 2\n1 0 new 1\n")):

@@ -107,7 +107,7 @@ def test_the_words_of_a_topic_are_changed_until_it_is_judged(visit: Visit, news:
     assert "This text cannot be changed" in words(ola.get(f"{news}/topics/1"))
     refused = ola.post(f"{news}/topics/1", **{**new, "title": "another"})
     assert refused.status_code == 409
-    assert "was judged by its present words" in words(refused)
+    assert "judged by the present text" in words(refused)
 
 
 def test_a_draft_is_tried_by_a_run(visit: Visit, drafted: str, database: Database) -> None:
@@ -160,7 +160,7 @@ def test_a_look_that_cannot_be_is_refused(visit: Visit, drafted: str, fields: di
 def test_a_run_without_answers_is_said_beside_the_form(visit: Visit, drafted: str) -> None:
     answer = visit("ola").get(f"{drafted}/topics/7?run=alpha")
     assert answer.status_code == 404
-    assert "No run “alpha” in force has answers for topic “7”." in words(answer)
+    assert "No active run “alpha” has documents for topic “7”." in words(answer)
 
 
 def test_an_accepted_topic_keeps_its_quick_looks_as_history(visit: Visit, drafted: str) -> None:

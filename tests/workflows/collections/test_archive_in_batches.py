@@ -244,7 +244,7 @@ def test_an_account_that_is_forgotten_meanwhile_keeps_the_import_out(database: D
         with database.transaction() as session:
             find_user(session, "zed").name = "forgotten-1"
 
-    with pytest.raises(ConflictError, match="Somebody else changed the same"):
+    with pytest.raises(ConflictError, match="Another user changed the same data"):
         imports(database, content, forget)
     with database.reading() as session:
         assert session.scalars(select(Collection.slug)).all() == [SLUG]

@@ -56,7 +56,7 @@ def test_settings_are_kept_and_shown(session: Session) -> None:
     [
         (QueueChange(overlap_share=101), "from 0 to 100 percent, not 101"),
         (QueueChange(reshow_share=-1), "from 0 to 100 percent, not -1"),
-        (QueueChange(common_items=1_001), "0 to 1000 documents can be for every judge, not 1001"),
+        (QueueChange(common_items=1_001), "can have 0 to 1000 common documents, not 1001"),
     ],
 )
 def test_a_share_that_cannot_be_is_refused(session: Session, change: QueueChange, sentence: str) -> None:

@@ -210,5 +210,5 @@ def test_a_version_is_scored_by_the_round_too(session: Session) -> None:
     shown = leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=grades)
     assert (shown.source, shown.grades, shown.rows[0].values) == ("2, round 2, residual", 1, (0.5,))
     nothing = GradesFrom(version=1, round=2, residual=True)
-    with pytest.raises(ConflictError, match="Nothing is judged yet beside what was judged before round 2"):
+    with pytest.raises(ConflictError, match="All judgements were made before round 2"):
         leaderboard.build_leaderboard(session, SLUG, ["AP"], grades=nothing)

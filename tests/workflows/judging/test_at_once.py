@@ -306,7 +306,7 @@ def test_who_has_to_give_way_each_time_is_told_so(postgres_database: Database, s
         tries.append(1)
         session.execute(text(f"DO $$ BEGIN RAISE EXCEPTION 'blocked by process 7' USING ERRCODE = '{state}'; END $$"))
 
-    with pytest.raises(BusyError, match="Somebody else changed the same"):
+    with pytest.raises(BusyError, match="Another user changed the same data"):
         postgres_database.attempt(give_way)
     assert len(tries) == 3
     with pytest.raises(OperationalError), postgres_database.transaction() as session:

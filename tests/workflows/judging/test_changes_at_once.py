@@ -91,7 +91,7 @@ def test_what_was_put_off_is_not_taken_up_while_its_topic_becomes_anothers(postg
         jo, topic.owner_id = member(session, "jo"), user(session, "ann")
         assignment = puts_off(session, jo)
         give_back(session, Assignment.judge_id == jo)
-    with pytest.raises(ConflictError, match="not waiting for you any more"):
+    with pytest.raises(ConflictError, match="no longer waiting for you"):
         one_after_the_other(
             postgres_database,
             lambda session: change_queue(session, SLUG, QueueChange(judging_mode=JudgingMode.OWNED)),
@@ -135,7 +135,7 @@ def test_who_was_removed_takes_nothing_up_again(database: Database) -> None:
         jo = member(session, "jo")
         put_off_by_jo = puts_off(session, jo)
         members.remove_member(session, SLUG, "jo", Role.JUDGE)
-        with pytest.raises(ConflictError, match="not waiting for you any more"):
+        with pytest.raises(ConflictError, match="no longer waiting for you"):
             judge_history.take_up(session, SLUG, put_off_by_jo, jo, now=NOW)
 
 

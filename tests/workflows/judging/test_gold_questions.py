@@ -172,7 +172,9 @@ def test_a_document_whose_grade_the_training_tells_is_refused_and_so_is_one_with
     lesson = training.check_training(session, SLUG, InputFile("t.tsv", b"1\ta\t2\n"), unpacked_limit=LIMIT)
     training.store_training(session, SLUG, lesson)
     make_identical(session, "a", "b")
-    sentence = "Document %s of topic 1 cannot be a test question: the training has a, and tells the grade of this text."
+    sentence = (
+        "Document %s of topic 1 cannot be a test question: the training contains a and reveals the grade of this text."
+    )
     # Of the other topic the same document may have any grade.
     assert problems_of(session, "2\ta\t1\n1\ta\t2\n1\tb\t0\n1\tc\t0\n") == [
         f"known.tsv:2: {sentence % 'a'}",

@@ -226,7 +226,7 @@ def test_what_others_have_by_now_cannot_be_taken_up(session: Session) -> None:
     with pytest.raises(NotFoundError):
         take_up(session, SLUG, old, kim, now=LATER)
     lend(session, [item(session, "1", "a")], kim, LATER)
-    with pytest.raises(ConflictError, match="not waiting for you any more"):
+    with pytest.raises(ConflictError, match="no longer waiting for you"):
         take_up(session, SLUG, old, jo, now=LATER)
 
 
@@ -255,7 +255,7 @@ def test_a_second_showing_that_went_back_is_not_taken_up(session: Session) -> No
     lend(session, [of_a], jo, LATER, {of_a: Purpose.RE_SHOWN})
     again = session.scalars(select(Assignment.id).where(Assignment.purpose == Purpose.RE_SHOWN)).one()
     give_back(session, Assignment.id == again)
-    with pytest.raises(ConflictError, match="not waiting for you any more"):
+    with pytest.raises(ConflictError, match="no longer waiting for you"):
         take_up(session, SLUG, again, jo, now=LATER)
 
 
@@ -265,7 +265,7 @@ def test_nothing_of_a_dropped_topic_is_taken_up(session: Session) -> None:
     old = put_off(session, jo, [("2", "e")])["e"]
     give_back(session, Assignment.id == old)
     topic_editing.drop_topics(session, SLUG, ["2"], reason="Too broad.")
-    with pytest.raises(ConflictError, match="not waiting for you any more"):
+    with pytest.raises(ConflictError, match="no longer waiting for you"):
         take_up(session, SLUG, old, jo, now=LATER)
 
 

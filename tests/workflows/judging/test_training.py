@@ -173,7 +173,7 @@ def test_every_problem_of_a_file_is_told_with_its_line_and_nothing_is_stored(ses
         "t.tsv:5: The document notext has no text here yet.",
         "t.tsv:6: The grade 7 is not in the scale of the collection, which has 0, 1, 2.",
         "t.tsv:7: Document a of topic 1 is in the training already.",
-        "t.tsv:8: The line has one field between tabs; it has topic, docno, grade and, if you like, explanation.",
+        "t.tsv:8: The line has one field between tabs; it needs topic, docno, grade and, optionally, an explanation.",
     ]
     assert len(training.show_training(session, SLUG).rows) == 3
 
@@ -189,7 +189,7 @@ def test_a_document_that_is_a_test_question_is_refused_and_so_is_one_with_its_te
     with pytest.raises(FileRefusedError) as refused:
         take_in(session, "2\ta\t1\n1\ta\t2\n1\tb\t0\n1\tc\t0\n")
     assert [str(problem) for problem in refused.value.problems] == [
-        f"t.tsv:{line}: Document {docno} of topic 1 cannot be in the training, which would tell the grade of this "
+        f"t.tsv:{line}: Document {docno} of topic 1 cannot be in the training, which would reveal the grade of this "
         "text: a is a test question."
         for line, docno in ((2, "a"), (3, "b"))
     ]
@@ -209,7 +209,7 @@ def test_documents_join_behind_those_that_are_there_until_judges_begin(session: 
     go_through(session, member(session, "jo"), 1, [2])
     with pytest.raises(ConflictError, match="Judges have begun this training"):
         take_in(session, "2\tc\t1\n")
-    with pytest.raises(ConflictError, match="their answers are to go"):
+    with pytest.raises(ConflictError, match="their answers are deleted"):
         training.clear_training(session, SLUG)
     assert training.clear_training(session, SLUG, with_answers=True) == 4
     assert take_in(session, "2\tc\t1\n") == 1

@@ -112,7 +112,7 @@ def test_who_secures_an_account_ends_the_links_to_it(
 
 @pytest.mark.parametrize("name", ["forgotten-1", "Forgotten-jo"])
 def test_nobody_chooses_a_name_of_somebody_who_was_forgotten(session: Session, name: str) -> None:
-    with pytest.raises(InvalidValueError, match="are of people who were forgotten"):
+    with pytest.raises(InvalidValueError, match="are reserved for erased accounts"):
         user(session, name)
 
 

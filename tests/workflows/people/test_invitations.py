@@ -215,14 +215,14 @@ def test_a_link_to_a_new_password_lasts_two_days(session: Session) -> None:
 
 def test_links_of_one_kind_do_not_serve_as_the_other(session: Session) -> None:
     secret = invited(session)
-    with pytest.raises(NotFoundError, match="no link to a new password"):
+    with pytest.raises(NotFoundError, match="not a password reset link"):
         invitations.accept_password(session, secret, HASH, at=NOW)
     jo = joined(session)
     link = invitations.invite_to_password(session, SLUG, "jo", made_by_id=None, at=NOW)
     session.flush()
-    with pytest.raises(NotFoundError, match="is no invitation"):
+    with pytest.raises(NotFoundError, match="is not an invitation"):
         invitations.accept_with_new_account(session, link, "lee", HASH, at=NOW)
-    with pytest.raises(NotFoundError, match="is no invitation"):
+    with pytest.raises(NotFoundError, match="is not an invitation"):
         invitations.accept_as(session, link, jo, at=NOW)
 
 

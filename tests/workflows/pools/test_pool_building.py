@@ -292,7 +292,7 @@ def test_a_choice_is_not_stored_when_a_run_was_withdrawn_meanwhile(session: Sess
     letters(session)
     choice = pool_building.choose_pool(session, SLUG, request("depth"))
     runs.withdraw_run(session, SLUG, "beta", at=NOW)
-    with pytest.raises(ConflictError, match="Runs or topics have changed"):
+    with pytest.raises(ConflictError, match="Runs or topics changed"):
         pool_building.store_pool(session, SLUG, choice, built_by_id=None, built_at=NOW)
 
 

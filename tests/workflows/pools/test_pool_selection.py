@@ -542,7 +542,7 @@ def test_a_lease_that_ran_out_is_no_reason_to_choose(database: Database) -> None
     ("version", "error", "sentence"),
     [
         (9, NotFoundError, "There is no version 9 of the pool."),
-        (1, ConflictError, "Version 1 was built by the strategy depth, which chooses nothing from judgements."),
+        (1, ConflictError, "Version 1 was built by the strategy depth, which does not choose by judgements."),
         (None, NotFoundError, "No version of this pool was built by an adaptive strategy."),
     ],
 )

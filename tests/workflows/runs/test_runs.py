@@ -422,7 +422,7 @@ def test_a_team_corrects_only_when_it_says_so_and_never_by_the_same_file(two_top
     same = InputFile("same.run", run_text("r", {"1": ["a"]}))
     for sender in (RED, RED_REPLACING, ORGANISER, REPLACING):
         assert problems_of(two_topics, same, sender=sender)[0] == (
-            "same.run:1: This very file is stored already, as the run r."
+            "same.run:1: This file is stored already, as the run r."
         )
     blue = Sender("blue", organises=False, replaces=True)
     assert problems_of(two_topics, same, sender=blue) == ["same.run:1: The tag r is taken by another run."]

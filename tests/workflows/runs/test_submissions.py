@@ -207,7 +207,7 @@ def test_scores_are_released_once_and_taken_back_also_when_the_collection_is_clo
 
 @pytest.mark.usefixtures("pat")
 def test_scores_are_released_from_the_deadline_on_or_early_when_it_is_said(session: Session) -> None:
-    with pytest.raises(ConflictError, match="Runs are taken at any time"):
+    with pytest.raises(ConflictError, match="Runs are accepted at any time"):
         submissions.release_scores(session, SLUG, at=NOW)
     change(session, until=LATER)
     with pytest.raises(ConflictError, match="The submission deadline is 2026-03-01 10:00 UTC"):

@@ -38,7 +38,7 @@ def copies(session: Session) -> None:
 
 @pytest.mark.parametrize("add", [adds_a_collection, adds_somebody])
 def test_who_comes_second_is_told_so(postgres_database: Database, add: Step) -> None:
-    with pytest.raises(ConflictError, match="Somebody else changed the same at this moment"):
+    with pytest.raises(ConflictError, match="Another user changed the same data at this moment"):
         one_after_the_other(postgres_database, add, add, is_done_again=False)
 
 
@@ -98,7 +98,7 @@ def test_an_archive_that_another_is_ahead_of_is_not_told_to_be_broken(
             # The import looks again, and finds the account.
             assert waiting.result(timeout=60).known == ("zed",)
         else:
-            with pytest.raises(ConflictError, match="Somebody else changed the same at this moment"):
+            with pytest.raises(ConflictError, match="Another user changed the same data at this moment"):
                 waiting.result(timeout=60)
 
 

@@ -65,7 +65,7 @@ def test_a_draft_is_added_accepted_dropped_and_taken_up_again(session: Session) 
     assert topic_editing.drop_topics(session, SLUG, ["7"], reason="Too\n broad.") == ["7"]
     dropped = topic_editing.show_topic(session, SLUG, "7")
     assert (dropped.state, dropped.reason) == (TopicState.DROPPED, "Too broad.")
-    with pytest.raises(ConflictError, match="take it up again instead"):
+    with pytest.raises(ConflictError, match="restore it instead"):
         topic_editing.accept_topics(session, SLUG, ["7"])
     assert topic_editing.drop_topics(session, SLUG, ["7"], reason="Another reason.") == []
     assert topic_editing.show_topic(session, SLUG, "7").reason == "Another reason."
@@ -103,7 +103,7 @@ def test_dropping_needs_a_reason_and_a_draft_is_accepted_and_not_restored(sessio
     news(session)
     topic_file(session)
     topic_editing.add_draft(session, SLUG, "7", TopicWords("cats"))
-    with pytest.raises(InvalidValueError, match="needs a reason"):
+    with pytest.raises(InvalidValueError, match="Give a reason"):
         topic_editing.drop_topics(session, SLUG, ["1"], reason=" \n")
     with pytest.raises(ConflictError, match="accept it instead"):
         topic_editing.restore_topics(session, SLUG, ["1", "7"])
@@ -134,7 +134,7 @@ def test_words_change_until_something_was_judged_by_them(session: Session) -> No
     assert topic_editing.change_words(session, SLUG, "1", TopicWords("cats", "Any."))
     assert not topic_editing.change_words(session, SLUG, "1", TopicWords(" cats", "Any.\n"))
     labels(session, "jo", "1 0 a 0\n")
-    with pytest.raises(ConflictError, match="judged by its present words"):
+    with pytest.raises(ConflictError, match="judged by the present text"):
         topic_editing.change_words(session, SLUG, "1", TopicWords("dogs"))
     assert not topic_editing.change_words(session, SLUG, "1", TopicWords("cats", "Any."))
     shown = topic_editing.show_topic(session, SLUG, "1")
@@ -145,7 +145,7 @@ def test_words_change_until_something_was_judged_by_them(session: Session) -> No
 def test_an_import_leaves_the_words_of_judged_topics_too(session: Session) -> None:
     pooled_news(session)
     labels(session, "jo", "1 0 a 0\n")
-    with pytest.raises(ConflictError, match=r"judged by their present words.*: 1\.$"):
+    with pytest.raises(ConflictError, match=r"judged by the present text.*: 1\.$"):
         import_lines(session, "1\tcats\n2\tdogs\n3\tnew\n")
     assert [row.title for row in topics.list_topics(session, SLUG)] == ["first topic", "second topic"]
     assert import_lines(session, "1\tfirst topic\n2\tdogs\n") == TopicImport(0, 1, 1)

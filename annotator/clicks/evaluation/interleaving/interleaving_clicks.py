@@ -180,7 +180,7 @@ Flags = NDArray[np.bool_]
 class Uncounted(StrEnum):
     """Why a click counts for no run."""
 
-    NOBODY = "by no user and in no session"
+    NOBODY = "without a user or a session"
     REPEATED = "again on the same result"
     UNKNOWN_LIST = "on a list that is not in the file of lists"
     NOT_IN_LIST = "on a document that its list does not have"
