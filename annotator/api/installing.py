@@ -45,9 +45,9 @@ RESOURCES: tuple[Blueprint, ...] = (
 )
 ROOT = "/api"
 ABOUT = (
-    "What the pages do, for programs: the same rules of who may what, the same checks, the same words. A token says "
-    "who calls; make one on your account's page, or have it made by “annotator tokens add”. Lists come a page at a "
-    "time, with X-Pagination. Whatever is refused is answered by problem details (RFC 9457)."
+    "The functions of the pages for programs, with the same permissions, checks and messages. A token "
+    "identifies the caller; create one on your account's page, or with “annotator tokens add”. Lists "
+    "are paginated (X-Pagination). Errors are problem details (RFC 9457)."
 )
 
 

@@ -108,7 +108,7 @@ def test_judgements_that_find_no_room_are_refused_and_stored_when_there_is(site:
 
 def test_an_import_that_finds_no_room_stores_nothing(site: Settings) -> None:
     with with_room_for(site, 20) as full:
-        with pytest.raises(BusyError, match="no room left"), full.transaction() as session:
+        with pytest.raises(BusyError, match="disk is full"), full.transaction() as session:
             document_file(session, [f"n{number}" for number in range(20_000)])
         with full.reading() as session:
             assert session.scalars(text("SELECT count(*) FROM document WHERE docno LIKE 'n%'")).one() == 0

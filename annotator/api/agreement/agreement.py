@@ -1,4 +1,4 @@
-"""How far the judges agree."""
+"""Agreement of the judges."""
 
 from marshmallow import Schema, fields
 
@@ -12,7 +12,7 @@ from annotator.web.site.memories import grades_memory
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import By, Choice
 
-resource = resource_of("agreement", "How far the judges agree.")
+resource = resource_of("agreement", "Agreement of the judges.")
 
 
 NAMES_JUDGES = (By.PAIR, By.JUDGE)
@@ -23,7 +23,7 @@ class AgreementQuery(Schema):
 
     by = one_of(By, load_default=By.ALL.value)
     weights = one_of(Weighting, load_default=Weighting.NONE.value)
-    topics = Text(load_default="", metadata={"description": "Numbers with commas between; empty for all."})
+    topics = Text(load_default="", metadata={"description": "Comma-separated numbers; empty for all."})
 
 
 class AgreementTable(Schema):
@@ -41,7 +41,7 @@ class AgreementTable(Schema):
     resource, "GET", "/collections/<slug>/agreement", OBSERVE, Gives(AgreementTable), Takes(query=AgreementQuery)
 )
 def show_agreement(call: Call) -> object:
-    """Show how far the judges agree: of all, or by topic, grade or time; for organisers also by pair and judge."""
+    """Show the agreement of the judges: of all, or by topic, grade or time; for organisers also by pair and judge."""
     by = By(call.query["by"])
     if by in NAMES_JUDGES and not the_place().organises:
         raise NotAllowedError("Only organisers see the names of judges.")

@@ -71,13 +71,13 @@ class AcceptanceBody(Schema):
 
 @operation(resource, "GET", "/token", gate_of([]), Gives(TokenView))
 def show_token(_call: Call) -> object:
-    """Say for whom this token acts, and what it opens."""
+    """Show the owner and the scopes of this token."""
     return {**vars(caller()), "scopes": sorted(token_in_use().scopes)}
 
 
 @operation(resource, "GET", "/collections", gate_of(ANY_SCOPE), Gives(CollectionRow, many=True), Takes(pages=True))
 def list_collections(_call: Call) -> object:
-    """List the collections that the caller is a member of; for an administrator, all."""
+    """List the collections of the caller; for an administrator, all."""
     person, only = caller(), token_in_use().collection_id
     with database().reading() as session:
         shown = collection.list_collections(session, None if person.administrator else person.id)
@@ -108,7 +108,7 @@ def show_collection(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/guidelines", gate_of(ANY_SCOPE, []), Gives(GuidelinesView))
 def show_guidelines(call: Call) -> object:
-    """Show what judges are to go by."""
+    """Show the guidelines for judges."""
     return database().read(collection.show_guidelines, call.slug)
 
 
@@ -121,7 +121,7 @@ def show_guidelines(call: Call) -> object:
     Takes(body=AcceptanceBody),
 )
 def accept_guidelines(call: Call) -> object:
-    """Note that the caller has read this version of the guidelines and goes by it; nothing is drawn before."""
+    """Accept this version of the guidelines; the caller can draw documents only afterwards."""
     with database().transaction() as session:
         collection.accept_guidelines(session, call.slug, caller().id, call.body["number"])
     return database().read(collection.show_guidelines, call.slug)

@@ -12,7 +12,7 @@ from annotator.workflows.collections import restoring
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
 from annotator.workflows.people.tokens import Scope
 
-resource = resource_of("deletions", "What was deleted can be restored for a while; for organisers.")
+resource = resource_of("deletions", "Deletions, which can be restored for some days; for organisers.")
 
 
 class DeletionView(Schema):
@@ -20,10 +20,13 @@ class DeletionView(Schema):
 
     number = fields.Integer(required=True)
     kind = fields.String(required=True)
-    subject = fields.String(required=True, metadata={"description": "Such as a topic's number, a pool's version."})
+    subject = fields.String(
+        required=True,
+        metadata={"description": "What was deleted, such as the number of a topic or a version of the pool."},
+    )
     counts = fields.Dict(keys=fields.String, values=fields.Integer, required=True)
     deleted_at = Moment(required=True)
-    until = Moment(required=True, metadata={"description": "When it is removed for good."})
+    until = Moment(required=True, metadata={"description": "When it will be purged."})
 
 
 class DeletedCollectionView(Schema):
@@ -32,29 +35,31 @@ class DeletedCollectionView(Schema):
     slug = fields.String(required=True)
     title = fields.String(required=True)
     deleted_at = Moment(required=True)
-    until = Moment(required=True, metadata={"description": "When it is removed for good."})
+    until = Moment(required=True, metadata={"description": "When it will be purged."})
 
 
 class DeletionBody(Schema):
     """What to delete."""
 
     kind = one_of([kind.value for kind in DeletedKind], required=True)
-    subjects = fields.List(Text(), load_default=list, metadata={"description": "Docnos, or one number."})
+    subjects = fields.List(Text(), load_default=list, metadata={"description": "The docnos, or one number."})
     typed = Text(
         load_default=None,
         metadata={"description": "The topic's number or the collection's short name, where judgements go with it."},
     )
-    dry_run = fields.Boolean(load_default=False, metadata={"description": "Count, and delete nothing."})
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Only count, and delete nothing."})
 
 
 class DeletedView(Schema):
     """What a deletion took away, or would take away."""
 
-    number = fields.Integer(required=True, allow_none=True, metadata={"description": "None of a dry run."})
+    number = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "The number of the deletion; null for a dry run."}
+    )
     kind = fields.String(required=True)
     subject = fields.String(required=True)
     counts = fields.Dict(keys=fields.String, values=fields.Integer, required=True)
-    to_type = fields.String(required=True, metadata={"description": "What “typed” has to be, “” for nothing."})
+    to_type = fields.String(required=True, metadata={"description": "The required value of “typed”; empty if none is."})
 
 
 class RestoredView(Schema):
@@ -67,7 +72,7 @@ class RestoredView(Schema):
     resource, "GET", "/collections/<slug>/deletions", ORGANISE, Gives(DeletionView, many=True), Takes(pages=True)
 )
 def list_deletions(call: Call) -> object:
-    """List what can be restored, newest first."""
+    """List the deletions that can be restored, newest first."""
     return database().read(restoring.list_deletions, call.slug, days=settings().deletion_days)
 
 
@@ -87,7 +92,7 @@ def delete(call: Call) -> object:
 
 @operation(resource, "POST", "/collections/<slug>/deletions/<row:number>/restore", ORGANISE, Gives(RestoredView))
 def restore(call: Call) -> object:
-    """Put back what was deleted, just as it was."""
+    """Restore a deletion, unchanged."""
     number = int(call.path["number"])
     with database().transaction() as session:
         kind = restoring.restore_deletion(session, call.slug, number, at=now())

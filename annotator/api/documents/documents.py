@@ -38,13 +38,13 @@ class MissingDocument(Schema):
 class ImportQuery(Schema):
     """How a file of documents is to be read."""
 
-    name = Text(load_default="documents", metadata={"description": "The file's name, as problems tell it."})
+    name = Text(load_default="documents", metadata={"description": "The file's name, used in the problems."})
     fields_ = Text(
         load_default="",
         data_key="fields",
         metadata={"description": "Other names of JSON fields: OURS=THEIRS, such as “docno=id body=text”."},
     )
-    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Only check and count; nothing is stored."})
 
 
 class DocumentsImported(Schema):
@@ -65,9 +65,9 @@ class DocumentsImported(Schema):
     Takes(query=ImportQuery, file=True),
 )
 def import_documents(call: Call) -> object:
-    """Import a file of documents, whole or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
+    """Import a file of documents, completely or not at all: JSON lines, TREC SGML, or lines of docno, tab, text.
 
-    Sending it again changes nothing. One of more than 8 MiB, unpacked, is left to the worker.
+    Sending it again changes nothing. A file of more than 8 MiB, unpacked, is processed by a background job.
     """
     names = documents.parse_fields(call.query["fields_"].split())
     files = report_reading([InputFile(call.query["name"], call.content)])
@@ -93,5 +93,5 @@ def missing_documents(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/documents/<path:docno>", READ, Gives(DocumentView))
 def show_document(call: Call) -> object:
-    """Show a document that has a text."""
+    """Show the text of a document."""
     return database().read(search.open_document, call.slug, call.path["docno"])

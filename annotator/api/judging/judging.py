@@ -27,7 +27,7 @@ from annotator.workflows.judging.act_decisions import MOST_PASSAGES, Act, Refusa
 from annotator.workflows.judging.judging import JudgingTask
 from annotator.workflows.judging.recording import MOST_ACTS, record_acts
 
-resource = resource_of("judging", "Documents in, grades out; the caller is the judge.")
+resource = resource_of("judging", "Judging by a program; the caller is the judge.")
 
 LEAST_GRADE = -GREATEST
 
@@ -96,8 +96,12 @@ class JudgementBody(Schema):
     grade = whole(LEAST_GRADE, load_default=None, allow_none=True)
     cannot_judge = one_of(CannotJudge, load_default=None, allow_none=True)
     note = Text(load_default="")
-    seconds = fields.Float(load_default=None, allow_none=True, metadata={"description": "Of active judging."})
-    guidelines = whole(load_default=None, allow_none=True, metadata={"description": "The version gone by."})
+    seconds = fields.Float(
+        load_default=None, allow_none=True, metadata={"description": "The seconds of active judging."}
+    )
+    guidelines = whole(
+        load_default=None, allow_none=True, metadata={"description": "The version of the guidelines that was followed."}
+    )
     evidence = fields.List(fields.Nested(PassageBody), load_default=list, validate=validate.Length(max=MOST_PASSAGES))
 
 
@@ -140,10 +144,10 @@ def list_work(call: Call) -> object:
 
 @operation(resource, "POST", "/collections/<slug>/judging/documents", JUDGE, Gives(Drawn), Takes(body=DrawBody))
 def draw_documents(call: Call) -> object:
-    """Draw documents of a topic: those in hand already, and further ones up to eight.
+    """Draw documents of a topic: those the caller already holds, and further ones up to eight.
 
-    Each stays in hand for 30 minutes, which every call of the judge renews. Whoever asks again before judging gets
-    the same documents.
+    Documents are reserved for 30 minutes, renewed by every call of the judge. Drawing again before judging returns the
+    same documents.
     """
     while True:
         has_chosen = choose_if_few(call.slug, call.body["topic"], caller().id)
@@ -165,9 +169,9 @@ def draw_documents(call: Call) -> object:
     Takes(body=JudgementsBody, most_bytes=MOST_BYTES),
 )
 def judge(call: Call) -> object:
-    """Store judgements, each under its sender's id; one that arrives again is acknowledged again and stored once.
+    """Store judgements, each under its sender's id; a repeated judgement is acknowledged again and stored once.
 
-    A judgement is not refused for being late. Where nothing at all is stored, the status is that of the first refusal.
+    Late judgements are not refused. If nothing is stored, the status is that of the first refusal.
     """
     at, acts = now(), [_act(one) for one in call.body["judgements"]]
     stored = database().attempt(lambda session: record_acts(session, call.slug, caller().id, acts, received_at=at))

@@ -23,8 +23,8 @@ from annotator.workflows.runs import submissions
 
 resource = resource_of(
     "costs",
-    "What systems cost. A participant states costs of their team's runs alone, and reads those of all runs once the "
-    "leaderboard is released.",
+    "Costs of the systems. Participants state costs of their team's runs only, and read those of all "
+    "runs once the leaderboard is released.",
 )
 
 
@@ -34,10 +34,10 @@ class Fact(Schema):
     key = fields.String(required=True)
     name = fields.String(required=True)
     kind = fields.String(required=True, metadata={"description": "number, words, or list: words parted by commas."})
-    unit = fields.String(required=True, metadata={"description": "Of the number, as it is kept."})
+    unit = fields.String(required=True, metadata={"description": "The unit of the stored number."})
     better = fields.String(required=True, metadata={"description": "less, more or neither."})
     per = fields.String(
-        required=True, metadata={"description": "What it is stated for each of: documents, query type, or nothing."}
+        required=True, metadata={"description": "What the fact is stated per: documents, query type, or nothing."}
     )
     is_own = fields.Boolean(required=True, data_key="own", metadata={"description": "Added by the organisers."})
 
@@ -46,7 +46,7 @@ class Stated(Schema):
     """One thing stated: a number in the unit of its fact, or words."""
 
     fact = fields.String(required=True)
-    detail = fields.String(required=True, metadata={"description": "How many documents, or which type of query."})
+    detail = fields.String(required=True, metadata={"description": "The number of documents, or the type of query."})
     number = fields.Float(required=True, allow_none=True)
     words = fields.String(required=True)
 
@@ -69,7 +69,7 @@ class ColumnWanted(Schema):
     """Something else that may be stated of every run of this collection."""
 
     key = Text(required=True)
-    name = Text(load_default="", metadata={"description": "What pages call it; the key unless given."})
+    name = Text(load_default="", metadata={"description": "The name on pages; by default the key."})
     kind = one_of(["number", "words"], load_default="number")
     unit = Text(load_default="")
     better = one_of(["less", "more", "neither"], load_default="neither")
@@ -103,7 +103,11 @@ class CostsOfRun(Schema):
     front = fields.Boolean(
         required=True,
         allow_none=True,
-        metadata={"description": "No run is at least as good and as cheap, and better in one; null without a front."},
+        metadata={
+            "description": (
+                "Whether no other run is at least as good and as cheap, and better in one; null without a front."
+            )
+        },
     )
     costs = fields.Dict(required=True, metadata={"description": "By fact and detail: a number in its unit, or words."})
 
@@ -137,9 +141,9 @@ class CostReport(Schema):
     Takes(query=ReportQuery),
 )
 def show_cost_report(call: Call) -> Response:
-    """Show what every run costs beside its score, and the Pareto front.
+    """Show the costs and the score of every run, and the Pareto front.
 
-    Participants see it once the whole leaderboard is released to them, by the grades that `qrels` names.
+    Participants see it once the whole leaderboard is released; `qrels` names the grades.
     """
     require_released_costs()
     board, unscored = cost_board(call.slug, call.query["m"])
@@ -158,7 +162,7 @@ def list_facts(call: Call) -> object:
 
 @operation(resource, "POST", "/collections/<slug>/cost-facts", ORGANISE, Gives(Fact, 201), Takes(body=ColumnWanted))
 def add_fact(call: Call) -> object:
-    """Let something else be stated of every run."""
+    """Add a fact that runs may state."""
     asked = call.body
     request = ColumnRequest(asked["key"], asked["name"] or asked["key"], asked["kind"], asked["unit"], asked["better"])
     with database().transaction() as session:
@@ -169,7 +173,7 @@ def add_fact(call: Call) -> object:
 
 @operation(resource, "DELETE", "/collections/<slug>/cost-facts/<key>", ORGANISE, Gives(Fact))
 def remove_fact(call: Call) -> object:
-    """Remove a fact that organisers added; no run may state it."""
+    """Remove a fact that organisers added and no run states."""
     key = call.path["key"]
     with database().transaction() as session:
         removed = costs.remove_column(session, call.slug, key)
@@ -181,7 +185,7 @@ def remove_fact(call: Call) -> object:
     resource, "GET", "/collections/<slug>/run-costs/<path:tag>", SEE_RUNS, Gives(Stated, many=True), Takes(pages=True)
 )
 def show_costs(call: Call) -> object:
-    """What is stated of a run."""
+    """Show the costs that a run states."""
     return list(_stated(call).statements)
 
 
@@ -189,7 +193,7 @@ def show_costs(call: Call) -> object:
     resource, "PUT", "/collections/<slug>/run-costs/<path:tag>", SEND_RUNS, Gives(Stated, many=True), Takes(body=Costs)
 )
 def state_costs(call: Call) -> object:
-    """Let this stand instead of all that was stated of a run."""
+    """Replace all statements of a run."""
     at, tag, team = now(), call.path["tag"], own_team()
     written = [(one["fact"], one["detail"], one["value"]) for one in call.body["costs"]]
     with database().transaction() as session:
@@ -209,7 +213,7 @@ def state_costs(call: Call) -> object:
     Takes(body=Costs),
 )
 def change_costs(call: Call) -> object:
-    """Change some of what is stated of a run: an empty value takes a statement back, and all else stays."""
+    """Change some statements of a run: an empty value withdraws one, and the others stay."""
     at, tag, team = now(), call.path["tag"], own_team()
     written = _by_address(call)
     with database().transaction() as session:

@@ -25,7 +25,7 @@ from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.people.tokens import Scope
 
-resource = resource_of("scores", "Every run scored, by measures that equal trec_eval's.")
+resource = resource_of("scores", "Scores of all runs, by measures that equal trec_eval's.")
 
 ORGANISERS_ALONE = ("baseline", "qrels", "policy", "judge")
 
@@ -38,7 +38,8 @@ class RoundQuery(Schema):
         metadata={"description": "Only the runs of this round; for participants one that their team took part in."},
     )
     residual = fields.Boolean(
-        load_default=True, metadata={"description": "Of a round: without what was judged before."}
+        load_default=True,
+        metadata={"description": "With a round: on the residual collection, without documents judged before it."},
     )
 
 
@@ -48,19 +49,19 @@ class BoardQuery(RoundQuery):
     m = fields.List(Text, load_default=list, metadata={"description": "A measure, such as nDCG@10; repeatable."})
     sort = Text(
         load_default=None,
-        metadata={"description": "One of the measures, run or team, by which to sort; the first measure unless given."},
+        metadata={"description": "Sort by one of the measures, run or team; by default the first measure."},
     )
     letters = fields.Boolean(load_default=False)
     interval = one_of([one.value for one in IntervalMethod], load_default=IntervalMethod.T.value)
     compat = one_of(
         [one.value for one in Compat],
         load_default=Compat.TREC_EVAL_10.value,
-        metadata={"description": "Which trec_eval to equal: its version 9 compares scores as 32-bit numbers."},
+        metadata={"description": "The version of trec_eval to follow: version 9 compares scores as 32-bit numbers."},
     )
     baseline = Text(load_default=None, metadata={"description": "Test every run against this one. For organisers."})
     qrels = counted(load_default=None, metadata={"description": "A kept version of the qrels. For organisers."})
     policy = Text(load_default=None, metadata={"description": "Settle by this policy. For organisers."})
-    judge = Text(load_default=None, metadata={"description": "By the grades of one judge. For organisers."})
+    judge = Text(load_default=None, metadata={"description": "Only the grades of one judge. For organisers."})
     per_topic = fields.Boolean(load_default=False)
     format = one_of(["json", "csv"], load_default="json")
 
@@ -98,11 +99,11 @@ class Board(Schema):
     resource, "GET", "/collections/<slug>/leaderboard", SEE_SCORES, Gives(Board, media=[CSV]), Takes(query=BoardQuery)
 )
 def show_leaderboard(call: Call) -> Response:
-    """Score every run: for organisers by what is judged at this moment, unless they ask for other grades.
+    """Score every run: for organisers by the current grades, unless they request others.
 
-    Participants see it once the whole of it is released to them. To them, and to observers from then on, it is
-    computed from the version of the qrels that the scores were released by, which `source` names; it is "live" where
-    released scores follow the grades of the moment.
+    Participants see it once the whole leaderboard is released. For them, and from then on for observers, it is computed
+    from the version of the qrels of the release, named by `source`, or "live" if released scores follow the current
+    grades.
     """
     asked = call.query
     _refuse_unless_allowed(asked)
@@ -130,10 +131,10 @@ def show_leaderboard(call: Call) -> Response:
     Takes(query=OwnQuery),
 )
 def show_own_scores(call: Call) -> Response:
-    """Show the scores of the caller's team, once they are released, by the grades that `source` names.
+    """Show the scores of the caller's team, once they are released; `source` names the grades.
 
-    That is the version of the qrels that they were released by, or "live", the grades of the moment.
-    Where the organisers show it, `beside` has the topics of one run beside the median and the best of all runs.
+    These are the version of the qrels of the release, or "live", the current grades. If the organisers show it,
+    `beside` compares the topics of one run with the median and the best of all runs.
     """
     run = call.query["run"]
     measures = tuple(call.query["m"]) or DEFAULT_MEASURES

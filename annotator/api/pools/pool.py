@@ -28,7 +28,9 @@ class TopicPool(Schema):
     title = fields.String(required=True)
     items = fields.Integer(required=True)
     judged = fields.Integer(required=True)
-    complete = fields.Integer(required=True, metadata={"description": "Items with all the judgements they want."})
+    complete = fields.Integer(
+        required=True, metadata={"description": "The number of documents with all required judgements."}
+    )
 
 
 class PoolVersionView(Schema):
@@ -59,7 +61,7 @@ class PoolWanted(Schema):
         fields.String,
         fields.Raw,
         load_default=dict,
-        metadata={"description": "What the strategy is told, such as {“depth”: 10} or {“per_topic”: 100}."},
+        metadata={"description": "The parameters of the strategy, such as {“depth”: 10} or {“per_topic”: 100}."},
     )
     runs = fields.List(Text, load_default=None, allow_none=True, metadata={"description": "Tags; null for all."})
     priority = whole(1, load_default=None, allow_none=True)
@@ -71,7 +73,9 @@ class PoolWanted(Schema):
 class PlanWanted(PoolWanted):
     """The same, with the hours there are."""
 
-    hours = fields.Float(load_default=None, allow_none=True, metadata={"description": "Of all judges together."})
+    hours = fields.Float(
+        load_default=None, allow_none=True, metadata={"description": "The hours of all judges together."}
+    )
 
 
 class BuildingWanted(PoolWanted):
@@ -102,7 +106,7 @@ class Plan(Schema):
     """Pools of growing amounts by one strategy; lists are by amount, and `asked` is the place of the one wanted."""
 
     strategy = fields.String(required=True)
-    grows = fields.String(required=True, allow_none=True, metadata={"description": "What the amounts are of."})
+    grows = fields.String(required=True, allow_none=True, metadata={"description": "The parameter of the amounts."})
     adaptive = fields.Boolean(required=True)
     amounts = fields.List(fields.Integer, required=True)
     asked = fields.Integer(required=True)
@@ -120,12 +124,12 @@ class Plan(Schema):
 class VersionQuery(Schema):
     """Which version."""
 
-    version = counted(load_default=None, metadata={"description": "The pool as it was then; the newest if unsaid."})
+    version = counted(load_default=None, metadata={"description": "The version of the pool; by default the newest."})
 
 
 @operation(resource, "GET", "/collections/<slug>/pool", READ, Gives(PoolView))
 def show_pool(call: Call) -> object:
-    """Show the versions of the pool and how far each topic is judged."""
+    """Show the versions of the pool and the progress of each topic."""
     with database().reading() as session:
         return {
             "versions": pools.pool_versions(session, call.slug),
@@ -135,7 +139,7 @@ def show_pool(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/pool/documents", READ, Gives(media=[PLAIN]), Takes(query=VersionQuery))
 def pooled_documents(call: Call) -> Response:
-    """Give the pool out as lines of topic and docno."""
+    """Export the pool as lines of topic and docno."""
     content = database().read(pools.export_pool, call.slug, version=call.query["version"])
     note_export("pool.export", call.slug)
     return text(content, PLAIN)
@@ -150,7 +154,7 @@ def pooled_documents(call: Call) -> Response:
     Takes(body=PlanWanted),
 )
 def plan_pool(call: Call) -> Response:
-    """Say what a pool would cost and bring, over all amounts; nothing is stored."""
+    """Plan a pool: its size and cost for all amounts; nothing is stored."""
     plan = database().read(
         pool_planning.plan_pool,
         call.slug,
@@ -164,9 +168,9 @@ def plan_pool(call: Call) -> Response:
 
 @operation(resource, "POST", "/collections/<slug>/pool", ORGANISE, Gives(PoolBuilt), Takes(body=BuildingWanted))
 def build_pool(call: Call) -> object:
-    """Build the pool, or let it grow; the same again makes no new version.
+    """Build or extend the pool; an identical request makes no new version.
 
-    Programs are not asked to confirm what it costs: `pool/plan` shows the hours beforehand.
+    There is no confirmation of the cost: `pool/plan` shows the hours in advance.
     """
     choice = database().read(
         pool_building.choose_pool,

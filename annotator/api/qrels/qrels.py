@@ -25,8 +25,10 @@ class GradesQuery(Schema):
 
     version = counted(load_default=None, metadata={"description": "A kept version, byte for byte."})
     policy = Text(load_default=None, metadata={"description": "Settle by this consensus policy."})
-    judge = Text(load_default=None, metadata={"description": "The grades of this judge alone."})
-    unjudged = fields.Boolean(load_default=False, metadata={"description": "Write -1 for what is pooled and unjudged."})
+    judge = Text(load_default=None, metadata={"description": "Only the grades of this judge."})
+    unjudged = fields.Boolean(
+        load_default=False, metadata={"description": "Write -1 for pooled documents without a judgement."}
+    )
 
 
 class KeepBody(Schema):
@@ -71,7 +73,7 @@ class VersionView(Schema):
     Takes(query=GradesQuery),
 )
 def export(call: Call) -> Response:
-    """Give the qrels out: topic, iteration, docno, grade; those of one judge, or by another policy, to organisers."""
+    """Export the qrels: topic, iteration, docno, grade; those of one judge or by another policy only for organisers."""
     if not the_place().organises and (call.query["judge"] is not None or call.query["policy"] is not None):
         raise NotAllowedError("Only organisers choose how the grades are settled.")
     qrels, _ = _export(call)
@@ -81,7 +83,7 @@ def export(call: Call) -> Response:
 
 @operation(resource, "GET", "/collections/<slug>/qrels/manifest", READ, Gives(Manifest), Takes(query=GradesQuery))
 def manifest(call: Call) -> Response:
-    """Say what these qrels are: pool, scale, policy, counts, checksum."""
+    """Show the manifest of these qrels: pool, scale, policy, counts, checksum."""
     _, about = _export(call)
     return as_json(json.loads(about))
 
@@ -98,7 +100,7 @@ def list_versions(call: Call) -> object:
     resource, "POST", "/collections/<slug>/qrels/versions", ORGANISE, Gives(VersionView, 201), Takes(body=KeepBody)
 )
 def keep(call: Call) -> object:
-    """Keep the settled grades of this moment as a version, to be had again whatever is judged later.
+    """Keep the current settled grades as a version, which later judgements do not change.
 
     The answer is 409 when they are identical to the last version, which it names.
     """

@@ -22,7 +22,7 @@ from annotator.web.site.downloads import BYTES
 from annotator.workflows.runs import runs, submissions
 from annotator.workflows.runs.runs import CheckedFiles
 
-resource = resource_of("runs", "What the systems found. A participant's calls are of their team's runs alone.")
+resource = resource_of("runs", "The results of the systems. Participants have access to their team's runs only.")
 
 LONGEST_NAME = 255
 
@@ -31,14 +31,16 @@ class SentRun(Schema):
     """A file of a run that was sent."""
 
     tag = fields.String(required=True)
-    version = fields.Integer(required=True, metadata={"description": "The files of a tag count from 1."})
-    state = fields.String(required=True, metadata={"description": "in force, withdrawn or replaced."})
+    version = fields.Integer(
+        required=True, metadata={"description": "The number of the file among those of the tag, from 1."}
+    )
+    state = fields.String(required=True, metadata={"description": "“in force”, “withdrawn” or “replaced”."})
     team = fields.String(required=True, allow_none=True)
     run_type = fields.String(required=True, data_key="type")
     priority = fields.Integer(required=True)
     description = fields.String(required=True)
     topics = fields.Integer(required=True)
-    retrieved = fields.Integer(required=True, metadata={"description": "How many documents, of all topics."})
+    retrieved = fields.Integer(required=True, metadata={"description": "The number of documents, over all topics."})
     warnings = fields.Integer(required=True, metadata={"description": "How many."})
     file_name = fields.String(required=True)
     checksum = fields.String(required=True, metadata={"description": "SHA-256 of the bytes as they were sent."})
@@ -49,7 +51,7 @@ class SentRun(Schema):
     same_ranking_as = fields.List(
         fields.String,
         required=True,
-        metadata={"description": "Runs of other teams that rank the same documents in the same order: of organisers."},
+        metadata={"description": "Runs of other teams with the same ranking; only for organisers."},
     )
 
 
@@ -67,17 +69,20 @@ class CheckedFile(Schema):
     topics = fields.Integer(required=True)
     retrieved = fields.Integer(required=True)
     checksum = fields.String(required=True)
-    corrects = fields.Boolean(required=True, metadata={"description": "It would take the place of an earlier file."})
+    corrects = fields.Boolean(required=True, metadata={"description": "Whether it would replace an earlier file."})
     warnings = fields.List(fields.String, required=True)
 
 
 class FileQuery(Schema):
     """How a file is to be read."""
 
-    name = Text(load_default="run", metadata={"description": "The file's name, as problems and receipts tell it."})
-    tag_from_file = fields.Boolean(load_default=False, metadata={"description": "The name is the tag."})
-    replaces = fields.Boolean(load_default=False, metadata={"description": "Correct the run that has the tag."})
-    team = Text(load_default=None, metadata={"description": "Whose run it is; a participant's is their own team's."})
+    name = Text(load_default="run", metadata={"description": "The file's name, used in problems and receipts."})
+    tag_from_file = fields.Boolean(load_default=False, metadata={"description": "Use the file name as the tag."})
+    replaces = fields.Boolean(load_default=False, metadata={"description": "Replace the run with the same tag."})
+    team = Text(
+        load_default=None,
+        metadata={"description": "The team of the run; a participant's run belongs to their own team."},
+    )
 
 
 class UploadQuery(FileQuery):
@@ -94,20 +99,20 @@ class UploadQuery(FileQuery):
 class ListQuery(Schema):
     """Which runs to list."""
 
-    every = fields.Boolean(load_default=False, metadata={"description": "Also those withdrawn or replaced."})
+    every = fields.Boolean(load_default=False, metadata={"description": "Include withdrawn and replaced runs."})
 
 
 class VersionQuery(Schema):
     """Which file of a tag."""
 
-    version = counted(load_default=None, metadata={"description": "The Nth file of the tag, not the newest."})
+    version = counted(load_default=None, metadata={"description": "The Nth file of the tag; by default the newest."})
 
 
 @operation(
     resource, "GET", "/collections/<slug>/runs", SEE_RUNS, Gives(SentRun, many=True), Takes(query=ListQuery, pages=True)
 )
 def list_runs(call: Call) -> object:
-    """List the runs in force by tag, or every file that was sent."""
+    """List the active runs by tag, or every submitted file."""
     rows = database().read(runs.list_runs, call.slug, team=own_team(), every=call.query["every"])
     same = _same_rankings(call.slug)
     return [_shown(row, same) for row in rows]
@@ -117,9 +122,9 @@ def list_runs(call: Call) -> object:
     resource, "POST", "/collections/<slug>/run-checks", SEND_RUNS, Gives(CheckedFile), Takes(query=FileQuery, file=True)
 )
 def check_run(call: Call) -> object:
-    """Say everything that is wrong with a file of a run, or what it would become, and store nothing.
+    """Check a run file: all its problems, or its receipt; nothing is stored.
 
-    One of more than 8 MiB, unpacked, is left to the worker.
+    A file of more than 8 MiB, unpacked, is processed by a background job.
     """
     looked_at = _looked_at(call)
     looked_at.problems.report_if_any()
@@ -138,9 +143,9 @@ def check_run(call: Call) -> object:
     resource, "POST", "/collections/<slug>/runs", SEND_RUNS, Gives(RunReceipt, 201), Takes(query=UploadQuery, file=True)
 )
 def upload_run(call: Call) -> object:
-    """Store a run and answer with its receipt; one of more than 8 MiB, unpacked, is left to the worker.
+    """Submit a run and return its receipt; a file of more than 8 MiB, unpacked, is processed by a background job.
 
-    The same file again is refused (422): a sender that has lost the answer finds the run listed, with its checksum.
+    The same file again is refused (422): after a lost answer, look for the run and its checksum in the list.
     """
     at = arrived_at()  # what arrives before the deadline may be read after it
     person, team = caller(), own_team()
@@ -171,7 +176,7 @@ def show_run(call: Call) -> object:
 
 @operation(resource, "DELETE", "/collections/<slug>/runs/<path:tag>", SEND_RUNS, Gives(SentRun))
 def withdraw_run(call: Call) -> object:
-    """Withdraw a run: it is neither pooled nor scored any more. Its file stays, and what it gave to the pool."""
+    """Withdraw a run: it is no longer pooled or scored. Its file stays, and so do the documents it contributed."""
     at, tag = now(), call.path["tag"]
     with database().transaction() as session:
         submissions.check_may_change(session, call.slug, caller().id, team=own_team(), at=at)
@@ -191,7 +196,7 @@ def withdraw_run(call: Call) -> object:
     Takes(query=VersionQuery),
 )
 def run_file(call: Call) -> Response:
-    """The file of a run byte for byte as it was sent."""
+    """The file of a run, byte for byte as it was submitted."""
     with database().reading() as session:
         file = runs.original_file(session, call.slug, call.path["tag"], version=call.query["version"], team=own_team())
     note_export("runs.export", call.slug, subject=call.path["tag"])

@@ -15,8 +15,8 @@ from collections.abc import Mapping
 PROPERTIES: Mapping[str, str] = {
     # People, collections, guidelines
     "administrator": "Whether the token's owner administers the site.",
-    "scopes": "What the token opens: read, runs, judge, organise.",
-    "slug": "The short name of the collection, which addresses have.",
+    "scopes": "The scopes of the token: read, runs, judge, organise.",
+    "slug": "The short name of the collection, used in addresses.",
     "closed": "Whether the collection is closed: nothing can be added or judged.",
     "scale": "The grades of the collection, in ascending order.",
     "relevant_from": "The lowest grade that counts as relevant.",
@@ -65,18 +65,17 @@ PROPERTIES: Mapping[str, str] = {
     "asked": "The index of the requested amount in `amounts`, from 0.",
     "to_come": "By amount: the number of documents that an adaptive strategy will choose later.",
     "made": "The number of documents that an adaptive strategy has chosen already.",
-    "missing": "The number of judgements that documents of the pool still want.",
-    "effort": "What hours are computed from: seconds for a judgement, whether they are measured, judgements wanted for "
-    "a document.",
+    "missing": "The number of judgements still required in the pool.",
+    "effort": ("The basis of the hours: seconds per judgement, whether they are measured, judgements per document."),
     "total": "The pool of all topics, by amount: all documents, and those that would be added.",
-    "teams": "By team: the documents that no other team puts into the pool, by amount.",
+    "teams": "By team: the documents that no other team contributes to the pool, by amount.",
     # Judging
     "judged": "The number of documents of the topic that have a judgement.",
     "waiting": "The number of documents of the topic that wait for the caller.",
-    "put_off": "The number of documents of the topic that the caller put off.",
+    "put_off": "The number of documents of the topic that the caller deferred.",
     "owned": "Whether the caller owns the topic, where topics have owners.",
     "documents": "The documents to judge, at most eight.",
-    "assignment": "The number of the assignment: this document in the hands of this judge.",
+    "assignment": "The number of the assignment of this document to this judge.",
     "judgements": "The judgements, at most 100.",
     "grade": "The grade, a value of the collection's scale; null when the document cannot be judged.",
     "cannot_judge": "Why the document cannot be judged; null when it has a grade.",
@@ -109,14 +108,14 @@ PROPERTIES: Mapping[str, str] = {
     "at": "When it happened, in UTC.",
     "action": "What was done, such as “pool.build”.",
     "details": "Further facts of the action, by name.",
-    "deeds": "The lines of the log, newest first.",
+    "deeds": "The entries of the log, newest first.",
     "older": "The value of `before` for the next page; null on the last page.",
     "steps_done": "The number of steps that are done.",
     "asked_at": "When the job was requested, in UTC.",
     "finished_at": "When the job ended, in UTC; null before that.",
     "problem": "Why the operation was refused, or failed; null otherwise.",
     "file": "The name of the file.",
-    "detail": "What is wrong, in a sentence.",
+    "detail": "The problem, in a sentence.",
     "status": "The HTTP status.",
 }
 
@@ -136,12 +135,12 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "TopicsImported": {
         "added": "The number of topics that are new.",
         "changed": "The number of topics that have another text now.",
-        "unchanged": "The number of topics that were there already, as they are.",
+        "unchanged": "The number of existing topics that did not change.",
     },
     "DocumentsImported": {
         "added": "The number of documents that are new.",
         "changed": "The number of documents that have another text now.",
-        "unchanged": "The number of documents that were there already, as they are.",
+        "unchanged": "The number of existing documents that did not change.",
     },
     "MissingDocument": {"topics": "The numbers of the topics whose pools have the document."},
     "SentRun": {
@@ -162,12 +161,12 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     },
     "Stated": {"number": "The value of a fact of numbers, in the unit of the fact; null for words."},
     "Stating": {"detail": "The number of documents, or the type of query; empty for facts that are for neither."},
-    "Fact": {"name": "What pages call the fact."},
+    "Fact": {"name": "The name of the fact on pages."},
     "ColumnWanted": {
         "key": "The key of the fact that is added.",
         "kind": "Whether its values are numbers or words.",
         "unit": "The unit of its numbers; empty for words.",
-        "better": "Whether less or more of it is better.",
+        "better": "Whether lower or higher values are better.",
     },
     "CostColumn": {"unit": "The unit of the numbers; empty for words."},
     "CostsOfRun": {"run": "The tag of the run.", "team": "The team of the run; null when it has none."},
@@ -186,8 +185,8 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "ClickLog": {"name": "The name of the log."},
     "ClickFindings": {
         "name": "The name of the log.",
-        "comparison": "What was found in an A/B test; null for an interleaving.",
-        "interleaving": "What was found in an interleaving; null for an A/B test.",
+        "comparison": "The results of an A/B test; null for an interleaving.",
+        "interleaving": "The results of an interleaving; null for an A/B test.",
     },
     "GradesUsed": {
         "topics": "The number of topics that runs are scored on.",
@@ -196,8 +195,8 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "Together": {
         "measure": "The measure of the judgements.",
         "qrels": "The grades that runs are scored by.",
-        "notices": "What limits the comparison, a sentence each.",
-        "variants": "The variants of the logs with the runs that they stand for.",
+        "notices": "Limitations of the comparison, a sentence each.",
+        "variants": "The variants of the logs with their runs.",
         "pairs": "The pairs of runs, by clicks and by judgements.",
     },
     "PoolingWanted": {"log": "The log whose queries are used; null for the newest that has any."},
@@ -206,23 +205,23 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "PoolVersionView": {"parameters": "The parameters of the strategy, by name."},
     "PoolView": {"topics": "The accepted topics that have a pool."},
     "PoolBuilt": {
-        "version": "The number of the version that is in force.",
+        "version": "The number of the current version.",
         "topics": "What was added, by topic.",
     },
     "PlanWanted": {
-        "priority": "Only runs whose priority in their team is at most this; null for all.",
-        "round": "Only runs of this round; null for those of the newest one.",
+        "priority": "Only runs with a team priority of at most this; null for all.",
+        "round": "Only runs of this round; null for the newest one.",
         "seed": "The seed of what is drawn at random; null for the collection's own.",
     },
     "BuildingWanted": {
-        "priority": "Only runs whose priority in their team is at most this; null for all.",
-        "round": "Only runs of this round; null for those of the newest one.",
+        "priority": "Only runs with a team priority of at most this; null for all.",
+        "round": "Only runs of this round; null for the newest one.",
         "seed": "The seed of what is drawn at random; null for the collection's own.",
     },
     "Plan": {
-        "hours": "The hours of judging that there are, as they were given; null when none were.",
+        "hours": "The available hours of judging, as requested; null if not given.",
         "topics": "The pools of the topics, by amount: all documents, and those that would be added.",
-        "runs": "By run: the documents that no other run puts into the pool, by amount.",
+        "runs": "By run: the documents that no other run contributes to the pool, by amount.",
     },
     "DrawBody": {"topic": "The number of the topic."},
     "TopicWork": {
@@ -251,7 +250,7 @@ OF_OBJECTS: Mapping[str, Mapping[str, str]] = {
     "RestoredView": {"kind": "What was restored."},
     "AuditEntryView": {
         "id": "The number of the line. Later lines have greater numbers.",
-        "name": "The account, or for commands the user of the system; empty when it is unknown.",
+        "name": "The account, or for commands the operating-system user; empty when it is unknown.",
         "subject": "What the action was about, such as the tag of a run; empty when it has no subject.",
     },
     "JobStatus": {"id": "The number of the job."},
@@ -264,14 +263,14 @@ PARAMETERS: Mapping[str, str] = {
     "page": "Which page of the list, from 1.",
     "page_size": "The number of entries on a page.",
     "format": "The format of the answer.",
-    "per_topic": "Whether the values of each topic come, too.",
+    "per_topic": "Whether the values of each topic are included.",
 }
 
 OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
     "show_document": {"docno": "The identifier of the document."},
     "upload_run": {
         "description": "A description of the run.",
-        "type": "How the run was made; automatic unless it is given.",
+        "type": "How the run was made; by default automatic.",
     },
     "show_job": {"id_": "The number of the job."},
     "restore": {"number": "The number of the deletion."},
@@ -289,8 +288,8 @@ OF_OPERATIONS: Mapping[str, Mapping[str, str]] = {
         "interval": "How the intervals of the means are computed: Student's t, or the bootstrap.",
     },
     "list_audit_entries": {
-        "until": "Only before this moment: ISO 8601 with a time zone.",
-        "before": "Only lines with smaller numbers: `older` of the page before.",
-        "page_size": "The number of lines on a page.",
+        "until": "Only before this time: ISO 8601 with a time zone.",
+        "before": "Only entries with smaller numbers: `older` of the previous page.",
+        "page_size": "The number of entries on a page.",
     },
 }

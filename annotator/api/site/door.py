@@ -35,7 +35,9 @@ UNSUPPORTED = 415
 UNPROCESSABLE = 422
 FORM_WITH_FILES = "multipart/form-data"
 JOB_TOLD = {
-    "description": "The file is large and left to the worker: ask for the job at its Location until it has finished.",
+    "description": (
+        "The file is large and processed by a background job: poll the job at its Location until it has finished."
+    ),
     "headers": {"Location": {"description": "The job's own address.", "schema": {"type": "string"}}},
 }
 BINARY = {"type": "string", "format": "binary"}

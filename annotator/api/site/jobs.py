@@ -8,7 +8,7 @@ from annotator.web.site.context import database, the_place
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.site import jobs
 
-resource = resource_of("jobs", "Large files that were left to the worker, each for whoever sent it.")
+resource = resource_of("jobs", "Background jobs for large files, each visible to its sender.")
 
 
 @operation(
@@ -19,7 +19,7 @@ resource = resource_of("jobs", "Large files that were left to the worker, each f
     Gives(JobStatus),
 )
 def show_job(call: Call) -> object:
-    """Say how far a job of yours is, and what came of it. It is kept for a week after it has finished."""
+    """Show the progress and the result of a job of yours. Results are kept for a week."""
     id_, by_id = int(call.path["id_"]), caller().id
     with database().reading() as session:
         job = jobs.show_job(session, call.slug, id_, by_id=by_id)

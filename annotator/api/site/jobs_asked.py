@@ -37,17 +37,19 @@ class JobStatus(Schema):
     kind = fields.String(required=True, metadata={"description": "The operation that was called, or the page."})
     state = fields.String(required=True, metadata={"description": "waiting, running, done, failed or cancelled."})
     steps_done = fields.Integer(required=True)
-    steps = fields.Integer(required=True, metadata={"description": "Of how many; 0 while nobody knows."})
+    steps = fields.Integer(
+        required=True, metadata={"description": "The number of steps in all; 0 while it is unknown."}
+    )
     before = fields.Integer(
         required=True,
-        metadata={"description": "How many jobs are to be done first at most."},
+        metadata={"description": "The maximum number of jobs before this one."},
     )
     asked_at = Moment(required=True)
     finished_at = Moment(required=True, allow_none=True)
     status = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Of the answer, once there is one."}
+        required=True, allow_none=True, metadata={"description": "The HTTP status of the result, when the job is done."}
     )
-    result = fields.Raw(required=True, allow_none=True, metadata={"description": "What the operation gives."})
+    result = fields.Raw(required=True, allow_none=True, metadata={"description": "The result of the operation."})
     problem = fields.Nested(ProblemDetails, required=True, allow_none=True)
 
 

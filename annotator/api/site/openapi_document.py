@@ -16,18 +16,18 @@ JSON = "application/json"
 PROBLEM = "application/problem+json"
 # Why an operation refuses, by status; the statuses that every operation has come first.
 ALWAYS = {
-    "400": "A query parameter is unknown, or there is a body where none is taken.",
-    "401": "No token came along, or one that is not known, has expired or was revoked.",
+    "400": "A query parameter is unknown, or the operation takes no body.",
+    "401": "The token is missing, unknown, expired or revoked.",
     "403": "The token lacks the scope, or its owner the role.",
 }
-IN_COLLECTION = {"404": "There is no such collection, or nothing of that name in it."}
+IN_COLLECTION = {"404": "The collection does not exist, or has nothing of that name."}
 WITH_BODY = {
     "409": "The state of the collection does not allow it.",
     "413": "More was sent than the server takes at once.",
     "415": "The body is not of the type that the operation reads.",
 }
-WITH_INPUT = {"422": "A parameter, the body or the file does not fit."}
-BUSY = {"503": "The database is busy, or many large files arrive: try again."}
+WITH_INPUT = {"422": "A parameter, the body or the file is invalid."}
+BUSY = {"503": "The database is busy, or there are too many large uploads: try again."}
 ACCEPTED = "202"
 # The example of every answer with this status: the job, whatever the operation is.
 LEFT_TO_WORKER = "left_to_worker"
@@ -39,7 +39,9 @@ def completed(document: Document) -> Document:
     """Name the server and the refusals of each operation, describe and show everything, and put JSON first."""
     document["servers"] = [{"url": _own_address(), "description": "This site."}]
     document["components"]["headers"]["PAGINATION"] = {
-        "description": "JSON: total, total_pages, first_page, last_page, page and, where there are, the ones beside.",
+        "description": (
+            "JSON: total, total_pages, first_page, last_page, page and, if they exist, previous_page and next_page."
+        ),
         "schema": {"type": "string"},
         "example": '{"total": 2, "total_pages": 1, "first_page": 1, "last_page": 1, "page": 1}',
     }

@@ -34,9 +34,11 @@ class FileProblem(Schema):
     lines = fields.List(
         fields.Integer(required=True),
         required=True,
-        metadata={"description": "The first lines that have the problem, at most five; none for the whole file."},
+        metadata={"description": "The first lines with the problem, at most five; none for the whole file."},
     )
-    count = fields.Integer(required=True, metadata={"description": "How often the file has it, these lines among it."})
+    count = fields.Integer(
+        required=True, metadata={"description": "The number of occurrences in the file, including these lines."}
+    )
     detail = fields.String(required=True)
 
 
@@ -51,14 +53,14 @@ class Refused(Schema):
 class ProblemDetails(Schema):
     """Why something was refused (RFC 9457), with what helps to mend it."""
 
-    type = fields.String(required=True, metadata={"description": "Always about:blank: the status says the kind."})
+    type = fields.String(required=True, metadata={"description": "Always about:blank: the status gives the kind."})
     title = fields.String(required=True)
     status = fields.Integer(required=True)
-    detail = fields.String(required=True, metadata={"description": "A sentence that says what is wrong."})
-    errors = fields.Dict(metadata={"description": "Of parameters and bodies: what is wrong, by field."})
-    problems = fields.List(fields.Nested(FileProblem), metadata={"description": "Of a file: what is wrong, by line."})
-    problems_total = fields.Integer(metadata={"description": "Of a file: how many, listed or not."})
-    refused = fields.List(fields.Nested(Refused), metadata={"description": "Of judgements: each that was not stored."})
+    detail = fields.String(required=True, metadata={"description": "A sentence about the problem."})
+    errors = fields.Dict(metadata={"description": "Problems of parameters and bodies, by field."})
+    problems = fields.List(fields.Nested(FileProblem), metadata={"description": "Problems of a file, by line."})
+    problems_total = fields.Integer(metadata={"description": "The number of problems of a file, listed or not."})
+    refused = fields.List(fields.Nested(Refused), metadata={"description": "The judgements that were not stored."})
 
 
 def problem(status: int, detail: str, headers: Mapping[str, str] | None = None, **more: object) -> Response:

@@ -12,7 +12,7 @@ from annotator.web.site.context import database, settings, the_place
 from annotator.workflows.people.tokens import Scope
 from annotator.workflows.topics import topics
 
-resource = resource_of("topics", "What is sought: title, description, narrative.")
+resource = resource_of("topics", "The information needs: title, description, narrative.")
 
 
 class TopicView(Schema):
@@ -30,9 +30,12 @@ class TopicView(Schema):
 class ImportQuery(Schema):
     """How a file of topics is to be read."""
 
-    name = Text(load_default="topics", metadata={"description": "The file's name, as problems tell it."})
-    draft = fields.Boolean(load_default=False, metadata={"description": "Not pooled before they are accepted."})
-    dry_run = fields.Boolean(load_default=False, metadata={"description": "Check and count; nothing is stored."})
+    name = Text(load_default="topics", metadata={"description": "The file's name, used in the problems."})
+    draft = fields.Boolean(
+        load_default=False,
+        metadata={"description": "Import them as drafts, which are not pooled before they are accepted."},
+    )
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Only check and count; nothing is stored."})
 
 
 class TopicsImported(Schema):
@@ -61,7 +64,7 @@ def list_topics(call: Call) -> object:
     resource, "POST", "/collections/<slug>/topics", ORGANISE, Gives(TopicsImported), Takes(query=ImportQuery, file=True)
 )
 def import_topics(call: Call) -> object:
-    """Import a file of topics, whole or not at all: TSV, TREC SGML or XML, JSON lines.
+    """Import a file of topics, completely or not at all: TSV, TREC SGML or XML, JSON lines.
 
     Sending it again changes nothing.
     """

@@ -25,9 +25,7 @@ from annotator.errors import InvalidValueError
 from annotator.web.site.background import arrived_at, report_percent
 from annotator.web.site.context import database, settings
 
-resource = resource_of(
-    "clicks", "Click logs of a search: what was found in them is kept, and not the logs. For organisers."
-)
+resource = resource_of("clicks", "Click logs of a search: their results are stored, not the logs. For organisers.")
 
 LOG, LISTS = "log", "lists"  # the parts of the form
 
@@ -39,12 +37,16 @@ class LogQuery(Schema):
     kind = one_of(
         list(LogKind),
         load_default=LogKind.COMPARISON.value,
-        metadata={"description": "An A/B test, or lists made of several variants; with a file of lists always these."},
+        metadata={"description": "An A/B test, or interleaved lists; with a file of lists always interleaving."},
     )
     variant = fields.List(
         Text,
         load_default=list,
-        metadata={"description": "Which two to compare, the second with the first; given twice. The two there are."},
+        metadata={
+            "description": (
+                "The two variants to compare, the second with the first; given twice. By default the only two."
+            )
+        },
     )
     column = fields.List(
         Text,
@@ -54,11 +56,11 @@ class LogQuery(Schema):
     event = fields.List(
         Text,
         load_default=list,
-        metadata={"description": "What the log calls an event: OURS=THEIRS, such as impression=view; repeatable."},
+        metadata={"description": "The log's name of an event: OURS=THEIRS, such as impression=view; repeatable."},
     )
     click_column = Text(
         load_default=None,
-        metadata={"description": "Each line is a result that was shown, and this column is 1 where it was clicked."},
+        metadata={"description": "Each line is a shown result, and this column is 1 if it was clicked."},
     )
     variant_from_name = fields.Boolean(
         load_default=False, metadata={"description": "Use the file name without .gz, .csv and the like as the variant."}
@@ -66,12 +68,12 @@ class LogQuery(Schema):
     drop_bad_lines = fields.Boolean(
         load_default=False, metadata={"description": "Skip and count lines that cannot be read."}
     )
-    bootstrap = fields.Boolean(load_default=False, metadata={"description": "Resample the users."})
+    bootstrap = fields.Boolean(load_default=False, metadata={"description": "Bootstrap over users."})
     return_days = counted(load_default=RETURN_DAYS, metadata={"description": "Users return within this many days."})
     split = fields.Float(
         load_default=0.5,
         validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False),
-        metadata={"description": "The share of the users that the first variant was to have."},
+        metadata={"description": "The planned share of users for the first variant."},
     )
     without_bots = fields.Boolean(
         load_default=False, metadata={"description": "Leave out users who view pages faster than people read."}
@@ -89,7 +91,7 @@ class ClickLog(Schema):
         fields.String,
         fields.String(allow_none=True),
         required=True,
-        metadata={"description": "By variant the tag of the run that it stands for; null for no run."},
+        metadata={"description": "The tag of the linked run, by variant; null for no run."},
     )
     lines = fields.Integer(required=True)
     dropped = fields.Integer(required=True, metadata={"description": "Lines that are left out."})
@@ -100,11 +102,13 @@ class ClickLog(Schema):
 class ClickFindings(ClickLog):
     """A log with what was found in it, of an A/B test as `comparison`, else as `interleaving`."""
 
-    conclusion = fields.String(required=True, allow_none=True, metadata={"description": "Of an A/B test."})
+    conclusion = fields.String(
+        required=True, allow_none=True, metadata={"description": "The compared variants of an A/B test."}
+    )
     comparison = fields.Dict(required=True, allow_none=True)
     interleaving = fields.Dict(required=True, allow_none=True)
     left_out = fields.Dict(
-        required=True, metadata={"description": "Of an interleaving: events that do not count, by reason."}
+        required=True, metadata={"description": "Events of an interleaving that are not counted, by reason."}
     )
 
 
@@ -131,10 +135,10 @@ def list_click_logs(call: Call) -> object:
     Takes(query=LogQuery, parts=[LOG, LISTS]),
 )
 def add_click_log(call: Call) -> object:
-    """Study a log, and keep what was found in it; one of more than 4 MiB, unpacked, is left to the worker.
+    """Analyse a log and store the results; a log of more than 4 MiB, unpacked, is processed by a background job.
 
-    The part “log” is one file, or several that make one log; “lists” is the file of the lists that were shown, as
-    “annotator interleave” makes it. A variant that has the name of a run stands for it.
+    The part “log” is one file, or several that make one log; “lists” is the file of the shown lists, as written by
+    “annotator interleave”. A variant with the name of a run is linked to that run.
     """
     files = [(file.name, file.content) for file in call.files[LOG]]
     asked = _request(call)
@@ -149,7 +153,7 @@ def add_click_log(call: Call) -> object:
 
 @operation(resource, "GET", "/collections/<slug>/click-logs/<path:name>", READ, Gives(ClickFindings))
 def show_click_log(call: Call) -> Response:
-    """Show what was found in a log, as `annotator clicks compare` or `clicks interleaving show` has it."""
+    """Show the results of a log, as in `annotator clicks compare` or `clicks interleaving show`."""
     report = database().read(click_logs.show_log, call.slug, call.path["name"])
     compared = report.findings.comparison
     conclusion = None if compared is None else str(click_logs.conclusion(compared))
@@ -160,7 +164,7 @@ def show_click_log(call: Call) -> Response:
     resource, "PATCH", "/collections/<slug>/click-logs/<path:name>", ORGANISE, Gives(ClickLog), Takes(body=Links)
 )
 def link_click_log(call: Call) -> object:
-    """Set which runs the variants of a log stand for."""
+    """Link the variants of a log to runs."""
     name, runs = call.path["name"], call.body["runs"]
     with database().transaction() as session:
         click_logs.link_variants(session, call.slug, name, runs)
@@ -170,7 +174,7 @@ def link_click_log(call: Call) -> object:
 
 @operation(resource, "DELETE", "/collections/<slug>/click-logs/<path:name>", ORGANISE, Gives(ClickLog))
 def remove_click_log(call: Call) -> object:
-    """Remove a log with all that was found in it; what it gave to the pool stays there."""
+    """Remove a log with its results; documents that it added to the pool stay there."""
     removed, name = _view(call), call.path["name"]
     with database().transaction() as session:
         click_logs.remove_log(session, call.slug, name)

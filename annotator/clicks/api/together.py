@@ -20,7 +20,7 @@ from annotator.spreadsheets import csv_text
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV
 
-resource = resource_of("together", "Clicks beside judgements; for organisers.")
+resource = resource_of("together", "Clicks compared with judgements; for organisers.")
 
 MOST_MEASURES = 24
 
@@ -31,18 +31,18 @@ class TogetherQuery(Schema):
     m = Text(load_default=USUAL_MEASURE, metadata={"description": "The measure of the judgements, such as AP."})
     log = Text(
         load_default=None,
-        metadata={"description": "The log whose queries are shown; the newest that has any unless given."},
+        metadata={"description": "The log whose queries are shown; by default the newest that has any."},
     )
     format = one_of(["json", "csv"], load_default="json")
     table = one_of(
-        list(TogetherTable), load_default=TogetherTable.PAIRS.value, metadata={"description": "Which table; for csv."}
+        list(TogetherTable), load_default=TogetherTable.PAIRS.value, metadata={"description": "The table, for CSV."}
     )
 
 
 class GradesUsed(Schema):
     """The grades that runs are scored by."""
 
-    name = fields.String(required=True, metadata={"description": "live: the grades of this moment."})
+    name = fields.String(required=True, metadata={"description": "live: the current grades."})
     policy = fields.String(required=True)
     grades = fields.Integer(required=True)
     topics = fields.Integer(required=True)
@@ -58,8 +58,10 @@ class Together(Schema):
     log = fields.String(required=True, allow_none=True, metadata={"description": "The log of the queries, if any."})
     variants = fields.List(fields.Dict, required=True)
     pairs = fields.List(fields.Dict, required=True)
-    queries = fields.List(fields.Dict, required=True, metadata={"description": "Those on which the two differ most."})
-    documents = fields.List(fields.Dict, required=True, metadata={"description": "Of these queries."})
+    queries = fields.List(
+        fields.Dict, required=True, metadata={"description": "The queries on which the two runs differ most."}
+    )
+    documents = fields.List(fields.Dict, required=True, metadata={"description": "The runs of these queries."})
 
 
 class PoolingWanted(Schema):
@@ -84,7 +86,7 @@ class ClickedPooled(Schema):
         required=True,
         data_key="unknown",
         attribute="unknown",
-        metadata={"description": "Documents of no run and without a text."},
+        metadata={"description": "Documents that no run retrieved and that have no text."},
     )
 
 
@@ -92,7 +94,7 @@ class ClickedPooled(Schema):
     resource, "GET", "/collections/<slug>/together", READ, Gives(Together, media=[CSV]), Takes(query=TogetherQuery)
 )
 def show_together(call: Call) -> Response:
-    """Compare what users clicked with what is judged at this moment, of all runs that variants of logs stand for."""
+    """Compare clicks with the current judgements, for all runs that are linked to variants of logs."""
     report = database().read(together_report, call.slug, TogetherRequest(call.query["m"], call.query["log"]))
     if call.query["format"] == "json":
         return as_json(report_json(report))
@@ -105,7 +107,7 @@ def show_together(call: Call) -> Response:
     resource, "POST", "/collections/<slug>/together/pool", ORGANISE, Gives(ClickedPooled), Takes(body=PoolingWanted)
 )
 def pool_together(call: Call) -> object:
-    """Put the documents of the queries on which clicks and judgements differ most into the pool."""
+    """Add the documents of the queries on which clicks and judgements differ most to the pool."""
     wanted = [TogetherRequest(measure, call.body["log"]) for measure in call.body["m"]]
     with database().reading() as session:
         reports = [together_report(session, call.slug, one) for one in wanted]

@@ -120,7 +120,7 @@ def _manifest(session: Session, slug: str, qrels: str, made_at: datetime) -> Map
 def _read(manifest: str) -> Mapping[str, Any]:
     said: Mapping[str, Any] = json.loads(manifest)
     of_one_judge = said["judge"] is not None
-    return {**said, "consensus": "The grades of this judge only." if of_one_judge else said["consensus"]}
+    return {**said, "consensus": "The grades of one judge." if of_one_judge else said["consensus"]}
 
 
 def _for_readers(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ def test_details_are_read_a_line_each_and_written_in_their_order() -> None:
         ("latency_at", "0: 35", "“0” is no number of documents"),
         ("latency_at", "1.5: 35", "“1.5” is no number of documents"),
         ("latency_at", "5 MB: 35", "“5 MB” is no number of documents"),
-        ("latency_at", ": 35", "Say for what, as in “1000000: 35 ms”"),
+        ("latency_at", ": 35", "Add a detail, as in “1000000: 35 ms”"),
         ("complex_query_time", "phrase:", "“phrase:” is not a line such as “phrase: 120 ms”"),
         ("complex_query_time", "a@b: 3", "“a@b” is no type of query"),
         ("complex_query_time", f"{'x' * 61}: 3", "is too long"),

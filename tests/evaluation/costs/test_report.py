@@ -186,7 +186,7 @@ def test_the_cost_is_a_latency_if_any_run_states_one(runs: list[CostedRun], expe
             InvalidValueError,
             "“hardware” is not a numeric column, so runs cannot be compared by it",
         ),
-        (Question("latency_at"), InvalidValueError, "Say for what"),
+        (Question("latency_at"), InvalidValueError, "Add a detail"),
         (Question(within="soon"), InvalidValueError, "“soon” is no number of ms"),
     ],
 )

@@ -167,11 +167,11 @@ def test_judged_only_is_for_every_measure_or_for_one() -> None:
         ({"1": {"a": float("nan")}}, "not finite"),
         ({"1": {"a": float("inf")}}, "not finite"),
         ({"1": {"a": "high"}}, "no number"),
-        ({"1": {7: 1.0}}, "no text"),
+        ({"1": {7: 1.0}}, "not text"),
         ({"1": (["a", "a"], [2.0, 1.0])}, "Document a is in topic 1 twice"),
         ({"1": (["a", "b"], [2.0])}, "2 documents"),
         ({"1": (np.array([b"a\xff"]), [1.0])}, r"The document id b'a\\xff' is not UTF-8"),
-        ({"1": {b"a": 1.0}}, "b'a' .* is no text"),
+        ({"1": {b"a": 1.0}}, "b'a' .* is not text"),
         ({"1": {"a": 10**400}}, "beyond what a number can hold"),
         ({"1": {"a": 10**400, "b": 1.0}}, "beyond what a number can hold"),
         *(({"1": {"b": 2.0, "a": score}}, "no number") for score in ("5", b"5", True, np.True_, None, [1.0], 1j)),
@@ -226,8 +226,8 @@ def test_values_that_cannot_be_a_run_are_refused(run: object, sentence: str) -> 
             ({"measures": given}, "A measure is given by its name")
             for given in (None, [None], 5, b"AP", ["AP", b"P@1"])
         ),
-        ({"qrels": {"1": 5}}, "Qrels are {topic: {docno: grade}}, .*; 5 stands under topic 1."),
-        ({"qrels": {"1": ["a"]}}, r"Qrels are {topic: {docno: grade}}, .*; \['a'\] stands under topic 1."),
+        ({"qrels": {"1": 5}}, "Qrels are {topic: {docno: grade}}, .*; topic 1 has 5 instead."),
+        ({"qrels": {"1": ["a"]}}, r"Qrels are {topic: {docno: grade}}, .*; topic 1 has \['a'\] instead."),
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(change: dict[str, object], sentence: str) -> None:

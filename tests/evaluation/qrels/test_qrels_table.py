@@ -228,8 +228,8 @@ def test_any_kind_of_whole_number_is_a_grade_and_a_docno_of_256_bytes_is_taken()
         ({"1": {"a": 1, "": 1}}, "'' is given as a topic or document id, but is not one word{word}"),
         ({"": {"a": 1}}, "'' is given as a topic or document id, but is not one word{word}"),
         ({"1": {"\ud800": 1}}, "'\\ud800' is given as a topic or document id, but is not one word{word}"),
-        ({"1": {7: 1}}, "7 is given as a topic or document id, but is no text."),
-        ({"1": {"a": 1}, 2: {"a": 1}}, "2 is given as a topic or document id, but is no text."),
+        ({"1": {7: 1}}, "7 is given as a topic or document id, but is not text."),
+        ({"1": {"a": 1}, 2: {"a": 1}}, "2 is given as a topic or document id, but is not text."),
         (
             {"1": {"é" * 129: 1}},
             f"'{'é' * 129}' is given as a topic or document id, but is too long for an identifier.",

@@ -228,7 +228,7 @@ def test_an_import_that_finds_no_room_leaves_nothing(sqlite_database: Database, 
         connection.execute(f"PRAGMA max_page_count={used + 30}")
 
     event.listen(full.engine, "connect", limit)
-    with pytest.raises(BusyError, match="no room left"):
+    with pytest.raises(BusyError, match="disk is full"):
         imports(full, content, lambda _session, _slug: None)
     full.close()
     assert counts(sqlite_database) == before

@@ -168,7 +168,7 @@ def test_a_version_of_the_pool_that_a_judge_has_in_hand_stays(session: Session) 
     pooled_news(session)
     jo = member(session, "jo")
     assert judging.next_task(session, SLUG, "1", jo, now=NOW) is not None
-    with pytest.raises(ConflictError, match="in hand"):
+    with pytest.raises(ConflictError, match="held by judges"):
         delete(session, KINDS.POOL, "1")
     return_assignments(session, jo)
     with pytest.raises(ConflictError, match="still open to them"):

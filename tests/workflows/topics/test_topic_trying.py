@@ -46,11 +46,11 @@ def test_a_draft_is_tried_by_the_top_of_a_run_in_force_that_answers_it(session: 
     assert topic_trying.top_of_run(session, SLUG, "7", "base") == DOCNOS[:MOST_LOOKED_AT]
     assert ola
     for tag in ("other", "nosuch"):
-        with pytest.raises(NotFoundError, match=f"No run “{tag}”"):
+        with pytest.raises(NotFoundError, match=f"No active run “{tag}”"):
             topic_trying.top_of_run(session, SLUG, "7", tag)
     session.scalars(select(Run).where(Run.tag == "base")).one().withdrawn_at = NOW
     assert topic_trying.runs_to_try(session, SLUG, "7") == []
-    with pytest.raises(NotFoundError, match="No run “base”"):
+    with pytest.raises(NotFoundError, match="No active run “base”"):
         topic_trying.top_of_run(session, SLUG, "7", "base")
 
 
