@@ -175,7 +175,7 @@ def test_within_50_ms_the_slower_and_the_silent_are_left_out_and_counted(
     [
         ("within=soon", 422, "“soon” is no number of ms"),
         ("cost=speed", 404, "“speed” is no fact that is stated here"),
-        ("cost=hardware", 422, "“hardware” is no number"),
+        ("cost=hardware", 422, "“hardware” is not a numeric column"),
         ("m=Niceness", 422, "There is no measure “Niceness”"),
     ],
 )
