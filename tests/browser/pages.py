@@ -15,13 +15,12 @@ from annotator.storage import Database, Role, ScoresShown
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection, read_scale
 from annotator.workflows.documents import documents
-from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.costs import ColumnRequest
 from annotator.workflows.people import invitations, tokens
 from annotator.workflows.people.invitations import InvitationRequest
 from annotator.workflows.people.tokens import Scope, TokenRequest
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import run_costs, submissions
+from annotator.workflows.runs.run_costs import ColumnRequest
 from annotator.workflows.topics import topic_editing
 from annotator.workflows.topics.topic_editing import TopicWords
 
@@ -171,9 +170,9 @@ def _add(session: Session) -> None:
     collection.set_guidelines(session, SLUG, "# Rules\n\n* Be fair.", made_by_id=None, made_at=NOW)
     collection.accept_guidelines(session, SLUG, judge_id, 1)
     stated = {"latency_p95": "48", "latency_at@1000000": "35", "hardware": "8 cores", "price": "12"}
-    costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
-    costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
-    costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
+    run_costs.add_column(session, SLUG, ColumnRequest("price", "Price of a day", unit="EUR", better="less"), at=NOW)
+    run_costs.change_costs(session, SLUG, "alpha", stated, at=NOW)
+    run_costs.change_costs(session, SLUG, "beta", {"latency_p95": "20"}, at=NOW)
 
 
 def loaded(page: Page, arrived: Locator) -> None:

@@ -16,10 +16,10 @@ from annotator.web.leaderboard.own_scores import cost_board, cost_report, requir
 from annotator.web.people.senders import own_team
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV
-from annotator.workflows.leaderboard import costs, costs_text
-from annotator.workflows.leaderboard.costs import ColumnRequest, RunCosts
+from annotator.workflows.leaderboard import costs_text
 from annotator.workflows.people.tokens import Scope
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import run_costs
+from annotator.workflows.runs.run_costs import ColumnRequest, RunCosts
 
 resource = resource_of(
     "costs",
@@ -157,7 +157,7 @@ def show_cost_report(call: Call) -> Response:
 def list_facts(call: Call) -> object:
     """List the facts that runs may state."""
     with database().reading() as session:
-        return list(costs.list_facts(session, call.slug))
+        return list(run_costs.list_facts(session, call.slug))
 
 
 @operation(resource, "POST", "/collections/<slug>/cost-facts", ORGANISE, Gives(Fact, 201), Takes(body=ColumnWanted))
@@ -166,7 +166,7 @@ def add_fact(call: Call) -> object:
     asked = call.body
     request = ColumnRequest(asked["key"], asked["name"] or asked["key"], asked["kind"], asked["unit"], asked["better"])
     with database().transaction() as session:
-        added = costs.add_column(session, call.slug, request, at=now())
+        added = run_costs.add_column(session, call.slug, request, at=now())
         note(session, "costs.add-column", call.slug, subject=request.key, details=vars(request))
     return added
 
@@ -176,7 +176,7 @@ def remove_fact(call: Call) -> object:
     """Remove a fact that organisers added and no run states."""
     key = call.path["key"]
     with database().transaction() as session:
-        removed = costs.remove_column(session, call.slug, key)
+        removed = run_costs.remove_column(session, call.slug, key)
         note(session, "costs.remove-column", call.slug, subject=key)
     return removed
 
@@ -197,10 +197,14 @@ def state_costs(call: Call) -> object:
     at, tag, team = now(), call.path["tag"], own_team()
     written = [(one["fact"], one["detail"], one["value"]) for one in call.body["costs"]]
     with database().transaction() as session:
-        submissions.check_may_change(session, call.slug, caller().id, team=team, at=at)
-        statements = costs.read_written(costs.list_facts(session, call.slug), written)
-        costs.replace_costs(session, call.slug, tag, statements, at=at, team=team)
-        note(session, "costs.set", call.slug, subject=tag, details={"facts": sorted(one.address for one in statements)})
+        statements = run_costs.state_costs(session, call.slug, tag, written, at=at, by_id=caller().id, team=team)
+        note(
+            session,
+            "costs.set",
+            call.slug,
+            subject=tag,
+            details={"facts": sorted(one.address for one in statements)},
+        )
     return list(_stated(call).statements)
 
 
@@ -217,8 +221,7 @@ def change_costs(call: Call) -> object:
     at, tag, team = now(), call.path["tag"], own_team()
     written = _by_address(call)
     with database().transaction() as session:
-        submissions.check_may_change(session, call.slug, caller().id, team=team, at=at)
-        costs.change_costs(session, call.slug, tag, written, at=at, team=team)
+        run_costs.change_costs(session, call.slug, tag, written, at=at, by_id=caller().id, team=team)
         note(session, "costs.set", call.slug, subject=tag, details={"facts": sorted(written)})
     return list(_stated(call).statements)
 
@@ -235,4 +238,4 @@ def _by_address(call: Call) -> dict[str, str]:
 
 
 def _stated(call: Call) -> RunCosts:
-    return database().read(costs.costs_of_run, call.slug, call.path["tag"], team=own_team())
+    return database().read(run_costs.costs_of_run, call.slug, call.path["tag"], team=own_team())

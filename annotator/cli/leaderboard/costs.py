@@ -24,8 +24,9 @@ from annotator.evaluation.costs.report import Question
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.workflows.leaderboard import costs, costs_text
-from annotator.workflows.leaderboard.costs import ColumnRequest
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
+from annotator.workflows.runs import run_costs
+from annotator.workflows.runs.run_costs import ColumnRequest
 
 FACT_FIELDS = ("key", "kind", "unit", "better", "per", "own", "name")
 
@@ -56,26 +57,26 @@ class StoredCosts:
     def change(self, slug: str, tag: str, written: Mapping[str, str]) -> None:
         """Store statements about a run; an empty one is withdrawn."""
         with self._database.transaction() as session:
-            costs.change_costs(session, slug, tag, written, at=datetime.now(UTC))
+            run_costs.change_costs(session, slug, tag, written, at=datetime.now(UTC))
             note(session, "costs.set", slug, subject=tag, details={"facts": sorted(written)})
 
     def facts(self, slug: str) -> tuple[Sequence[str], Sequence[Row]]:
         """Headings and rows of what may be stated."""
         with self._database.reading() as session:
-            return costs_text.facts_rows(costs.list_facts(session, slug))
+            return costs_text.facts_rows(run_costs.list_facts(session, slug))
 
     def add_column(self, slug: str, key: str, name: str, unit: str, better: str | None, *, words: bool) -> None:
         """Add a fact that runs may state."""
         kind = FactKind.WORDS if words else FactKind.NUMBER
         request = ColumnRequest(key, name or key, kind, unit, better or "")
         with self._database.transaction() as session:
-            costs.add_column(session, slug, request, at=datetime.now(UTC))
+            run_costs.add_column(session, slug, request, at=datetime.now(UTC))
             note(session, "costs.add-column", slug, subject=request.key, details=vars(request))
 
     def remove_column(self, slug: str, key: str) -> None:
         """Remove a fact that no run states."""
         with self._database.transaction() as session:
-            costs.remove_column(session, slug, key)
+            run_costs.remove_column(session, slug, key)
             note(session, "costs.remove-column", slug, subject=key)
 
 

@@ -225,7 +225,7 @@ def change(
     if details == RunDetails():
         raise click.UsageError("Give at least one of --team, --description, --type, --priority, --round.")
     with installation.database.transaction() as session:
-        runs.change_run(session, slug, tag, details=details)
+        runs.change_run(session, slug, tag, details=details, at=datetime.now(UTC))
         note(session, "runs.edit", slug, subject=tag, details=vars(details))
     click.echo(f"Changed the run {tag}.", err=True)
 
@@ -265,7 +265,7 @@ def _effect(installation: Installation, slug: str, tag: str) -> str:
 def restore(installation: Installation, slug: str, tag: str) -> None:
     """Make a withdrawn run active again."""
     with installation.database.transaction() as session:
-        runs.restore_run(session, slug, tag)
+        runs.restore_run(session, slug, tag, at=datetime.now(UTC))
         note(session, "runs.restore", slug, subject=tag)
     click.echo(f"Restored the run {tag}.", err=True)
 

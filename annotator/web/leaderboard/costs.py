@@ -22,9 +22,9 @@ from annotator.web.site.error_pages import page_or_refusal
 from annotator.web.site.forms import done
 from annotator.web.site.language import gettext
 from annotator.web.site.query_string import asked_word
-from annotator.workflows.leaderboard import costs, costs_text
-from annotator.workflows.leaderboard.costs import RunCosts
-from annotator.workflows.runs import submissions
+from annotator.workflows.leaderboard import costs_text
+from annotator.workflows.runs import run_costs
+from annotator.workflows.runs.run_costs import RunCosts
 
 blueprint = Blueprint("costs", __name__)
 
@@ -40,7 +40,7 @@ def show(slug: str) -> ResponseReturnValue:
         report = _report(slug, board)
     except (InvalidValueError, NotFoundError) as refusal:
         refused = refusal
-    facts = database().read(costs.list_facts, slug)
+    facts = database().read(run_costs.list_facts, slug)
     page = render_template(
         "leaderboard/costs/show.html",
         report=report,
@@ -76,7 +76,7 @@ def add_column(slug: str) -> ResponseReturnValue:
     form = ColumnForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            fact = costs.add_column(session, slug, form.request(), at=now())
+            fact = run_costs.add_column(session, slug, form.request(), at=now())
             note(session, "costs.add-column", slug, subject=fact.key, details=vars(form.request()))
     if form.refused:
         return _columns_page(slug, form), form.status
@@ -90,7 +90,7 @@ def remove_column(slug: str) -> ResponseReturnValue:
     form = ColumnRemovalForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            costs.remove_column(session, slug, form.key.data)
+            run_costs.remove_column(session, slug, form.key.data)
             note(session, "costs.remove-column", slug, subject=form.key.data)
     if form.refused:
         return _columns_page(slug, ColumnForm(formdata=None), form.refusal), form.status
@@ -123,7 +123,7 @@ def _axes(report: CostReport | None, facts: Sequence[Fact]) -> list[CostColumn]:
 
 
 def _columns_page(slug: str, form: ColumnForm, refused: AnnotatorError | None = None) -> str:
-    facts = database().read(costs.list_facts, slug)
+    facts = database().read(run_costs.list_facts, slug)
     return render_template("leaderboard/costs/columns.html", facts=facts, form=form, refused=refused or form.refusal)
 
 
@@ -144,8 +144,9 @@ def state_run(slug: str) -> ResponseReturnValue:
     at = now()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
-            costs.replace_costs(session, slug, _tag(), form.statements, at=at, team=own_team())
+            run_costs.replace_costs(
+                session, slug, _tag(), form.statements, at=at, by_id=the_person().id, team=own_team()
+            )
             stated_now = sorted(one.address for one in form.statements)
             note(session, "costs.set", slug, subject=_tag(), details={"facts": stated_now})
     if form.refused:
@@ -158,7 +159,7 @@ def _tag() -> str:
 
 
 def _stated_of_run(slug: str) -> RunCosts:
-    return database().read(costs.costs_of_run, slug, _tag(), team=own_team())
+    return database().read(run_costs.costs_of_run, slug, _tag(), team=own_team())
 
 
 def _run_page(slug: str, stated: RunCosts, form: CostsForm) -> str:

@@ -15,9 +15,8 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import BYTES, download
 from annotator.web.site.forms import confirmation, done, is_confirmed
 from annotator.web.site.language import format_number, gettext
-from annotator.workflows.leaderboard import costs
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import runs, submissions
+from annotator.workflows.runs import run_costs, runs
 from annotator.workflows.runs.runs import RunView
 
 blueprint = Blueprint("run", __name__)
@@ -56,8 +55,9 @@ def change(slug: str) -> ResponseReturnValue:
     form = DetailsForm()
     if form.validate():
         with form.guard(), database().transaction() as session:
-            submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=now())
-            runs.change_run(session, slug, _tag(), details=form.details(), team=own_team())
+            runs.change_run(
+                session, slug, _tag(), details=form.details(), at=now(), by_id=the_person().id, team=own_team()
+            )
             note(session, "runs.edit", slug, subject=_tag(), details=vars(form.details()))
     if form.refused:
         return _page(slug, _run(slug), form), form.status
@@ -70,7 +70,6 @@ def withdraw(slug: str) -> ResponseReturnValue:
     """Pool and score a run (`?tag=`) no more, once that is confirmed; its file stays, and what it gave to the pool."""
     at, confirmed = now(), is_confirmed()
     with database().transaction(keep=confirmed) as session:
-        submissions.check_may_change(session, slug, the_person().id, team=own_team(), at=at)
         runs.withdraw_run(session, slug, _tag(), at=at, by_id=the_person().id, team=own_team())
         note(session, "runs.withdraw", slug, subject=_tag())
     if not confirmed:
@@ -83,8 +82,7 @@ def withdraw(slug: str) -> ResponseReturnValue:
 def restore(slug: str) -> ResponseReturnValue:
     """Let a withdrawn run (`?tag=`) count again."""
     with database().transaction() as session:
-        submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=now())
-        runs.restore_run(session, slug, _tag(), team=own_team())
+        runs.restore_run(session, slug, _tag(), at=now(), by_id=the_person().id, team=own_team())
         note(session, "runs.restore", slug, subject=_tag())
     return done(gettext("The run %(tag)s is active again.", tag=_tag()), ".show", slug=slug, tag=_tag())
 
@@ -144,6 +142,6 @@ def _run(slug: str) -> RunView:
 
 def _page(slug: str, run: RunView, form: DetailsForm) -> str:
     with database().reading() as session:
-        stated = costs.costs_of_run(session, slug, run.row.tag, team=own_team())
+        stated = run_costs.costs_of_run(session, slug, run.row.tag, team=own_team())
         same = runs.rankings_sent_twice(session, slug).get(run.row.id, ()) if the_place().organises else ()
     return render_template("runs/one.html", run=run, same=same, stated=stated, form=form, sending=sender_state(slug))

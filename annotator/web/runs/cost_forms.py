@@ -12,7 +12,7 @@ from annotator.web.site.forms import Form, unix_lines
 from annotator.web.site.labels import COST_ENDS, COST_KINDS
 from annotator.web.site.language import gettext, lazy_gettext
 from annotator.web.site.translate import say
-from annotator.workflows.leaderboard.costs import (
+from annotator.workflows.runs.run_costs import (
     ColumnRequest,
     RunCosts,
     read_lines,

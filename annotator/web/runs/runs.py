@@ -21,9 +21,8 @@ from annotator.web.site.forms import Form
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
-from annotator.workflows.leaderboard import costs
 from annotator.workflows.people import members
-from annotator.workflows.runs import runs, submissions
+from annotator.workflows.runs import run_costs, runs, submissions
 from annotator.workflows.runs.runs import CheckedFiles, CheckedRun
 
 blueprint = Blueprint("runs", __name__)
@@ -144,7 +143,7 @@ def upload(slug: str) -> ResponseReturnValue:
                     uploaded_at=sent_at,
                 )
                 tags = [receipt.tag for receipt in receipts]
-                costs.state_with_runs(session, slug, tags, stated.statements, at=sent_at)
+                run_costs.state_with_runs(session, slug, tags, stated.statements, at=sent_at)
                 for receipt in receipts:
                     note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
     if form.refused or stated.refused:
@@ -166,7 +165,7 @@ def _checked(slug: str, form: RunsForm) -> CheckedFiles:
 def _stated(slug: str) -> CostsForm:
     """What is stated of all the runs that come with it."""
     with database().reading() as session:
-        return costs_form(costs.list_facts(session, slug))
+        return costs_form(run_costs.list_facts(session, slug))
 
 
 def _status(form: RunsForm, stated: CostsForm) -> int:

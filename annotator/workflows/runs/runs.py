@@ -27,6 +27,7 @@ from annotator.storage.documents.documents import add_documents, has_texts, stor
 from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts, find_run
 from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 from annotator.storage.tables.runs import RunState
+from annotator.workflows.runs.submissions import check_may_change, check_may_send
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99
@@ -168,22 +169,25 @@ def withdraw_run(
 ) -> None:
     """Neither pool nor score a run any more; what it gave to a pool stays there.
 
-    With `team` it is one of theirs, and they withdraw it; otherwise an organiser does.
+    With `team` it is one of theirs, and a participant of it withdraws it; otherwise an organiser does.
 
-    Raises `ConflictError` when it is withdrawn already.
+    Raises `ConflictError` when it is withdrawn already, and what `check_may_change` does.
     """
-    run = find_run(session, lock_open_collection(session, slug).id, tag, team=team)
+    run = find_run(session, check_may_change(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state == RunState.WITHDRAWN:
         raise ConflictError("The run “%(tag)s” is withdrawn already.", tag=tag)
     run.withdrawn_at, run.withdrawn_by_id, run.withdrawn_by_team = at, by_id, team is not None
 
 
-def restore_run(session: Session, slug: str, tag: str, *, team: str | None = None) -> None:
+def restore_run(
+    session: Session, slug: str, tag: str, *, at: datetime, by_id: int | None = None, team: str | None = None
+) -> None:
     """Let a withdrawn run count again; `ConflictError` when it was not withdrawn.
 
-    With `team`, only one of theirs; `NotAllowedError` when it was an organiser who withdrew it.
+    With `team`, only one of theirs, for a participant who may send runs: raises what `check_may_send` does, and
+    `NotAllowedError` when it was an organiser who withdrew it.
     """
-    run = find_run(session, lock_open_collection(session, slug).id, tag, team=team)
+    run = find_run(session, check_may_send(session, slug, by_id, team=team, at=at).id, tag, team=team)
     if run.state != RunState.WITHDRAWN:
         raise ConflictError("The run “%(tag)s” is not withdrawn.", tag=tag)
     if team is not None and not run.withdrawn_by_team:
@@ -191,10 +195,23 @@ def restore_run(session: Session, slug: str, tag: str, *, team: str | None = Non
     run.withdrawn_at, run.withdrawn_by_id, run.withdrawn_by_team = None, None, False
 
 
-def change_run(session: Session, slug: str, tag: str, *, details: RunDetails, team: str | None = None) -> None:
-    """Change what is said of a run's newest file. With `team`, only one of theirs, and it stays theirs."""
+def change_run(
+    session: Session,
+    slug: str,
+    tag: str,
+    *,
+    details: RunDetails,
+    at: datetime,
+    by_id: int | None = None,
+    team: str | None = None,
+) -> None:
+    """Change what is said of a run's newest file; raises what `check_may_change` does.
+
+    With `team`, a participant of it changes it, only one of theirs, and it stays theirs.
+    """
+    collection = check_may_change(session, slug, by_id, team=team, at=at)
     _check_details(details)
-    run = find_run(session, lock_open_collection(session, slug).id, tag, team=team)
+    run = find_run(session, collection.id, tag, team=team)
     apply_details(session, run, details if team is None else replace(details, team=None))
 
 

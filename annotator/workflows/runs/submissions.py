@@ -219,27 +219,32 @@ def sender_state(session: Session, slug: str, user_id: int, *, now: datetime) ->
     return SenderState(_is_late(collection, now), _must_accept(session, collection, user_id))
 
 
-def check_may_send(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+def check_may_send(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> Collection:
     """Refuse the runs of a participant who is late, has not accepted the terms or has left the team.
 
     An organiser has no team (None) and is bound by none of it. For the transaction that stores runs: until it ends,
-    nothing of that changes. Raises `ConflictError` from the deadline
-    on and in a closed collection, `NotAllowedError` for terms not accepted and for another team.
+    nothing of that changes, and the collection it returns is locked. Raises `ConflictError` from the deadline on and
+    in a closed collection, `NotAllowedError` for terms not accepted and for another team.
     """
-    _refuse_sender(session, lock_open_collection(session, slug), user_id, team, at)
+    collection = lock_open_collection(session, slug)
+    _refuse_sender(session, collection, user_id, team, at)
+    return collection
 
 
-def foresee_sending(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+def foresee_sending(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> None:
     """Refuse the same before anything is read, without keeping others waiting."""
     _refuse_sender(session, find_open_collection(session, slug), user_id, team, at)
 
 
-def check_may_change(session: Session, slug: str, user_id: int, *, team: str | None, at: datetime) -> None:
+def check_may_change(session: Session, slug: str, user_id: int | None, *, team: str | None, at: datetime) -> Collection:
     """Refuse a participant's changes of runs after the deadline, or of a team they have left, for the transaction.
 
-    Terms are no matter here: who does not want to accept new ones can still withdraw.
+    Terms are no matter here: who does not want to accept new ones can still withdraw. The collection it returns is
+    locked.
     """
-    _refuse_change(session, lock_open_collection(session, slug), user_id, team, at)
+    collection = lock_open_collection(session, slug)
+    _refuse_change(session, collection, user_id, team, at)
+    return collection
 
 
 def _refuse_early_release(collection: Collection, at: datetime) -> None:
@@ -257,13 +262,17 @@ def _refuse_early_release(collection: Collection, at: datetime) -> None:
         )
 
 
-def _refuse_sender(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+def _refuse_sender(
+    session: Session, collection: Collection, user_id: int | None, team: str | None, at: datetime
+) -> None:
     _refuse_change(session, collection, user_id, team, at)
     if team is not None and _must_accept(session, collection, user_id):
         raise NotAllowedError("Accept the terms of the task before you send runs.")
 
 
-def _refuse_change(session: Session, collection: Collection, user_id: int, team: str | None, at: datetime) -> None:
+def _refuse_change(
+    session: Session, collection: Collection, user_id: int | None, team: str | None, at: datetime
+) -> None:
     if team is None:
         return
     membership = _participation(session, collection.id, user_id)
@@ -281,12 +290,12 @@ def _is_late(collection: Collection, at: datetime) -> bool:
     return collection.submissions_until is not None and at >= collection.submissions_until
 
 
-def _must_accept(session: Session, collection: Collection, user_id: int) -> bool:
+def _must_accept(session: Session, collection: Collection, user_id: int | None) -> bool:
     membership = _participation(session, collection.id, user_id)
     return bool(collection.terms) and (membership is None or membership.terms_accepted_at is None)
 
 
-def _participation(session: Session, collection_id: int, user_id: int) -> Membership | None:
+def _participation(session: Session, collection_id: int, user_id: int | None) -> Membership | None:
     return session.scalar(
         select(Membership).where(
             Membership.collection_id == collection_id,

@@ -10,9 +10,8 @@ from kept import Kept
 from visiting import Visit, file, words
 
 from annotator.storage import Database, Role, ScoresShown
-from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.costs import ColumnRequest
-from annotator.workflows.runs import submissions
+from annotator.workflows.runs import run_costs, submissions
+from annotator.workflows.runs.run_costs import ColumnRequest
 
 STATED = {"fact_latency_p95": "0.05 s", "fact_latency_at": "1000000: 35\r\n200000: 10", "fact_hardware": "8 cores"}
 RUN_COSTS = "runs/costs?tag=gamma"
@@ -34,14 +33,14 @@ def add_grades(database: Database) -> None:
 
 def stated(database: Database, tag: str = "gamma") -> dict[str, object]:
     with database.reading() as session:
-        told = costs.costs_of_run(session, SLUG, tag).statements
+        told = run_costs.costs_of_run(session, SLUG, tag).statements
     return {one.address: one.words if one.number is None else one.number for one in told}
 
 
 def state(database: Database, **written: dict[str, str]) -> None:
     with database.transaction() as session:
         for tag, told in written.items():
-            costs.change_costs(session, SLUG, tag, told, at=NOW)
+            run_costs.change_costs(session, SLUG, tag, told, at=NOW)
 
 
 def lines(text: str) -> list[dict[str, str]]:
@@ -249,7 +248,7 @@ def test_organisers_ask_for_a_column_of_their_own(visit: Visit, judged: str, dat
 def test_a_column_may_have_the_name_of_anything_that_forms_have(visit: Visit, judged: str, database: Database) -> None:
     with database.transaction() as session:
         for key in ("data", "errors", "validate", "csrf_token"):
-            costs.add_column(session, SLUG, ColumnRequest(key, key), at=NOW)
+            run_costs.add_column(session, SLUG, ColumnRequest(key, key), at=NOW)
     answer = visit("pat").post(f"{judged}/{RUN_COSTS}", fact_data="1", fact_validate="2", fact_csrf_token="3")
     assert answer.status_code == 303
     assert stated(database) == {"csrf_token": 3, "data": 1, "validate": 2}
@@ -257,7 +256,7 @@ def test_a_column_may_have_the_name_of_anything_that_forms_have(visit: Visit, ju
 
 def test_what_is_stated_cannot_become_html(visit: Visit, judged: str, database: Database) -> None:
     with database.transaction() as session:
-        costs.add_column(session, SLUG, ColumnRequest("notes", "<b>%(notes)s</b>", "words"), at=NOW)
+        run_costs.add_column(session, SLUG, ColumnRequest("notes", "<b>%(notes)s</b>", "words"), at=NOW)
     state(database, gamma={"notes": "<script>alert(1)</script>", "complex_query_time@<i>": "5"})
     ola = visit("ola")
     for path in ("costs", "costs/columns", RUN_COSTS, "runs/run?tag=gamma"):

@@ -88,10 +88,10 @@ def test_a_late_run_goes_to_the_round_that_is_named(session: Session) -> None:
     second_round(session)
     late = checked_run(session, "late", {"1": ["c"]})
     runs.store_runs(session, SLUG, late, details=RunDetails(round=1), uploaded_by_id=None, uploaded_at=LATER)
-    runs.change_run(session, SLUG, "alpha", details=RunDetails(round=2))
+    runs.change_run(session, SLUG, "alpha", details=RunDetails(round=2), at=NOW)
     assert {one.tag: one.round for one in runs.list_runs(session, SLUG)} == {"alpha": 2, "beta": 1, "late": 1}
     with pytest.raises(NotFoundError, match="There is no round 3"):
-        runs.change_run(session, SLUG, "alpha", details=RunDetails(round=3))
+        runs.change_run(session, SLUG, "alpha", details=RunDetails(round=3), at=NOW)
 
 
 def test_a_corrected_run_stays_in_its_round_and_teams_correct_none_of_a_closed_one(session: Session) -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from beginning import beginning
-from build import NOW, SLUG, checked_run, labels, news, pooled_news, run, stored, topic_file
+from build import NOW, SLUG, checked_run, labels, member, news, pooled_news, run, stored, topic_file
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -12,13 +12,13 @@ from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.evaluation.costs.report import Question
 from annotator.evaluation.costs.statements import Statement
 from annotator.evaluation.runs.run_tags import Sender
-from annotator.storage import FactColumn, RunFact
+from annotator.storage import FactColumn, Role, RunFact
 from annotator.workflows.collections.collection import close_collection
 from annotator.workflows.collections.next_collection import copy_collection
 from annotator.workflows.leaderboard import costs
-from annotator.workflows.leaderboard.costs import ColumnRequest
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_costs, runs
+from annotator.workflows.runs.run_costs import ColumnRequest
 
 PRICE = ColumnRequest("price", "Price of a day", "number", "EUR", "less")
 LATER = NOW + timedelta(days=1)
@@ -39,7 +39,7 @@ def add_grades(session: Session) -> None:
 def stated(session: Session, tag: str = "alpha", team: str | None = None) -> dict[str, object]:
     return {
         one.address: one.words if one.number is None else one.number
-        for one in costs.costs_of_run(session, SLUG, tag, team=team).statements
+        for one in run_costs.costs_of_run(session, SLUG, tag, team=team).statements
     }
 
 
@@ -47,9 +47,11 @@ def moments(session: Session) -> dict[str, object]:
     return {fact: at for fact, at in session.execute(select(RunFact.fact, RunFact.stated_at))}
 
 
-def state(session: Session, tag: str = "alpha", team: str | None = None, **written: str) -> None:
+def state(
+    session: Session, tag: str = "alpha", team: str | None = None, by_id: int | None = None, **written: str
+) -> None:
     told = {address.replace("__", "@"): text for address, text in written.items()}
-    costs.change_costs(session, SLUG, tag, told, at=NOW, team=team)
+    run_costs.change_costs(session, SLUG, tag, told, at=NOW, by_id=by_id, team=team)
 
 
 def test_what_is_stated_of_a_run_is_kept(session: Session) -> None:
@@ -65,16 +67,16 @@ def test_what_is_stated_of_a_run_is_kept(session: Session) -> None:
 
 def test_what_is_changed_takes_the_place_of_what_was_stated_and_the_rest_stays(session: Session) -> None:
     state(session, latency_p95="50", latency_at__1000000="35", hardware="8 cores")
-    costs.change_costs(session, SLUG, "alpha", {"latency_p95": "40", "latency_at@1e6": ""}, at=LATER)
+    run_costs.change_costs(session, SLUG, "alpha", {"latency_p95": "40", "latency_at@1e6": ""}, at=LATER)
     assert stated(session) == {"latency_p95": 40, "hardware": "8 cores"}
     assert moments(session) == {"latency_p95": LATER, "hardware": NOW}
 
 
 def test_what_is_replaced_is_gone(session: Session) -> None:
     state(session, latency_p95="50", hardware="8 cores")
-    costs.replace_costs(session, SLUG, "alpha", [Statement("index_size", number=1200)], at=LATER)
+    run_costs.replace_costs(session, SLUG, "alpha", [Statement("index_size", number=1200)], at=LATER)
     assert stated(session) == {"index_size": 1200}
-    costs.replace_costs(session, SLUG, "alpha", [], at=LATER)
+    run_costs.replace_costs(session, SLUG, "alpha", [], at=LATER)
     assert stated(session) == {}
 
 
@@ -92,17 +94,20 @@ def test_what_is_refused_changes_nothing(
 ) -> None:
     state(session, latency_p95="50")
     with pytest.raises(error, match=said):
-        costs.change_costs(session, SLUG, "alpha", {"hardware": "8 cores", **written}, at=NOW)
+        run_costs.change_costs(session, SLUG, "alpha", {"hardware": "8 cores", **written}, at=NOW)
     assert stated(session) == {"latency_p95": 50}
 
 
 def test_a_team_states_costs_of_its_own_runs_alone(session: Session) -> None:
     run(session, "gamma", {"1": ["e"]}, team="red")
-    state(session, "gamma", team="red", latency_p95="50")
+    people = {
+        team: member(session, name, Role.PARTICIPANT, team=team) for team, name in {"red": "pat", "blue": "bea"}.items()
+    }
+    state(session, "gamma", team="red", by_id=people["red"], latency_p95="50")
     assert stated(session, "gamma", team="red") == {"latency_p95": 50}
     for team, tag in (("red", "alpha"), ("blue", "gamma")):
         with pytest.raises(NotFoundError, match=f"There is no run “{tag}”"):
-            state(session, tag, team=team, latency_p95="1")
+            state(session, tag, team=team, by_id=people[team], latency_p95="1")
         with pytest.raises(NotFoundError, match=f"There is no run “{tag}”"):
             stated(session, tag, team=team)
 
@@ -112,7 +117,7 @@ def test_a_closed_collection_takes_no_costs_and_no_columns(session: Session) -> 
     with pytest.raises(ConflictError, match="closed"):
         state(session, latency_p95="50")
     with pytest.raises(ConflictError, match="closed"):
-        costs.add_column(session, SLUG, PRICE, at=NOW)
+        run_costs.add_column(session, SLUG, PRICE, at=NOW)
 
 
 def test_what_comes_with_a_correction_stands_and_what_else_was_stated_stays(session: Session) -> None:
@@ -121,70 +126,70 @@ def test_what_comes_with_a_correction_stands_and_what_else_was_stated_stays(sess
     corrected = checked_run(session, "alpha", {"1": ["b"]}, sender=Sender(None, organises=True, replaces=True))
     stored(session, corrected)
     assert stated(session) == {"latency_p95": 50, "hardware": "8 cores"}
-    costs.state_with_runs(session, SLUG, ["alpha"], [Statement("latency_p95", number=40)], at=LATER)
+    run_costs.state_with_runs(session, SLUG, ["alpha"], [Statement("latency_p95", number=40)], at=LATER)
     assert stated(session) == {"latency_p95": 40, "hardware": "8 cores"}
     assert stated(session, "beta") == {"latency_p95": 70}
 
 
 def test_nothing_stated_with_runs_changes_nothing(session: Session) -> None:
     state(session, hardware="8 cores")
-    costs.state_with_runs(session, SLUG, ["alpha", "beta"], [], at=LATER)
+    run_costs.state_with_runs(session, SLUG, ["alpha", "beta"], [], at=LATER)
     assert stated(session) == {"hardware": "8 cores"}
 
 
 def test_a_column_of_the_organisers_is_stated_like_the_others(session: Session) -> None:
-    costs.add_column(session, SLUG, PRICE, at=NOW)
-    costs.add_column(session, SLUG, ColumnRequest("licence", "Licence", "words"), at=NOW)
-    assert [fact.key for fact in costs.list_facts(session, SLUG) if fact.is_own] == ["price", "licence"]
+    run_costs.add_column(session, SLUG, PRICE, at=NOW)
+    run_costs.add_column(session, SLUG, ColumnRequest("licence", "Licence", "words"), at=NOW)
+    assert [fact.key for fact in run_costs.list_facts(session, SLUG) if fact.is_own] == ["price", "licence"]
     state(session, price="12.50 EUR", licence="MIT")
     assert stated(session) == {"price": 12.5, "licence": "MIT"}
 
 
 def test_a_column_is_added_once(session: Session) -> None:
-    costs.add_column(session, SLUG, PRICE, at=NOW)
+    run_costs.add_column(session, SLUG, PRICE, at=NOW)
     with pytest.raises(ConflictError, match="There is a column “price” already"):
-        costs.add_column(session, SLUG, PRICE, at=NOW)
+        run_costs.add_column(session, SLUG, PRICE, at=NOW)
 
 
 def test_there_are_twenty_columns_at_most(session: Session) -> None:
     for number in range(20):
-        costs.add_column(session, SLUG, ColumnRequest(f"column_{number}", f"Column {number}"), at=NOW)
+        run_costs.add_column(session, SLUG, ColumnRequest(f"column_{number}", f"Column {number}"), at=NOW)
     with pytest.raises(ConflictError, match="at most 20 columns"):
-        costs.add_column(session, SLUG, PRICE, at=NOW)
+        run_costs.add_column(session, SLUG, PRICE, at=NOW)
 
 
 def test_a_column_goes_when_no_run_states_it_any_more(session: Session) -> None:
-    costs.add_column(session, SLUG, PRICE, at=NOW)
+    run_costs.add_column(session, SLUG, PRICE, at=NOW)
     state(session, price="12", hardware="8 cores")
     with pytest.raises(ConflictError, match=r"Runs state “price”: alpha \(1 in all\)"):
-        costs.remove_column(session, SLUG, "price")
+        run_costs.remove_column(session, SLUG, "price")
     corrected = checked_run(session, "alpha", {"1": ["b"]}, sender=Sender(None, organises=True, replaces=True))
     stored(session, corrected)
     state(session, price="")
-    costs.remove_column(session, SLUG, "price")
+    run_costs.remove_column(session, SLUG, "price")
     # Not of the file that was corrected either, where nobody can take it back.
     assert session.scalars(select(RunFact.fact)).all() == ["hardware", "hardware"]
     with pytest.raises(NotFoundError, match="There is no column “price”"):
-        costs.remove_column(session, SLUG, "price")
+        run_costs.remove_column(session, SLUG, "price")
 
 
 def test_a_column_of_another_collection_is_none_here(session: Session) -> None:
     news(session, "other")
     topic_file(session, slug="other")
     run(session, "alpha", {"1": ["a"]}, slug="other")
-    costs.add_column(session, "other", PRICE, at=NOW)
-    costs.change_costs(session, "other", "alpha", {"price": "3"}, at=NOW)
+    run_costs.add_column(session, "other", PRICE, at=NOW)
+    run_costs.change_costs(session, "other", "alpha", {"price": "3"}, at=NOW)
     with pytest.raises(NotFoundError, match="“price” is no fact"):
         state(session, price="3")
-    costs.add_column(session, SLUG, PRICE, at=NOW)
-    costs.remove_column(session, SLUG, "price")
-    assert [one.address for one in costs.costs_of_run(session, "other", "alpha").statements] == ["price"]
+    run_costs.add_column(session, SLUG, PRICE, at=NOW)
+    run_costs.remove_column(session, SLUG, "price")
+    assert [one.address for one in run_costs.costs_of_run(session, "other", "alpha").statements] == ["price"]
 
 
 def test_next_years_collection_asks_the_same(session: Session) -> None:
-    costs.add_column(session, SLUG, PRICE, at=NOW)
+    run_costs.add_column(session, SLUG, PRICE, at=NOW)
     copy_collection(session, SLUG, "next", title=None, with_documents=False, at=LATER)
-    assert costs.list_facts(session, "next") == costs.list_facts(session, SLUG)
+    assert run_costs.list_facts(session, "next") == run_costs.list_facts(session, SLUG)
     assert session.scalars(select(FactColumn.added_at)).all() == [NOW, LATER]
 
 

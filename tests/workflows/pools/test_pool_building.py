@@ -221,7 +221,7 @@ def test_documents_are_shown_by_docno_or_as_chosen_when_that_was_said(session: S
 
 def test_only_the_runs_that_teams_want_pooled_first(session: Session) -> None:
     letters(session)
-    runs.change_run(session, SLUG, "beta", details=RunDetails(priority=2))
+    runs.change_run(session, SLUG, "beta", details=RunDetails(priority=2), at=NOW)
     build(session, PoolRequest("depth", {"depth": 1}, priority=1))
     assert pooled(session) == {("1", "a"), ("1", "k"), ("2", "x"), ("2", "z")}
     [version] = pools.pool_versions(session, SLUG)
@@ -251,7 +251,7 @@ def test_withdrawn_runs_add_nothing(session: Session, name: str) -> None:
     with pytest.raises(ConflictError, match="The run “beta” is withdrawn, so it is not pooled"):
         build(session, PoolRequest(name, SAID[name], tags=["beta"]))
     assert pooled(session) == set()
-    runs.restore_run(session, SLUG, "beta")
+    runs.restore_run(session, SLUG, "beta", at=NOW)
     build(session, request(name))
     assert pooled(session) <= {("1", docno) for docno in "abcdefghij"}
 

@@ -168,7 +168,7 @@ def test_several_judges_a_change_of_mind_and_what_others_pool_can_be_replayed(
     for judge in judges:
         judge.work()
     with database.transaction() as session:
-        restore_run(session, SLUG, "B")
+        restore_run(session, SLUG, "B", at=NOW)
         # All but n and o, which others pooled.
         assert set(chosen(session)) <= set("abcdefghijklm")
         known = select(func.count(SelectionEvent.seen_judgement_id.distinct()))

@@ -289,8 +289,9 @@ def test_a_run_that_was_corrected_since_the_check_is_not_corrected_again(two_top
 
 
 def test_a_run_is_withdrawn_and_restored(two_topics: Session) -> None:
+    pat = member(two_topics, "pat", Role.PARTICIPANT, team="red")
     send(two_topics, "r", ["a"])
-    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="red")
+    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="red", by_id=pat)
     assert runs.list_runs(two_topics, SLUG) == []
     [row] = runs.list_runs(two_topics, SLUG, every=True)
     assert (row.state, row.withdrawn_at) == (RunState.WITHDRAWN, LATER)
@@ -301,10 +302,10 @@ def test_a_run_is_withdrawn_and_restored(two_topics: Session) -> None:
     assert problems_of(two_topics, again, sender=RED) == [
         "r.run:1: Your team has withdrawn the run r. Restore it before you correct it, or take another tag."
     ]
-    runs.restore_run(two_topics, SLUG, "r", team="red")
+    runs.restore_run(two_topics, SLUG, "r", team="red", at=LATER, by_id=pat)
     assert [row.state for row in runs.list_runs(two_topics, SLUG)] == [RunState.IN_FORCE]
     with pytest.raises(ConflictError, match="is not withdrawn"):
-        runs.restore_run(two_topics, SLUG, "r")
+        runs.restore_run(two_topics, SLUG, "r", at=LATER)
 
 
 def test_an_organiser_replaces_a_withdrawn_run(two_topics: Session) -> None:
@@ -318,29 +319,33 @@ def test_an_organiser_replaces_a_withdrawn_run(two_topics: Session) -> None:
 
 
 def test_a_team_sees_and_changes_only_its_own(two_topics: Session) -> None:
+    pat = member(two_topics, "pat", Role.PARTICIPANT, team="red")
+    bea = member(two_topics, "bea", Role.PARTICIPANT, team="blue")
     send(two_topics, "r", ["a"])
     sentence = "There is no run “r” in this collection."
     for change in (
-        lambda: runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="blue"),
-        lambda: runs.restore_run(two_topics, SLUG, "r", team="blue"),
-        lambda: runs.change_run(two_topics, SLUG, "r", details=RunDetails(priority=2), team="blue"),
+        lambda: runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="blue", by_id=bea),
+        lambda: runs.restore_run(two_topics, SLUG, "r", team="blue", at=LATER, by_id=bea),
+        lambda: runs.change_run(
+            two_topics, SLUG, "r", details=RunDetails(priority=2), team="blue", at=LATER, by_id=bea
+        ),
         lambda: runs.show_run(two_topics, SLUG, "r", team="blue"),
         lambda: runs.receipt_of(two_topics, SLUG, "r", team="blue"),
         lambda: runs.original_file(two_topics, SLUG, "r", team="blue"),
     ):
         with pytest.raises(NotFoundError, match=sentence):
             change()
-    runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", priority=2), team="red")
+    runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", priority=2), team="red", at=LATER, by_id=pat)
     [row] = runs.list_runs(two_topics, SLUG, team="red")
     assert row.priority == 2
 
 
 def test_what_is_said_of_a_run_is_changed_and_the_rest_left(two_topics: Session) -> None:
     send(two_topics, "r", ["a"], details=RunDetails("red", "BM25"))
-    runs.change_run(two_topics, SLUG, "r", details=RunDetails(run_type=RunType.MANUAL, priority=99))
+    runs.change_run(two_topics, SLUG, "r", details=RunDetails(run_type=RunType.MANUAL, priority=99), at=LATER)
     row = runs.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.run_type, row.priority) == ("red", "BM25", RunType.MANUAL, 99)
-    runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", description=""))
+    runs.change_run(two_topics, SLUG, "r", details=RunDetails("blue", description=""), at=LATER)
     row = runs.show_run(two_topics, SLUG, "r").row
     assert (row.team, row.description, row.priority) == ("blue", "", 99)
 
@@ -351,8 +356,8 @@ def test_a_closed_collection_keeps_its_runs_as_they_are(two_topics: Session) -> 
     for change in (
         lambda: check(two_topics, InputFile("s.run", run_text("s", {"1": ["a"]}))),
         lambda: runs.withdraw_run(two_topics, SLUG, "r", at=LATER),
-        lambda: runs.restore_run(two_topics, SLUG, "r"),
-        lambda: runs.change_run(two_topics, SLUG, "r", details=RunDetails(priority=2)),
+        lambda: runs.restore_run(two_topics, SLUG, "r", at=LATER),
+        lambda: runs.change_run(two_topics, SLUG, "r", details=RunDetails(priority=2), at=LATER),
     ):
         with pytest.raises(ConflictError, match="is closed"):
             change()
@@ -432,19 +437,20 @@ def test_a_team_corrects_only_when_it_says_so_and_never_by_the_same_file(two_top
 
 def test_what_an_organiser_withdrew_is_not_the_teams_to_restore(two_topics: Session) -> None:
     ola = member(two_topics, "ola", Role.ORGANISER)
+    pat = member(two_topics, "pat", Role.PARTICIPANT, team="red")
     send(two_topics, "r", ["a"])
     runs.withdraw_run(two_topics, SLUG, "r", at=LATER, by_id=ola)
     [row] = runs.list_runs(two_topics, SLUG, every=True)
     assert (row.withdrawn_by, row.withdrawn_by_team) == ("ola", False)
     with pytest.raises(NotAllowedError, match="Only they can restore it"):
-        runs.restore_run(two_topics, SLUG, "r", team="red")
+        runs.restore_run(two_topics, SLUG, "r", team="red", at=LATER, by_id=pat)
     again = InputFile("r.run", run_text("r", {"1": ["b"]}))
     assert problems_of(two_topics, again, sender=RED_REPLACING) == [
         "r.run:1: The organisers have withdrawn the run r. Take another tag."
     ]
-    runs.restore_run(two_topics, SLUG, "r")
-    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="red")
-    runs.restore_run(two_topics, SLUG, "r", team="red")
+    runs.restore_run(two_topics, SLUG, "r", at=LATER)
+    runs.withdraw_run(two_topics, SLUG, "r", at=LATER, team="red", by_id=pat)
+    runs.restore_run(two_topics, SLUG, "r", team="red", at=LATER, by_id=pat)
     [row] = runs.list_runs(two_topics, SLUG)
     assert (row.withdrawn_at, row.withdrawn_by, row.withdrawn_by_team) == (None, None, False)
 

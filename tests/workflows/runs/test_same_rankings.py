@@ -55,6 +55,6 @@ def test_only_runs_in_force_of_the_collection_count(session: Session) -> None:
     runs.withdraw_run(session, SLUG, "two", at=NOW)
     session.flush()
     assert same(session) == {}
-    runs.restore_run(session, SLUG, "two")
+    runs.restore_run(session, SLUG, "two", at=NOW)
     session.execute(update(Run).where(Run.tag == "one").values(replaced_at=NOW))
     assert same(session) == {}

@@ -1,0 +1,221 @@
+"""What systems cost, as participants and organisers state it of a run, and the columns that organisers add."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from annotator.errors import ConflictError, NotFoundError
+from annotator.evaluation.costs.facts import Fact, FactKind, all_facts, own_column, stored_column
+from annotator.evaluation.costs.statements import Statement, check_together, read_address, read_detail, those_that_fit
+from annotator.evaluation.costs.statements import read_lines as read_lines
+from annotator.evaluation.costs.statements import read_statement as read_statement
+from annotator.evaluation.costs.statements import write_lines as write_lines
+from annotator.evaluation.costs.statements import write_value as write_value
+from annotator.evaluation.formats.identifiers import natural_order
+from annotator.storage.collections.collection import find_collection, lock_open_collection
+from annotator.storage.runs.runs import (
+    StatedFact,
+    columns_of,
+    delete_column,
+    facts_of_run,
+    find_run,
+    replace_facts,
+    runs_stating,
+)
+from annotator.storage.tables.runs import FactColumn
+from annotator.workflows.runs.submissions import check_may_change
+
+MOST_COLUMNS = 20
+TOLD = 5  # runs that are named in a sentence
+
+
+@dataclass(frozen=True)
+class ColumnRequest:
+    """A column that organisers want, as they wrote it."""
+
+    key: str
+    name: str
+    kind: str = FactKind.NUMBER
+    unit: str = ""
+    better: str = ""
+
+
+@dataclass(frozen=True)
+class RunCosts:
+    """What may be stated of a run, in the order of tables, and what is."""
+
+    tag: str
+    facts: tuple[Fact, ...]
+    statements: tuple[Statement, ...]
+
+    def of(self, fact: Fact) -> list[Statement]:
+        """What is stated of one fact, in the order of its details."""
+        told = [one for one in self.statements if one.fact == fact.key]
+        return sorted(told, key=lambda one: natural_order(one.detail))
+
+
+def list_facts(session: Session, slug: str) -> tuple[Fact, ...]:
+    """What may be stated of a run in this collection, in the order of tables."""
+    return tuple(facts_by_key(session, find_collection(session, slug).id).values())
+
+
+def add_column(session: Session, slug: str, request: ColumnRequest, *, at: datetime) -> Fact:
+    """Ask for something else, too; `InvalidValueError` for what cannot be asked, `ConflictError` for it again."""
+    collection = lock_open_collection(session, slug)
+    fact = own_column(request.key, request.name, kind=request.kind, unit=request.unit, better=request.better)
+    present = columns_of(session, collection.id)
+    if any(column.key == fact.key for column in present):
+        raise ConflictError("There is a column “%(key)s” already.", key=fact.key)
+    if len(present) >= MOST_COLUMNS:
+        raise ConflictError("A collection has at most %(most)d columns of its own.", most=MOST_COLUMNS)
+    session.add(
+        FactColumn(
+            collection_id=collection.id,
+            key=fact.key,
+            name=str(fact.name),
+            kind=fact.kind,
+            unit=fact.unit,
+            better=fact.better,
+            added_at=at,
+        )
+    )
+    return fact
+
+
+def remove_column(session: Session, slug: str, key: str) -> Fact:
+    """Ask for it no more, and return it.
+
+    Raises `ConflictError` while a run states it and `NotFoundError` when there is no such column.
+    """
+    collection = lock_open_collection(session, slug)
+    column = next((one for one in columns_of(session, collection.id) if one.key == key), None)
+    if column is None:
+        raise NotFoundError("There is no column “%(key)s” in this collection.", key=key)
+    stating = runs_stating(session, collection.id, key)
+    if stating:
+        raise ConflictError(
+            "Runs state “%(key)s”: %(tags)s (%(count)d in all). Withdraw these statements first.",
+            key=key,
+            count=len(stating),
+            tags=", ".join(stating[:TOLD]) + (" …" if len(stating) > TOLD else ""),
+        )
+    fact = stored_column(column.key, column.name, kind=column.kind, unit=column.unit, better=column.better)
+    delete_column(session, column)
+    return fact
+
+
+def costs_of_run(session: Session, slug: str, tag: str, *, team: str | None = None) -> RunCosts:
+    """What is stated of a run's newest file; with `team`, only of theirs."""
+    collection_id = find_collection(session, slug).id
+    run = find_run(session, collection_id, tag, team=team)
+    facts = facts_by_key(session, collection_id)
+    return RunCosts(tag, tuple(facts.values()), fitting_statements(facts, facts_of_run(session, run.id)))
+
+
+def state_costs(
+    session: Session,
+    slug: str,
+    tag: str,
+    written: Sequence[tuple[str, str, str]],
+    *,
+    at: datetime,
+    by_id: int | None = None,
+    team: str | None = None,
+) -> list[Statement]:
+    """Let what is written as keys, details and values stand as `replace_costs` does, and return it.
+
+    Raises what `change_costs` does.
+    """
+    collection = check_may_change(session, slug, by_id, team=team, at=at)
+    statements = _read_written(facts_by_key(session, collection.id), written)
+    replace_costs(session, slug, tag, statements, at=at, by_id=by_id, team=team)
+    return statements
+
+
+def replace_costs(
+    session: Session,
+    slug: str,
+    tag: str,
+    statements: Sequence[Statement],
+    *,
+    at: datetime,
+    by_id: int | None = None,
+    team: str | None = None,
+) -> None:
+    """Let these stand instead of all that was stated of a run; with `team`, only of theirs, for a participant.
+
+    Raises `InvalidValueError` for what does not fit together, and what `check_may_change` does.
+    """
+    collection = check_may_change(session, slug, by_id, team=team, at=at)
+    check_together(statements)
+    run = find_run(session, collection.id, tag, team=team)
+    replace_facts(session, run.id, map(as_stored, statements), at=at)
+
+
+def change_costs(
+    session: Session,
+    slug: str,
+    tag: str,
+    written: Mapping[str, str],
+    *,
+    at: datetime,
+    by_id: int | None = None,
+    team: str | None = None,
+) -> None:
+    """Change some of what is stated: `latency_p95` → `48 ms`; nothing written takes it back, all else stays.
+
+    Raises `NotFoundError` for a fact there is not, `InvalidValueError` for what cannot be stated, and what
+    `check_may_change` does.
+    """
+    # Locked before it is read: what somebody else changes meanwhile stays, too.
+    check_may_change(session, slug, by_id, team=team, at=at)
+    before = costs_of_run(session, slug, tag, team=team)
+    facts = {fact.key: fact for fact in before.facts}
+    stand = {one.address: one for one in before.statements}
+    for address, text in written.items():
+        fact, detail = read_address(facts, address)
+        statement = read_statement(fact, text, detail)
+        stand.pop(Statement(fact.key, read_detail(fact, detail)).address, None)
+        if statement is not None:
+            stand[statement.address] = statement
+    replace_costs(session, slug, tag, list(stand.values()), at=at, by_id=by_id, team=team)
+
+
+def state_with_runs(
+    session: Session, slug: str, tags: Iterable[str], statements: Sequence[Statement], *, at: datetime
+) -> None:
+    """State this of runs that were just stored; what else is stated of those that they correct stays."""
+    for tag in tags if statements else ():
+        before = {one.address: one for one in costs_of_run(session, slug, tag).statements}
+        stand = before | {one.address: one for one in statements}
+        replace_costs(session, slug, tag, list(stand.values()), at=at)
+
+
+def _read_written(facts: Mapping[str, Fact], written: Sequence[tuple[str, str, str]]) -> list[Statement]:
+    found = []
+    for key, detail, text in written:
+        statement = read_statement(read_address(facts, key)[0], text, detail)
+        if statement is not None:
+            found.append(statement)
+    return found
+
+
+def as_stored(statement: Statement) -> StatedFact:
+    """A statement as the table has it."""
+    return StatedFact(statement.fact, statement.detail, statement.number, statement.words)
+
+
+def facts_by_key(session: Session, collection_id: int) -> dict[str, Fact]:
+    """What may be stated of a run in a collection, by key, in the order of tables."""
+    return all_facts(
+        stored_column(column.key, column.name, kind=column.kind, unit=column.unit, better=column.better)
+        for column in columns_of(session, collection_id)
+    )
+
+
+def fitting_statements(facts: Mapping[str, Fact], stored: Iterable[StatedFact]) -> tuple[Statement, ...]:
+    """What is stored of a run as statements, without those that fit no fact any more."""
+    told = (Statement(one.fact, one.detail, one.number, one.words) for one in stored)
+    return those_that_fit(facts, told)
