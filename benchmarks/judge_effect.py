@@ -30,7 +30,7 @@ from annotator.storage.site.schema import prepare_schema
 from annotator.workflows.agreement.judge_effect import judge_effect
 from annotator.workflows.collections import collection
 from annotator.workflows.pools import pool_building
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 from annotator.workflows.topics import topics
 from benchmarks.costs import Cost, cost_of_call
 
@@ -79,8 +79,8 @@ def build(database: Database, judges: int, depth: int, items: int | None) -> Non
         read = topics.read_topics([InputFile("topics.tsv", numbers.encode())], unpacked_limit=LIMIT)
         topics.import_topics(session, SLUG, read)
         files = [InputFile(f"run{number:02}.run", run_text(chance, number)) for number in range(RUNS)]
-        checked = runs.check_runs(session, SLUG, files, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
-        runs.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=NOW)
+        checked = run_upload.check_runs(session, SLUG, files, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
+        run_upload.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=NOW)
         request = PoolRequest("depth", {"depth": depth})
         pool_building.build_pool(session, SLUG, request, seed=1, built_by_id=None, built_at=NOW)
         grade(session, chance, judges, items)

@@ -17,7 +17,7 @@ from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 from annotator.workflows.topics import topics
 
 SLUG = "benchmark"
@@ -86,5 +86,5 @@ def _add_runs(session: Session, random: Random, per_topic: int, now: datetime) -
                 for rank, docno in enumerate(docnos, start=1)
             ]
         sent = [InputFile(f"run{number}.txt", "".join(lines).encode())]
-        checked = runs.check_runs(session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
-        runs.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=now)
+        checked = run_upload.check_runs(session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
+        run_upload.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=now)

@@ -29,7 +29,7 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.topics.revisions import raise_of_judges
 from annotator.workflows.leaderboard.leaderboard import build_leaderboard
 from annotator.workflows.leaderboard.score_cache import ScoreCache
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 from benchmarks.judging_collection import LIMIT, SLUG, TOPICS, build
 from benchmarks.soak import run
 
@@ -63,8 +63,10 @@ def prepare(path: Path) -> None:
     for number in range(RUNS):
         sent = [InputFile(f"sent{number}.txt", run(f"sent{number}", ITEMS).encode())]
         with database.transaction() as session:
-            checked = runs.check_runs(session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
-            runs.store_runs(
+            checked = run_upload.check_runs(
+                session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT
+            )
+            run_upload.store_runs(
                 session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=datetime.now(UTC)
             )
     database.close()

@@ -31,7 +31,7 @@ from annotator.workflows.collections import collection
 from annotator.workflows.documents import documents
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 from annotator.workflows.topics import topics
 from benchmarks.judging import server
 
@@ -176,8 +176,8 @@ def build(url: str, items: int) -> None:
         documents.import_documents(session, SLUG, read)
         ranked = "".join(f"1 Q0 {docno} 1 {items - rank} run\n" for rank, docno in enumerate(texts))
         sent = [InputFile("run.txt", ranked.encode())]
-        checked = runs.check_runs(session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
-        runs.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=now)
+        checked = run_upload.check_runs(session, SLUG, sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
+        run_upload.store_runs(session, SLUG, checked, details=RunDetails(None), uploaded_by_id=None, uploaded_at=now)
         request = PoolRequest("depth", {"depth": items})
         pool_building.build_pool(session, SLUG, request, seed=1, built_by_id=None, built_at=now)
     database.close()

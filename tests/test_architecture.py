@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatch
 from functools import cache
 
@@ -115,6 +115,10 @@ MAY_IMPORT: dict[str, set[str]] = {
 # They compute nothing: what they take from `evaluation` are types and constants.
 TYPES_FROM_EVALUATION = {"api", "cli", "reporting", "web", "worker"}
 
+# They open transactions. Who did what by which of them they note themselves, beside the one workflow call.
+ENTRY_POINTS = {"api", "cli", "web", "worker"}
+NOTES = "note"
+REPEATS = (ast.For, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DATABASE = "storage/site/database.py"
 OPENS = {"Session", "sessionmaker", "scoped_session", "create_engine"}
 MODULES = sorted(path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py"))
@@ -215,6 +219,67 @@ def test_judgements_are_inserted_in_one_place() -> None:
     assert [module for module, calls in found.items() if calls] == ["storage/judging/judgement_writing.py"]
 
 
+def test_an_entry_point_makes_one_workflow_call_per_write_transaction() -> None:
+    # What one action does is one function of the workflows: a page, an operation and a command cannot differ in it.
+    def several(module: str) -> list[str]:
+        return [f"line {line}: {count} calls" for line, count in calls_in_transactions(module) if count > 1]
+
+    entry_points = [module for module in MODULES if part_of(module) in ENTRY_POINTS]
+    assert breaking(entry_points, several) == {}
+
+
+def calls_in_transactions(module: str) -> Iterator[tuple[int, int]]:
+    """The line of each write transaction of a module, and how many calls it gives its session to."""
+    named = {one.name: one for one in functions(module)}
+    for node in nodes(module):
+        if isinstance(node, ast.With):
+            for item in node.items:
+                if is_called(item.context_expr, "transaction") and isinstance(item.optional_vars, ast.Name):
+                    yield node.lineno, calls_given(item.optional_vars.id, node.body, named)
+        elif isinstance(node, ast.Call) and is_called(node, "attempt"):
+            work = node.args[0]
+            work = named.get(work.id, work) if isinstance(work, ast.Name) else work
+            if isinstance(work, ast.Lambda):
+                yield node.lineno, calls_given(work.args.args[0].arg, [work.body], named)
+            elif isinstance(work, ast.FunctionDef):
+                yield node.lineno, calls_given(work.args.args[0].arg, work.body, named)
+
+
+def is_called(node: ast.AST, method: str) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == method
+
+
+def calls_given(
+    session: str, body: Iterable[ast.AST], named: Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]
+) -> int:
+    """How many calls are given a session, in the longer branch; one that is repeated is two, a helper's are its own."""
+    count = 0
+    for node in body:
+        if isinstance(node, ast.If):
+            count += calls_given(session, [node.test], named)
+            count += max(calls_given(session, one, named) for one in (node.body, node.orelse))
+        elif isinstance(node, ast.IfExp):
+            count += calls_given(session, [node.test], named)
+            count += max(calls_given(session, [one], named) for one in (node.body, node.orelse))
+        elif isinstance(node, ast.Call) and (place := place_of(session, node)) is not None:
+            helper = named.get(node.func.id) if isinstance(node.func, ast.Name) else None
+            if helper is not None:
+                count += calls_given(helper.args.args[place].arg, helper.body, named)
+            else:
+                count += ast.unparse(node.func) != NOTES
+        else:
+            within = calls_given(session, ast.iter_child_nodes(node), named)
+            count += 2 * within if isinstance(node, REPEATS) else within
+    return count
+
+
+def place_of(session: str, call: ast.Call) -> int | None:
+    """Which argument of a call is the session; 0 when it is given by its name."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    places = [place for place, one in enumerate(given) if isinstance(one, ast.Name) and one.id == session]
+    return None if not places else places[0] if places[0] < len(call.args) else 0
+
+
 def test_every_action_that_is_noted_is_declared_with_its_details() -> None:
     noted = {name for module in MODULES for name in noted_in(module)}
     undeclared = {name for name in noted if not any(fnmatch(action, name) for action in ACTIONS)}
@@ -226,7 +291,8 @@ def test_every_action_that_is_noted_is_declared_with_its_details() -> None:
 
 def noted_in(module: str) -> Iterator[str]:
     """The actions that a module notes for the audit log; `*` is what it finds out only then."""
-    calls = [node for node in nodes(module) if isinstance(node, ast.Call) and "note" in ast.unparse(node.func)]
+    notes = re.compile(r"note|record_in$")
+    calls = [node for node in nodes(module) if isinstance(node, ast.Call) and notes.search(ast.unparse(node.func))]
     for argument in (one for call in calls for one in call.args):
         for part in [argument.body, argument.orelse] if isinstance(argument, ast.IfExp) else [argument]:
             text = "*".join(re.findall(r"^f?'(.*)'$", ast.unparse(part)))
@@ -384,6 +450,27 @@ def test_no_feature_imports_a_later_one() -> None:
 
     in_features = [module for module in MODULES if module.count("/") == 2 and is_of_feature(module)]
     assert breaking(in_features, later) == {}
+
+
+def test_no_workflow_imports_itself_by_way_of_others() -> None:
+    workflows = {
+        "annotator." + module.removesuffix(".py").replace("/", "."): module
+        for module in MODULES
+        if part_of(module) == "workflows"
+    }
+    imported = {
+        name: {
+            other
+            for dotted in imports(tree(module))
+            for other in (dotted, dotted.rpartition(".")[0])
+            if other in workflows
+        }
+        for name, module in workflows.items()
+    }
+    # Taken away are those that import none that is left; a cycle stays.
+    while free := {name for name, others in imported.items() if not others & imported.keys()}:
+        imported = {name: others for name, others in imported.items() if name not in free}
+    assert imported == {}
 
 
 def is_of_feature(module: str) -> bool:

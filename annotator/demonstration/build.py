@@ -26,7 +26,7 @@ from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building, pools
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 from annotator.workflows.topics import topics
 
 HERE = Path(__file__).parent
@@ -126,10 +126,10 @@ def _build(database: Database, now: datetime) -> tuple[int, int]:
             for tag in tags:
                 system = SYSTEMS[tag]
                 sent = InputFile(f"{tag}.run", system.run_lines(corpus, read).encode())
-                checked = runs.check_runs(
+                checked = run_upload.check_runs(
                     session, SLUG, [sent], sender=Sender(team, organises=True), unpacked_limit=UNPACKED_LIMIT
                 )
-                runs.store_runs(
+                run_upload.store_runs(
                     session,
                     SLUG,
                     checked,

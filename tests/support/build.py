@@ -21,8 +21,8 @@ from annotator.workflows.documents import documents
 from annotator.workflows.judging import judgement_import
 from annotator.workflows.people import accounts, members
 from annotator.workflows.pools import pool_building
-from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import CheckedRun
+from annotator.workflows.runs import run_upload
+from annotator.workflows.runs.run_upload import CheckedRun
 from annotator.workflows.topics import topics
 
 NOW = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
@@ -97,14 +97,16 @@ def checked_run(
 ) -> list[CheckedRun]:
     """A run that has been checked, for an organiser unless somebody else sends it."""
     sent = [InputFile(f"{tag}.run", run_text(tag, lists))]
-    return runs.check_runs(session, slug, sent, sender=sender or Sender(team, organises=True), unpacked_limit=LIMIT)
+    return run_upload.check_runs(
+        session, slug, sent, sender=sender or Sender(team, organises=True), unpacked_limit=LIMIT
+    )
 
 
 def stored(
     session: Session, checked: Sequence[CheckedRun], *, slug: str = SLUG, team: str | None = None
 ) -> list[Receipt]:
     """These runs stored, at `NOW`."""
-    return runs.store_runs(session, slug, checked, details=RunDetails(team), uploaded_by_id=None, uploaded_at=NOW)
+    return run_upload.store_runs(session, slug, checked, details=RunDetails(team), uploaded_by_id=None, uploaded_at=NOW)
 
 
 def run(

@@ -57,14 +57,17 @@ def list_audit_entries(call: Call) -> object:
     return database().read(audit.audit_page, call.slug, wanted, before=asked["before"], most=asked["page_size"])
 
 
+def actor() -> Actor:
+    """The caller, for a workflow that adds lines itself."""
+    person = caller()
+    return Actor(Door.API, person.name, person.id)
+
+
 def note(
     session: Transaction, action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None
 ) -> None:
     """Add a line: the caller did this to the collection."""
-    person = caller()
-    record_in(
-        session, Actor(Door.API, person.name, person.id), action, slug, at=now(), subject=subject, details=details
-    )
+    record_in(session, actor(), action, slug, at=now(), subject=subject, details=details)
 
 
 def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, object] | None = None) -> None:

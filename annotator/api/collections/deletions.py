@@ -2,7 +2,7 @@
 
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit import note
+from annotator.api.collections.audit import actor, note
 from annotator.api.site.access import ORGANISE, caller, gate_of, token_in_use
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of
 from annotator.api.site.values import Moment, Text, one_of
@@ -80,13 +80,14 @@ def list_deletions(call: Call) -> object:
 def delete(call: Call) -> object:
     """Delete a topic, the newest version of the pool, an import of labels, documents' texts, or the collection."""
     kind, subjects, at, number = DeletedKind(call.body["kind"]), call.body["subjects"], now(), None
-    with database().transaction(keep=not call.body["dry_run"]) as session:
-        foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
-        if not call.body["dry_run"]:
-            details = {"kind": kind.value, **foreseen.counts}
-            note(session, "deletions.add", call.slug, subject=foreseen.subject, details=details)
-            typed = call.body["typed"]
-            number, _ = delete_it(session, call.slug, kind, subjects, typed=typed, by_id=caller().id, at=at)
+    if call.body["dry_run"]:
+        with database().transaction(keep=False) as session:
+            foreseen = foresee_deletion(session, call.slug, kind, subjects, at=at)
+    else:
+        with database().transaction() as session:
+            number, foreseen = delete_it(
+                session, call.slug, kind, subjects, typed=call.body["typed"], actor=actor(), at=at
+            )
     return {**vars(foreseen), "kind": kind.value, "number": number}
 
 

@@ -6,7 +6,7 @@ from pathlib import PureWindowsPath
 from flask import Response
 from marshmallow import Schema, fields
 
-from annotator.api.collections.audit import note, note_export
+from annotator.api.collections.audit import actor, note, note_export
 from annotator.api.site.access import SEE_RUNS, SEND_RUNS, caller
 from annotator.api.site.door import Call, Gives, Takes, operation, resource_of, text
 from annotator.api.site.values import Moment, Text, counted, one_of
@@ -19,8 +19,8 @@ from annotator.web.people.senders import own_team
 from annotator.web.site.background import arrived_at, report_reading
 from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.downloads import BYTES
-from annotator.workflows.runs import runs, submissions
-from annotator.workflows.runs.runs import CheckedFiles
+from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs.run_upload import Submission
 
 resource = resource_of("runs", "The results of the systems. Participants have access to their team's runs only.")
 
@@ -126,7 +126,15 @@ def check_run(call: Call) -> object:
 
     A file of more than 8 MiB, unpacked, is processed by a background job.
     """
-    looked_at = _looked_at(call)
+    with database().reading() as session:
+        looked_at = run_upload.check_each_run(
+            session,
+            call.slug,
+            _files(call),
+            sender=_sender(call),
+            tag_from_file=call.query["tag_from_file"],
+            unpacked_limit=settings().unpacked_limit,
+        )
     looked_at.problems.report_if_any()
     [checked] = looked_at.runs
     return {
@@ -148,19 +156,19 @@ def upload_run(call: Call) -> object:
     The same file again is refused (422): after a lost answer, look for the run and its checksum in the list.
     """
     at = arrived_at()  # what arrives before the deadline may be read after it
-    person, team = caller(), own_team()
-    with database().reading() as session:
-        submissions.foresee_sending(session, call.slug, person.id, team=team, at=at)
-    looked_at = _looked_at(call)
-    looked_at.problems.refuse_if_any()
     run_type = None if call.query["type"] is None else RunType(call.query["type"])
     details = RunDetails(_team(call), call.query["description"], run_type, call.query["priority"])
-    with database().transaction() as session:
-        submissions.check_may_send(session, call.slug, person.id, team=team, at=at)
-        [receipt] = runs.store_runs(
-            session, call.slug, looked_at.runs, details=details, uploaded_by_id=person.id, uploaded_at=at
-        )
-        note(session, "runs.import", call.slug, subject=receipt.tag, details={"sha256": receipt.checksum})
+    done = run_upload.upload(
+        database(),
+        call.slug,
+        _files(call),
+        Submission(_sender(call), details, tag_from_file=call.query["tag_from_file"]),
+        actor=actor(),
+        at=at,
+        noted_at=now(),
+        unpacked_limit=settings().unpacked_limit,
+    )
+    [receipt] = done.receipts
     return _receipt(receipt, _same_rankings(call.slug))
 
 
@@ -202,16 +210,13 @@ def run_file(call: Call) -> Response:
     return text(file.content, BYTES)
 
 
-def _looked_at(call: Call) -> CheckedFiles:
+def _files(call: Call) -> Sequence[InputFile]:
     name = PureWindowsPath(call.query["name"]).name[:LONGEST_NAME] or "run"
-    return database().read(
-        runs.check_each_run,
-        call.slug,
-        report_reading([InputFile(name, call.content)]),
-        sender=Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"]),
-        tag_from_file=call.query["tag_from_file"],
-        unpacked_limit=settings().unpacked_limit,
-    )
+    return report_reading([InputFile(name, call.content)])
+
+
+def _sender(call: Call) -> Sender:
+    return Sender(_team(call), organises=the_place().organises, replaces=call.query["replaces"])
 
 
 def _team(call: Call) -> str | None:

@@ -18,7 +18,6 @@ from annotator.storage.collections.audit import Transaction
 from annotator.workflows.collections.archive_export import QRELS, Archiving, write_archive
 from annotator.workflows.collections.archive_import import ImportedCollection, import_archive, open_archive
 from annotator.workflows.collections.next_collection import copy_collection
-from annotator.workflows.people import members
 from annotator.workflows.qrels.qrels import export_qrels
 from annotator.workflows.qrels.qrels_versions import export_version, list_versions
 
@@ -118,11 +117,17 @@ def copy(
     installation: Installation, slug: str, new: str, title: str | None, organiser: str | None, *, with_documents: bool
 ) -> None:
     """Create a collection NEW with the settings, the scale and the guidelines of another, as for next year's task."""
-    now = datetime.now(UTC)
     with installation.database.transaction() as session:
-        count = copy_collection(session, slug, new, title=title, with_documents=with_documents, at=now)
+        count = copy_collection(
+            session,
+            slug,
+            new,
+            title=title,
+            with_documents=with_documents,
+            organiser=organiser,
+            at=datetime.now(UTC),
+        )
         if organiser is not None:
-            members.add_member(session, new, organiser, Role.ORGANISER, added_at=now)
             note(session, "members.add", new, subject=organiser, details={"role": Role.ORGANISER})
         note(session, "collections.copy", new, subject=slug, details={"documents": count})
     click.echo(f"Began the collection {new} as {slug} is set up; documents copied: {count}.", err=True)

@@ -12,12 +12,10 @@ from annotator.cli.site.files import FILE, read_text
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.cli.site.tables import format_option, show_rows, show_values
 from annotator.storage import JudgingMode, Role
-from annotator.storage.collections.audit import Transaction
 from annotator.storage.tables.collections import DEFAULT_POLICIES
-from annotator.workflows.collections import collection, queue_settings
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange
-from annotator.workflows.people import members
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import SubmissionChange
 
@@ -63,7 +61,6 @@ def add(
     queue: QueueChange,
 ) -> None:
     """Create an evaluation exercise under a short name."""
-    now = datetime.now(UTC)
     with installation.database.transaction() as session:
         collection.add_collection(
             session,
@@ -72,14 +69,12 @@ def add(
             scale=collection.read_scale(scale),
             relevant_from=relevant_from,
             judgements_wanted=judgements,
-            added_at=now,
+            consensus_policy=consensus,
+            queue=queue if queue != QueueChange() else None,
+            organiser=organiser,
+            added_at=datetime.now(UTC),
         )
-        if queue != QueueChange():
-            queue_settings.change_queue(session, slug, queue)
-        if consensus is not None:
-            collection.change_collection(session, slug, CollectionChange(consensus_policy=consensus))
         if organiser is not None:
-            members.add_member(session, slug, organiser, Role.ORGANISER, added_at=now)
             note(session, "members.add", slug, subject=organiser, details={"role": Role.ORGANISER})
         note(session, "collections.add", slug)
     click.echo(f"Added the collection {slug}.", err=True)
@@ -204,21 +199,10 @@ def change(
     if (wanted, queue, rules) == (CollectionChange(), QueueChange(), SubmissionChange()):
         raise click.UsageError("Give at least one option: `annotator collections set --help` lists them.")
     with installation.database.transaction() as session:
-        policy = _change_settings(session, slug, wanted, queue)
-        if rules != SubmissionChange():
-            submissions.change_submissions(session, slug, rules)
+        policy = submissions.change_settings(session, slug, wanted, queue, rules)
         details = vars(wanted) | {"consensus_policy": policy} | vars(queue) | rules.details()
         note(session, "collections.set", slug, details=details)
     click.echo(f"Changed the collection {slug}.", err=True)
-
-
-def _change_settings(session: Transaction, slug: str, wanted: CollectionChange, queue: QueueChange) -> str | None:
-    """Change both, and give the consensus policy if it was given or comes with a mode."""
-    # The queue first: a mode may bring its default policy, and a policy that is given counts.
-    policy = queue_settings.change_queue(session, slug, queue) if queue != QueueChange() else None
-    if wanted != CollectionChange():
-        collection.change_collection(session, slug, wanted)
-    return wanted.consensus_policy or policy
 
 
 @command.command("close")

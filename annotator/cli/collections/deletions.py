@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import click
 
 from annotator.cli.site.files import FILE, read_text
-from annotator.cli.site.installation import Installation, note, on_installation
+from annotator.cli.site.installation import Installation, actor, note, on_installation
 from annotator.cli.site.options import confirm, typed_text, yes_option
 from annotator.cli.site.tables import format_option, show_rows
 from annotator.storage import DeletedKind
@@ -198,8 +198,7 @@ def _remove(
     else:
         confirm(effect, yes=yes)
     with installation.database.transaction() as session:
-        note(session, "deletions.add", slug, subject=foreseen.subject, details={"kind": kind.value, **foreseen.counts})
-        number, _ = delete_it(session, slug, kind, subjects, typed=typed, by_id=None, at=at)
+        number, _ = delete_it(session, slug, kind, subjects, typed=typed, actor=actor(), at=at)
     days = installation.settings.deletion_days
     again = f"collections restore {slug}" if kind is DeletedKind.COLLECTION else f"deletions restore {slug} {number}"
     click.echo(f"Deleted. For {days} days `annotator {again}` puts it back.", err=True)

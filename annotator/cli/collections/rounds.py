@@ -54,12 +54,11 @@ def close(installation: Installation, slug: str, *, yes: bool) -> None:
     now = datetime.now(UTC)
     made = installation.database.read(export_qrels, slug, made_at=now)
     with installation.database.transaction() as session:
-        version = qrels_versions.keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=None, made_at=now)
-        number = rounds.close_round(session, slug, version=version, at=now)
-        note(session, "rounds.close", slug, subject=number, details={"qrels": version})
+        closed = qrels_versions.close_round(session, slug, made, by_id=None, at=now)
+        note(session, "rounds.close", slug, subject=closed.number, details={"qrels": closed.version})
     for warning in made.warnings:
         click.echo(str(warning), err=True)
-    click.echo(f"Closed round {number}; its grades are kept as version {version} of the qrels.", err=True)
+    click.echo(f"Closed round {closed.number}; its grades are kept as version {closed.version} of the qrels.", err=True)
 
 
 @command.command("open")

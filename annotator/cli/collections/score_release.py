@@ -6,12 +6,12 @@ import click
 
 from annotator.cli.site.installation import Installation, note, on_installation
 from annotator.storage import ScoresShown
-from annotator.storage.collections.audit import Transaction
 from annotator.storage.qrels.qrels_versions import LIVE
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.qrels import qrels_versions
-from annotator.workflows.qrels.qrels import QrelsExport, export_qrels
+from annotator.workflows.qrels.qrels import export_qrels
+from annotator.workflows.qrels.qrels_versions import ReleaseRequest
 from annotator.workflows.runs import submissions
 
 moment_help = "Release at this time, as “2026-05-01 23:59”, in UTC unless a zone follows; or now."
@@ -63,33 +63,19 @@ def release(
         released_at = collection.show_collection(session, slug).scores_released_at
         keeps = submissions.keeps_version(wanted, how_much, released_at)
         made = export_qrels(session, slug, made_at=at) if keeps else None
+    since = None if moment is None else submissions.read_release_moment(moment) or at
+    request = ReleaseRequest(since, how_much, wanted, early)
     with installation.database.transaction() as session:
-        if made is not None:
-            wanted = _keep(session, slug, made, at)
-        submissions.release_scores(
-            session,
-            slug,
-            at=at,
-            moment=None if moment is None else submissions.read_release_moment(moment) or at,
-            shown=how_much,
-            qrels=wanted,
-            early=early,
-        )
-        row = collection.show_collection(session, slug)
+        done = qrels_versions.release_scores(session, slug, request, made, by_id=None, at=at)
+        if done.new_version is not None:
+            note(session, "qrels.keep", slug, subject=done.new_version)
+        row = done.collection
         version = row.released_version and row.released_version.number
         details = {"shown": shown, "from": row.scores_released_at, "qrels": version}
         note(session, "scores.release", slug, details=details)
     for warning in made.warnings if made is not None else ():
         click.echo(str(warning), err=True)
     click.echo(_seen(row, at), err=True)
-
-
-def _keep(session: Transaction, slug: str, made: QrelsExport, at: datetime) -> str:
-    """The number of the version that has these grades, kept for it if there was none."""
-    kept = qrels_versions.keep_for_release(session, slug, made.grades, made.manifest, made_by_id=None, made_at=at)
-    if kept.is_new:
-        note(session, "qrels.keep", slug, subject=kept.number)
-    return str(kept.number)
 
 
 @click.command

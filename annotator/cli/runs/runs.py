@@ -7,7 +7,7 @@ import click
 
 from annotator.cli.runs.run_comparison import compare
 from annotator.cli.site.files import FILE, STANDARD_INPUT, read_file, read_files, write_or_print
-from annotator.cli.site.installation import Installation, note, note_export, on_installation
+from annotator.cli.site.installation import Installation, actor, note, note_export, on_installation
 from annotator.cli.site.options import confirm, dry_run_option, is_asked, show_outcome, yes_at_terminal
 from annotator.cli.site.progress import watched
 from annotator.cli.site.tables import JSON, TABLE, Row, Table, format_option, show_rows, show_tables, show_values
@@ -20,8 +20,8 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.collections import USUAL_MOST_DOCUMENTS
 from annotator.workflows.pools import pools
-from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import CheckedRun, check_run_files
+from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs.run_upload import CheckedRun, Submission, check_run_files
 
 CHECK_HEADINGS = ("TAG", "TOPICS", "RETRIEVED", "WARNINGS", "FILE")
 
@@ -68,7 +68,7 @@ def check(installation: Installation, slug: str, files: Sequence[str], format_: 
     """
     sender = Sender(None, organises=True, replaces=True)
     with watched(read_files(files)) as given, installation.database.reading() as session:
-        checked = runs.check_each_run(
+        checked = run_upload.check_each_run(
             session,
             slug,
             given,
@@ -106,31 +106,28 @@ def import_files(
     dry_run: bool,
 ) -> None:
     """Import runs: all of the files, or none if any of them has an error."""
-    sender = Sender(team, organises=True, replaces=replace)
-    with watched(read_files(files)) as given, installation.database.reading() as session:
-        checked = runs.check_runs(
-            session,
+    submission = Submission(
+        Sender(team, organises=True, replaces=replace),
+        RunDetails(team, description, run_type, priority, round_number),
+        tag_from_file=tag_from_file,
+    )
+    with watched(read_files(files)) as given:
+        now = datetime.now(UTC)
+        done = run_upload.upload(
+            installation.database,
             slug,
             given,
-            sender=sender,
-            tag_from_file=tag_from_file,
+            submission,
+            actor=actor(),
+            at=now,
+            noted_at=now,
             unpacked_limit=installation.settings.unpacked_limit,
+            compares=True,
+            keep=not dry_run,
         )
-    with installation.database.transaction(keep=not dry_run) as session:
-        receipts = runs.store_runs(
-            session,
-            slug,
-            checked,
-            details=RunDetails(team, description, run_type, priority, round_number),
-            uploaded_by_id=None,
-            uploaded_at=datetime.now(UTC),
-        )
-        for receipt in receipts:
-            note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
-        same = runs.rankings_sent_twice(session, slug)
-    show_warnings(checked)
-    show_copies(receipts, same)
-    show_outcome(f"Runs imported: {len(receipts)}.", dry_run=dry_run)
+    show_warnings(done.runs)
+    show_copies(done.receipts, done.same)
+    show_outcome(f"Runs imported: {len(done.receipts)}.", dry_run=dry_run)
 
 
 @command.command("list")
@@ -251,6 +248,7 @@ def withdraw(installation: Installation, slug: str, tag: str, *, yes: bool) -> N
 def _effect(installation: Installation, slug: str, tag: str) -> str:
     with installation.database.transaction(keep=False) as session:
         runs.withdraw_run(session, slug, tag, at=datetime.now(UTC))
+    with installation.database.reading() as session:
         given = next((run for run in pools.runs_in_pool(session, slug) if run.is_latest and run.tag == tag), None)
     return (
         f"This withdraws the run {tag}. Documents that it gave to the pool: {given.items if given else 0}, from it "

@@ -97,6 +97,11 @@ def _is_text(word: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in word)
 
 
+def actor() -> Actor:
+    """Whom the system knows by this name, for a workflow that adds lines itself."""
+    return Actor(Door.COMMAND, _system_name())
+
+
 def note(
     session: Transaction,
     action: str,
@@ -106,8 +111,7 @@ def note(
     details: Mapping[str, Any] | None = None,
 ) -> None:
     """Add a line: whom the system knows by this name did this to the collection, or to the site when none is named."""
-    actor = Actor(Door.COMMAND, _system_name())
-    record_in(session, actor, action, slug, at=datetime.now(UTC), subject=subject, details=details)
+    record_in(session, actor(), action, slug, at=datetime.now(UTC), subject=subject, details=details)
 
 
 def note_export(

@@ -158,7 +158,7 @@ def add() -> ResponseReturnValue:
                 relevant_from=form.relevant_from.data,
                 judgements_wanted=form.judgements_wanted.data,
                 consensus_policy=policy_of(form.consensus_policy.data, adjudicated=True, judge=""),
-                organiser_id=the_person().id,
+                organiser=the_person().name,
                 added_at=now(),
             )
             note(session, "collections.add", form.slug.data)

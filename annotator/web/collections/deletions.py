@@ -9,7 +9,7 @@ from wtforms.validators import AnyOf
 
 from annotator.storage import DeletedKind, Role
 from annotator.web.site.access import collection_page, signed_in_page
-from annotator.web.site.audit_note import note
+from annotator.web.site.audit_note import actor, note
 from annotator.web.site.context import database, now, settings, the_person
 from annotator.web.site.forms import Form, done
 from annotator.web.site.language import gettext, lazy_gettext
@@ -74,8 +74,7 @@ def delete(slug: str) -> ResponseReturnValue:
 def _deleted(slug: str, form: DeletionForm, foreseen: Foreseen, at: datetime) -> ResponseReturnValue:
     kind = foreseen.kind
     with form.guard(), database().transaction() as session:
-        note(session, "deletions.add", slug, subject=foreseen.subject, details={"kind": kind.value, **foreseen.counts})
-        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, by_id=the_person().id, at=at)
+        delete_it(session, slug, kind, form.subjects, typed=form.typed.data, actor=actor(), at=at)
     if form.refused:
         return _confirmation(form, foreseen), form.status
     flash(gettext("Deleted. It can be restored for %(days)d days.", days=settings().deletion_days))

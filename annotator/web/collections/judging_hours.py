@@ -8,7 +8,7 @@ from annotator.storage.judging.progress import Effort
 from annotator.web.site.context import database
 from annotator.web.site.forms import confirmation
 from annotator.web.site.language import format_number, gettext
-from annotator.workflows.collections import collection, queue_settings
+from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import MoreJudging, QueueChange
 from annotator.workflows.pools.pool_planning import PoolGrowth
@@ -61,12 +61,7 @@ def more_judging(slug: str, change: CollectionChange | QueueChange) -> MoreJudgi
     if isinstance(change, CollectionChange) and change.judgements_wanted is None:
         return None
     with database().transaction(keep=False) as session:
-        before = queue_settings.queue_cost(session, slug)
-        if isinstance(change, CollectionChange):
-            collection.change_collection(session, slug, change)
-        else:
-            queue_settings.change_queue(session, slug, change)
-        more = queue_settings.more_judging(session, slug, before)
+        more = collection.try_change(session, slug, change)
     return more if more.judgements > 0 else None
 
 

@@ -47,18 +47,15 @@ def close(slug: str) -> ResponseReturnValue:
         if made.grades and not is_confirmed():
             return _closing_page(slug, grades=len(made.grades))
         with database().transaction() as session:
-            version = qrels_versions.keep_or_reuse(
-                session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
-            )
-            number = rounds.close_round(session, slug, version=version, at=at)
-            note(session, "rounds.close", slug, subject=number, details={"qrels": version})
+            closed = qrels_versions.close_round(session, slug, made, by_id=the_person().id, at=at)
+            note(session, "rounds.close", slug, subject=closed.number, details={"qrels": closed.version})
     if form.refused:
         return _page(slug, form), form.status
     return done(
         gettext(
             "Round %(number)d is closed; its grades are kept as version %(version)d of the qrels.",
-            number=number,
-            version=version,
+            number=closed.number,
+            version=closed.version,
         ),
         ".show",
         slug=slug,

@@ -31,11 +31,10 @@ from annotator.web.site.context import database, now, the_person, the_place
 from annotator.web.site.downloads import CSV, download
 from annotator.web.site.forms import Form, done, unix_lines
 from annotator.web.site.language import gettext, lazy_gettext
-from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionView
 from annotator.workflows.leaderboard import leaderboard, leaderboard_standing
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.qrels.qrels_versions import VersionView
+from annotator.workflows.qrels.qrels_versions import ReleaseRequest, VersionView
 from annotator.workflows.runs import submissions
 from annotator.workflows.runs.submissions import NEW_VERSION, SubmissionChange
 
@@ -201,20 +200,12 @@ def _release(slug: str, form: ReleaseForm, at: datetime) -> ReleasedVersion | No
     if submissions.keeps_version(wanted, shown, the_place().collection.scores_released_at):
         # Settling takes a while, in which others shall not wait to write.
         made = database().read(qrels.export_qrels, slug, made_at=at)
+    request = ReleaseRequest(_moment(form.moment.data or "", at), shown, wanted, form.early.data)
     with database().transaction() as session:
-        if made is not None:
-            kept = qrels_versions.keep_for_release(
-                session, slug, made.grades, made.manifest, made_by_id=the_person().id, made_at=at
-            )
-            wanted = str(kept.number)
-            if kept.is_new:
-                note(session, "qrels.keep", slug, subject=kept.number)
-        moment = _moment(form.moment.data or "", at)
-        submissions.release_scores(
-            session, slug, at=at, moment=moment, shown=shown, qrels=wanted, early=form.early.data
-        )
-        row = collection.show_collection(session, slug)
-        version = row.released_version
+        released = qrels_versions.release_scores(session, slug, request, made, by_id=the_person().id, at=at)
+        if released.new_version is not None:
+            note(session, "qrels.keep", slug, subject=released.new_version)
+        row, version = released.collection, released.collection.released_version
         details = {"shown": form.shown.data, "from": row.scores_released_at, "qrels": version and version.number}
         note(session, "scores.release", slug, details=details)
     return version

@@ -14,16 +14,16 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.web.people.senders import own_team, sender_state
 from annotator.web.runs.cost_forms import CostsForm, costs_form
 from annotator.web.site.access import collection_page
-from annotator.web.site.audit_note import note
+from annotator.web.site.audit_note import actor
 from annotator.web.site.background import arrived_at, long_form
-from annotator.web.site.context import database, settings, the_person, the_place
+from annotator.web.site.context import database, now, settings, the_place
 from annotator.web.site.forms import Form
 from annotator.web.site.labels import RUN_TYPES
 from annotator.web.site.language import lazy_gettext
 from annotator.web.site.uploads import input_files
 from annotator.workflows.people import members
-from annotator.workflows.runs import run_costs, runs, submissions
-from annotator.workflows.runs.runs import CheckedFiles, CheckedRun
+from annotator.workflows.runs import run_costs, run_upload, runs
+from annotator.workflows.runs.run_upload import CheckedRun, Submission
 
 blueprint = Blueprint("runs", __name__)
 
@@ -113,7 +113,15 @@ def check(slug: str) -> ResponseReturnValue:
     checked: Sequence[CheckedRun] = ()
     if all([form.validate(), stated.validate()]):
         with form.guard():
-            looked_at = _checked(slug, form)
+            with database().reading() as session:
+                looked_at = run_upload.check_each_run(
+                    session,
+                    slug,
+                    input_files(form.files.data),
+                    sender=form.sender(),
+                    tag_from_file=form.tag_from_file.data,
+                    unpacked_limit=settings().unpacked_limit,
+                )
             checked = looked_at.runs
             looked_at.problems.report_if_any()
     return _list(slug, form, stated, checked), _status(form, stated)
@@ -128,38 +136,19 @@ def upload(slug: str) -> ResponseReturnValue:
     form, stated = RunsForm(), _stated(slug)
     if all([form.validate(), stated.validate()]):
         with form.guard():
-            with database().reading() as session:
-                submissions.foresee_sending(session, slug, the_person().id, team=own_team(), at=sent_at)
-            checked = _checked(slug, form)
-            checked.problems.refuse_if_any()
-            with database().transaction() as session:
-                submissions.check_may_send(session, slug, the_person().id, team=own_team(), at=sent_at)
-                receipts = runs.store_runs(
-                    session,
-                    slug,
-                    checked.runs,
-                    details=form.details(),
-                    uploaded_by_id=the_person().id,
-                    uploaded_at=sent_at,
-                )
-                tags = [receipt.tag for receipt in receipts]
-                run_costs.state_with_runs(session, slug, tags, stated.statements, at=sent_at)
-                for receipt in receipts:
-                    note(session, "runs.import", slug, subject=receipt.tag, details={"sha256": receipt.checksum})
+            run_upload.upload(
+                database(),
+                slug,
+                input_files(form.files.data),
+                Submission(form.sender(), form.details(), stated.statements, form.tag_from_file.data),
+                actor=actor(),
+                at=sent_at,
+                noted_at=now(),
+                unpacked_limit=settings().unpacked_limit,
+            )
     if form.refused or stated.refused:
         return _list(slug, form, stated), _status(form, stated)
     return redirect(url_for("run.receipt", slug=slug, at=sent_at.isoformat()), 303)
-
-
-def _checked(slug: str, form: RunsForm) -> CheckedFiles:
-    return database().read(
-        runs.check_each_run,
-        slug,
-        input_files(form.files.data),
-        sender=form.sender(),
-        tag_from_file=form.tag_from_file.data,
-        unpacked_limit=settings().unpacked_limit,
-    )
 
 
 def _stated(slug: str) -> CostsForm:

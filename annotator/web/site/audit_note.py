@@ -8,6 +8,12 @@ from annotator.storage.tables.collections import Door
 from annotator.web.site.context import current_person, database, now
 
 
+def actor() -> Actor:
+    """Who is signed in, for a workflow that adds lines itself; without a name when nobody is."""
+    person = current_person()
+    return Actor(Door.PAGE, person.name, person.id) if person is not None else Actor(Door.PAGE, "")
+
+
 def note(
     session: Transaction,
     action: str,
@@ -17,9 +23,7 @@ def note(
     details: Mapping[str, Any] | None = None,
 ) -> None:
     """Add a line: who is signed in did this to the collection, or to the site when no collection is named."""
-    person = current_person()
-    actor = Actor(Door.PAGE, person.name, person.id) if person is not None else Actor(Door.PAGE, "")
-    record_in(session, actor, action, slug, at=now(), subject=subject, details=details)
+    record_in(session, actor(), action, slug, at=now(), subject=subject, details=details)
 
 
 def note_export(action: str, slug: str, *, subject: object = "", details: Mapping[str, Any] | None = None) -> None:

@@ -44,6 +44,14 @@ from annotator.storage.judging.judgements_wanted import give_back_surplus, settl
 from annotator.storage.people.accounts import find_user
 from annotator.storage.qrels.qrels_versions import ReleasedVersion, released_version
 from annotator.storage.tables.collections import DEFAULT_POLICIES, SHOWN
+from annotator.workflows.collections.queue_settings import (
+    MoreJudging,
+    QueueChange,
+    change_queue,
+    more_judging,
+    queue_cost,
+)
+from annotator.workflows.people.members import add_member
 
 MOST_JUDGEMENTS_WANTED = 100
 LONGEST_TITLE = 200
@@ -127,25 +135,31 @@ def add_collection(
     scale: Sequence[GradeMeaning],
     relevant_from: int,
     judgements_wanted: int = 1,
-    consensus_policy: str = DEFAULT_POLICIES[JudgingMode.SHARED],
-    organiser_id: int | None = None,
+    consensus_policy: str | None = None,
+    queue: QueueChange | None = None,
+    organiser: str | None = None,
     added_at: datetime,
 ) -> None:
-    """Begin an evaluation exercise; the account that adds it by page is its first organiser.
+    """Begin an evaluation exercise, with the account of that name as its first organiser.
 
-    Raises `InvalidValueError` for a slug, scale or number that does not fit and `ConflictError` for a slug taken.
+    Without a policy it has the default of the judging mode. Raises `InvalidValueError` for a slug, scale or number that
+    does not fit, `ConflictError` for a slug taken and `NotFoundError` for an organiser without an account.
     """
     refuse_unusable_slug(session, slug)
     collection = Collection(slug=slug, added_at=added_at, state=CollectionState.OPEN)
-    change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, consensus_policy)
+    policy = consensus_policy or DEFAULT_POLICIES[JudgingMode.SHARED]
+    change = CollectionChange(title, tuple(scale), relevant_from, judgements_wanted, policy)
     _check_policy(session, change)
     _apply(collection, change, present=[])
     session.add(collection)
     session.flush()
     _store_scale(session, collection.id, change.scale or ())
-    if organiser_id is not None:
-        own = {"user_id": organiser_id, "collection_id": collection.id}
-        session.add(Membership(**own, role=Role.ORGANISER, added_at=added_at))
+    if queue is not None:
+        change_queue(session, slug, queue)
+        # A mode may bring its default; a policy that was given counts.
+        collection.consensus_policy = consensus_policy or collection.consensus_policy
+    if organiser is not None:
+        add_member(session, slug, organiser, Role.ORGANISER, added_at=added_at)
 
 
 def change_collection(session: Session, slug: str, change: CollectionChange) -> None:
@@ -166,6 +180,16 @@ def change_collection(session: Session, slug: str, change: CollectionChange) -> 
     if change.judgements_wanted is not None:
         give_back_surplus(session, collection)
         settle_needs(session, collection.id, list(topic_ids(session, collection.id).values()))
+
+
+def try_change(session: Session, slug: str, change: CollectionChange | QueueChange) -> MoreJudging:
+    """Change settings, and return what this adds to the work of judges; for a transaction that is rolled back."""
+    before = queue_cost(session, slug)
+    if isinstance(change, CollectionChange):
+        change_collection(session, slug, change)
+    else:
+        change_queue(session, slug, change)
+    return more_judging(session, slug, before)
 
 
 def close_collection(session: Session, slug: str) -> None:

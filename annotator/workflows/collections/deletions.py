@@ -22,6 +22,7 @@ from annotator.storage import (
     QrelsVersion,
     Topic,
 )
+from annotator.storage.collections.audit import Actor, record_in
 from annotator.storage.collections.collection import find_topic, lock_collection, lock_open_collection
 from annotator.storage.collections.removal import Removal
 from annotator.storage.documents.documents import document_ids
@@ -87,26 +88,30 @@ def delete_it(
     subjects: Sequence[str],
     *,
     typed: str | None,
-    by_id: int | None,
+    actor: Actor,
     at: datetime,
 ) -> tuple[int, Foreseen]:
     """Delete a topic, a version of the pool, an import of labels, documents or the collection; the deletion's number.
 
     `subjects` are the docnos of documents, and one number else. `typed` is the topic's number or the collection's short
     name where judgements go with it. Raises `ConflictError` for what somebody judged or has in hand, or what a kept
-    version of the qrels has, `InvalidValueError` when `typed` is not what has to be typed, and `NotFoundError`.
+    version of the qrels has, `InvalidValueError` when `typed` is not what has to be typed, and `NotFoundError`. The
+    audit log names the `actor`.
     """
     work = _checked(session, slug, kind, subjects, at)
     foreseen = work.foreseen
     if foreseen.to_type and typed != foreseen.to_type:
         raise InvalidValueError("To confirm, type “%(wanted)s”. Nothing was deleted.", wanted=foreseen.to_type)
+    # Before the collection itself may go.
+    details = {"kind": kind.value, **foreseen.counts}
+    record_in(session, actor, "deletions.add", slug, at=at, subject=foreseen.subject, details=details)
     collection = lock_collection(session, slug)
     deletion = Deletion(
         collection_id=collection.id,
         kind=kind.value,
         subject=foreseen.subject,
         counts=dict(foreseen.counts),
-        deleted_by_id=by_id,
+        deleted_by_id=actor.user_id,
         deleted_at=at,
     )
     session.add(deletion)

@@ -6,7 +6,7 @@ from sqlalchemy import insert, literal, select
 from sqlalchemy.orm import Session
 
 from annotator.evaluation.search.search_text import indexed_words
-from annotator.storage import Collection, Document, Grade, GuidelineVersion
+from annotator.storage import Collection, Document, Grade, GuidelineVersion, Role
 from annotator.storage.collections.collection import (
     find_collection,
     latest_guidelines,
@@ -18,6 +18,7 @@ from annotator.storage.documents.search import index_documents
 from annotator.storage.runs.runs import columns_of
 from annotator.storage.tables.documents import DOCUMENTS
 from annotator.storage.tables.runs import FactColumn
+from annotator.workflows.people.members import add_member
 
 # What is as it was; state, deadline, release and pass mark begin again.
 KEPT = (
@@ -42,12 +43,19 @@ TEXTS = ("docno", "title", "body", "url", "language", "text_hash")
 
 
 def copy_collection(
-    session: Session, slug: str, new_slug: str, *, title: str | None, with_documents: bool, at: datetime
+    session: Session,
+    slug: str,
+    new_slug: str,
+    *,
+    title: str | None,
+    with_documents: bool,
+    organiser: str | None = None,
+    at: datetime,
 ) -> int:
     """Begin a collection as another one is set up, without its topics, runs and people; count the documents copied.
 
-    Raises `NotFoundError` when there is no such collection, and `InvalidValueError` and `ConflictError` for a short
-    name that cannot be or is taken.
+    Raises `NotFoundError` when there is no such collection or no account of the organiser's name, and
+    `InvalidValueError` and `ConflictError` for a short name that cannot be or is taken.
     """
     old = find_collection(session, slug)
     refuse_unusable_slug(session, new_slug)
@@ -64,7 +72,10 @@ def copy_collection(
         asked = {name: getattr(column, name) for name in ASKED}
         session.add(FactColumn(collection_id=new.id, added_at=at, **asked))
     session.flush()
-    return _copy_documents(session, old.id, new.id) if with_documents else 0
+    copied = _copy_documents(session, old.id, new.id) if with_documents else 0
+    if organiser is not None:
+        add_member(session, new_slug, organiser, Role.ORGANISER, added_at=at)
+    return copied
 
 
 def _copy_documents(session: Session, old_id: int, new_id: int) -> int:

@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
@@ -14,10 +14,14 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError
 from annotator.evaluation.qrels.consensus import ONE_JUDGE, judge_of
 from annotator.evaluation.qrels.qrels_format import format_qrels
-from annotator.storage import Document, QrelsGrade, QrelsVersion, Topic, User
+from annotator.storage import Document, QrelsGrade, QrelsVersion, ScoresShown, Topic, User
 from annotator.storage.collections.collection import find_collection, lock_collection
 from annotator.storage.qrels.qrels_versions import kept_version, versions_with
 from annotator.storage.site.bulk_insert import insert_rows
+from annotator.workflows.collections import rounds
+from annotator.workflows.collections.collection import CollectionView, show_collection
+from annotator.workflows.qrels.qrels import QrelsExport
+from annotator.workflows.runs import submissions
 
 GRADES = cast("Table", QrelsGrade.__table__)
 COLUMNS = ("qrels_version_id", "topic_id", "document_id", "grade")
@@ -56,6 +60,32 @@ class KeptNumber:
 
     number: int
     is_new: bool
+
+
+@dataclass(frozen=True)
+class ClosedRound:
+    """The number of a round and of the version of the qrels that is its record."""
+
+    number: int
+    version: int
+
+
+@dataclass(frozen=True)
+class ReleaseRequest:
+    """What participants are to see of the scores, as `submissions.release_scores` takes it."""
+
+    moment: datetime | None = None
+    shown: ScoresShown | None = None
+    qrels: str | None = None
+    early: bool = False
+
+
+@dataclass(frozen=True)
+class Release:
+    """The collection after a release of scores, and the version that was added for it, None when none was."""
+
+    collection: CollectionView
+    new_version: int | None
 
 
 @dataclass(frozen=True)
@@ -127,6 +157,21 @@ def keep_for_release(
     return KeptNumber(number, is_new=True)
 
 
+def release_scores(
+    session: Session, slug: str, wanted: ReleaseRequest, made: QrelsExport | None, *, by_id: int | None, at: datetime
+) -> Release:
+    """Let participants see scores, computed from an export that is kept for it if one is given.
+
+    Raises what `submissions.release_scores` and, with an export, `keep_for_release` do.
+    """
+    kept = None
+    if made is not None:
+        kept = keep_for_release(session, slug, made.grades, made.manifest, made_by_id=by_id, made_at=at)
+        wanted = replace(wanted, qrels=str(kept.number))
+    submissions.release_scores(session, slug, at=at, **vars(wanted))
+    return Release(show_collection(session, slug), kept.number if kept is not None and kept.is_new else None)
+
+
 def _version(collection_id: int, manifest: str, made_by_id: int | None, made_at: datetime) -> QrelsVersion:
     """A version as the manifest describes it, without a number so far."""
     about = json.loads(manifest)
@@ -154,6 +199,15 @@ def keep_or_reuse(
         return keep_qrels(session, slug, grades, manifest, made_by_id=made_by_id, made_at=made_at)
     except IdenticalVersionError as identical:
         return identical.number
+
+
+def close_round(session: Session, slug: str, made: QrelsExport, *, by_id: int | None, at: datetime) -> ClosedRound:
+    """Close the round that is open; an export of the qrels is kept as its record.
+
+    Raises what `rounds.close_round` and `keep_or_reuse` do.
+    """
+    version = keep_or_reuse(session, slug, made.grades, made.manifest, made_by_id=by_id, made_at=at)
+    return ClosedRound(rounds.close_round(session, slug, version=version, at=at), version)
 
 
 def _state_in(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,154 +4,24 @@ import gzip
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import PurePath
 
 from sqlalchemy.orm import Session
 
-from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Problems, Sentence
+from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, Sentence
 from annotator.evaluation.formats.identifiers import check_free_text, natural_order
-from annotator.evaluation.formats.topic_formats import parse_topics
-from annotator.evaluation.formats.unpacking import unpack_into
-from annotator.evaluation.runs.run_intake import DocumentIds, ReadRun, RunIntake, RunRules, checksum_of
-from annotator.evaluation.runs.run_tags import Sender, SortedTags, TagHolder, sort_tags
-from annotator.evaluation.runs.run_warnings import as_stored, from_stored
-from annotator.files import GZIP_MAGIC, InputFile
-from annotator.storage import ACCEPTED, Run, RunFile, RunType, Topic, TopicState
+from annotator.evaluation.runs.run_warnings import from_stored
+from annotator.files import InputFile
+from annotator.storage import Run, RunFile
 from annotator.storage.collections.collection import (
     find_collection,
-    find_open_collection,
-    lock_open_collection,
-    topic_ids,
 )
-from annotator.storage.documents.documents import add_documents, has_texts, stored_documents
-from annotator.storage.runs.runs import RunDetails, add_files, add_ranked_lists, apply_details, carry_facts, find_run
+from annotator.storage.runs.runs import RunDetails, apply_details, find_run
 from annotator.storage.runs.sent_runs import Receipt, SentRun, find_sent_run, same_rankings, sent_runs, size_as_sent
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.runs.submissions import check_may_change, check_may_send
 
 LONGEST_DESCRIPTION = 1_000
 GREATEST_PRIORITY = 99
-PACKING = 1  # zlib's level: its usual 6 takes four times as long for a run and saves a fourteenth
-
-
-@dataclass(frozen=True, eq=False)
-class CheckedRun(ReadRun):
-    """A run that was read without a problem, with all that can be made ready before it is stored."""
-
-    file: InputFile
-    sender: Sender
-    checksum: str  # SHA-256 of the bytes as they were sent
-    packed: bytes  # those bytes gzipped
-    corrected_id: int | None  # of the run whose place it takes
-    documents: DocumentIds  # of all runs that were checked with it
-
-    @property
-    def corrects(self) -> bool:
-        """Whether it takes the place of an earlier file."""
-        return self.corrected_id is not None
-
-
-@dataclass(frozen=True)
-class CheckedFiles:
-    """The runs that were read without a problem, and what is wrong with the other files."""
-
-    runs: list[CheckedRun]
-    problems: Problems
-
-
-def check_runs(
-    session: Session,
-    slug: str,
-    files: Sequence[InputFile],
-    *,
-    sender: Sender,
-    tag_from_file: bool = False,
-    unpacked_limit: int,
-) -> list[CheckedRun]:
-    """Read files of runs against the collection and store nothing.
-
-    With `tag_from_file` the file's name without its endings is the tag. Raises `FileRefusedError` with every problem
-    of every file: its form, its topics, and tags taken or used twice.
-    """
-    checked = check_each_run(
-        session, slug, files, sender=sender, tag_from_file=tag_from_file, unpacked_limit=unpacked_limit
-    )
-    checked.problems.refuse_if_any()
-    return checked.runs
-
-
-def check_each_run(
-    session: Session,
-    slug: str,
-    files: Sequence[InputFile],
-    *,
-    sender: Sender,
-    tag_from_file: bool = False,
-    unpacked_limit: int,
-) -> CheckedFiles:
-    """Read files as `check_runs` does, reporting each of them."""
-    collection = find_open_collection(session, slug)
-    tags = _sorted_tags(session, collection.id, sender)
-    rules = RunRules(
-        topics=frozenset(_topics_for(session, collection.id, sender)),
-        wanted_topics=frozenset(topic_ids(session, collection.id, ACCEPTED)),
-        most_documents=collection.most_documents,
-        unpacked_limit=unpacked_limit,
-        tag_from_file=tag_from_file,
-        refused_tags=tags.refused,
-        checksums=tags.checksums,
-    )
-    intake = RunIntake(rules)
-    read = [(file, run) for file in files if (run := intake.read(file.name, file.content)) is not None]
-    documents = DocumentIds(intake.documents, corpus_is_loaded=has_texts(session, collection.id))
-    _find_documents(session, collection.id, documents)
-    ready = [_checked(file, sender, run, tags.corrected.get(run.parsed.tag), documents) for file, run in read]
-    return CheckedFiles(ready, intake.problems)
-
-
-def store_runs(
-    session: Session,
-    slug: str,
-    checked: Sequence[CheckedRun],
-    *,
-    details: RunDetails,
-    uploaded_by_id: int | None,
-    uploaded_at: datetime,
-) -> list[Receipt]:
-    """Store checked runs whole, files and ranked lists; a run that one of them corrects is kept and counts no more.
-
-    Raises `FileRefusedError` when a tag was taken, a run withdrawn, or a topic went, between the check and now.
-    """
-    _check_details(details)
-    collection = lock_open_collection(session, slug)
-    topics = topic_ids(session, collection.id)
-    _check_fit(session, collection.id, checked)
-    documents = {one: _all_added(session, collection.id, one) for one in {run.documents for run in checked}}
-    runs = []
-    for one in checked:
-        run = _begun(session, one, uploaded_at)
-        run.collection_id, run.uploaded_by_id, run.uploaded_at = collection.id, uploaded_by_id, uploaded_at
-        apply_details(session, run, details)
-        runs.append(run)
-    session.add_all(runs)
-    session.flush()
-    run_ids = [run.id for run in runs]
-    add_files(
-        session,
-        ((id_, one.packed is not one.file.content, one.packed) for id_, one in zip(run_ids, checked, strict=True)),
-    )
-    carry_facts(session, {one.corrected_id: id_ for id_, one in zip(run_ids, checked, strict=True) if one.corrected_id})
-    lists = (
-        (id_, topics[number], ids, scores)
-        for id_, one in zip(run_ids, checked, strict=True)
-        for number, ids, scores in documents[one.documents].packed_lists(one.parsed)
-    )
-    add_ranked_lists(session, lists)
-    sent = {run.id: run for run in sent_runs(session, collection.id)}
-    return [
-        Receipt(**vars(sent[id_]), bytes=len(one.file.content), sentences=one.warnings)
-        for id_, one in zip(run_ids, checked, strict=True)
-    ]
 
 
 def list_runs(session: Session, slug: str, *, team: str | None = None, every: bool = False) -> list[SentRun]:
@@ -210,103 +80,12 @@ def change_run(
     With `team`, a participant of it changes it, only one of theirs, and it stays theirs.
     """
     collection = check_may_change(session, slug, by_id, team=team, at=at)
-    _check_details(details)
+    check_details(details)
     run = find_run(session, collection.id, tag, team=team)
     apply_details(session, run, details if team is None else replace(details, team=None))
 
 
-def _sorted_tags(session: Session, collection_id: int, sender: Sender) -> SortedTags:
-    """What the sender may do at this moment with each tag that is taken."""
-    return sort_tags(
-        sender,
-        (
-            TagHolder(
-                tag=run.tag,
-                run_id=run.id,
-                team=run.team,
-                checksum=run.checksum,
-                withdrawn=run.state == RunState.WITHDRAWN,
-                withdrawn_by_team=run.withdrawn_by_team,
-                in_closed_round=run.in_closed_round,
-            )
-            for run in sent_runs(session, collection_id)
-            if run.state != RunState.REPLACED
-        ),
-    )
-
-
-def _topics_for(session: Session, collection_id: int, sender: Sender) -> Mapping[str, int]:
-    """Topic number → row id of those that the sender's runs may answer: drafts are the organisers' alone to know."""
-    return topic_ids(session, collection_id, *([] if sender.organises else [Topic.state != TopicState.DRAFT]))
-
-
-def _find_documents(session: Session, collection_id: int, documents: DocumentIds) -> None:
-    """Learn the ids of those that have a row."""
-    count, docnos = documents.missing_count, (docnos for _, docnos in documents.missing())
-    for rows in stored_documents(session, collection_id, count, docnos, with_text=documents.corpus_is_loaded):
-        documents.take(rows)
-
-
-def _checked(
-    file: InputFile, sender: Sender, run: ReadRun, corrected_id: int | None, documents: DocumentIds
-) -> CheckedRun:
-    is_packed = file.content.startswith(GZIP_MAGIC)
-    return CheckedRun(
-        file_name=file.name,
-        parsed=run.parsed,
-        warnings=(*run.warnings, *documents.warnings_of(run.parsed)),
-        file=file,
-        sender=sender,
-        checksum=checksum_of(file.content),
-        # The very same object when it was sent so.
-        packed=file.content if is_packed else gzip.compress(file.content, PACKING, mtime=0),
-        corrected_id=corrected_id,
-        documents=documents,
-    )
-
-
-def _all_added(session: Session, collection_id: int, checked: DocumentIds) -> DocumentIds:
-    """Make rows for the documents that have none yet; what the check found stays as it was, if this is undone."""
-    documents = checked.copy()
-    _find_documents(session, collection_id, documents)
-    for numbers, docnos in documents.missing():
-        documents.give(numbers, add_documents(session, collection_id, docnos))
-    return documents
-
-
-def _check_fit(session: Session, collection_id: int, checked: Sequence[CheckedRun]) -> None:
-    """Refuse what the sender may not do any more since it was checked."""
-    senders = {run.sender for run in checked}
-    tags = {sender: _sorted_tags(session, collection_id, sender) for sender in senders}
-    topics = {sender: _topics_for(session, collection_id, sender) for sender in senders}
-    problems = Problems()
-    for run in checked:
-        tag = run.parsed.tag
-        refusal = tags[run.sender].refused.get(tag)
-        if refusal is not None:
-            problems.add(run.file_name, None, refusal.template, **refusal.values)
-        elif tags[run.sender].corrected.get(tag) != run.corrected_id:
-            problems.add(run.file_name, None, "The tag %(tag)s is taken by another run.", tag=tag)
-        for number in set(run.parsed.topics).difference(topics[run.sender]):
-            problems.add(run.file_name, None, "There is no topic %(number)s any more.", number=number)
-    problems.refuse_if_any()
-
-
-def _begun(session: Session, checked: CheckedRun, at: datetime) -> Run:
-    """Begin a run; what is known of the one that it corrects goes over to it."""
-    run = Run(tag=checked.parsed.tag, team_id=None, description="", run_type=RunType.UNKNOWN, priority=1)
-    run.file_name, run.checksum = PurePath(checked.file_name).name, checked.checksum
-    run.retrieved, run.warnings = checked.parsed.retrieved, as_stored(checked.warnings)
-    if checked.corrected_id is not None:
-        old = session.get_one(Run, checked.corrected_id)
-        old.replaced_at = at
-        session.flush()  # before the new one takes the tag
-        run.team_id, run.description = old.team_id, old.description
-        run.run_type, run.priority, run.round_id = old.run_type, old.priority, old.round_id
-    return run
-
-
-def _check_details(details: RunDetails) -> None:
+def check_details(details: RunDetails) -> None:
     """Raise `InvalidValueError` for what cannot be said of a run."""
     check_free_text(details.description or "", LONGEST_DESCRIPTION)
     if details.priority is not None and not 1 <= details.priority <= GREATEST_PRIORITY:
@@ -358,42 +137,3 @@ def original_file(
     run = find_sent_run(session, find_collection(session, slug).id, tag, version=version, team=team)
     stored = session.get_one(RunFile, run.id)
     return InputFile(run.file_name, gzip.decompress(stored.content) if stored.packed_here else stored.content)
-
-
-@dataclass(frozen=True)
-class ReadFiles:
-    """The runs that were read without a problem, and what is wrong with the other files."""
-
-    runs: list[ReadRun]
-    problems: Problems
-
-
-def check_run_files(
-    files: Sequence[InputFile],
-    topics: InputFile,
-    *,
-    most_documents: int,
-    tag_from_file: bool = False,
-    unpacked_limit: int,
-) -> ReadFiles:
-    """Read runs as `check_each_run` does for a collection with these topics and without a corpus.
-
-    Raises `FileRefusedError` with everything wrong with the topics.
-    """
-    problems = Problems()
-    text = unpack_into(problems, topics.name, topics.content, unpacked_limit)
-    parsed = None if text is None else parse_topics(topics.name, text, problems)
-    problems.report_if_any()
-    numbers = frozenset(topic.number for topic in parsed or ())
-    intake = RunIntake(
-        RunRules(
-            topics=numbers,
-            wanted_topics=numbers,
-            most_documents=most_documents,
-            unpacked_limit=unpacked_limit,
-            tag_from_file=tag_from_file,
-            unknown_topic=Sentence("The file of topics has no topic %(topic)s."),
-        )
-    )
-    read = [intake.read(file.name, file.content) for file in files]
-    return ReadFiles([run for run in read if run is not None], intake.problems)

@@ -19,6 +19,8 @@ from annotator.storage.collections.collection import (
     lock_open_collection,
 )
 from annotator.storage.qrels.qrels_versions import LIVE, kept_version, version_number
+from annotator.workflows.collections.collection import CollectionChange, change_collection
+from annotator.workflows.collections.queue_settings import QueueChange, change_queue
 
 LONGEST_TERMS = 100_000
 GREATEST_MOST_DOCUMENTS = 100_000
@@ -126,6 +128,19 @@ def change_submissions(session: Session, slug: str, change: SubmissionChange) ->
         session.execute(
             update(Membership).where(Membership.collection_id == collection.id).values(terms_accepted_at=None)
         )
+
+
+def change_settings(
+    session: Session, slug: str, settings: CollectionChange, queue: QueueChange, rules: SubmissionChange
+) -> str | None:
+    """Change all that is given, and return the consensus policy if it was given or comes with a mode."""
+    # The queue first: a mode may bring its default policy, and a policy that is given counts.
+    policy = change_queue(session, slug, queue) if queue != QueueChange() else None
+    if settings != CollectionChange():
+        change_collection(session, slug, settings)
+    if rules != SubmissionChange():
+        change_submissions(session, slug, rules)
+    return settings.consensus_policy or policy
 
 
 def read_release_moment(text: str) -> datetime | None:

@@ -15,7 +15,7 @@ from annotator.evaluation.runs.run_tags import Sender
 from annotator.files import InputFile
 from annotator.storage import Database, Role
 from annotator.storage.pools.pools import PoolRequest
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload
 
 
 @pytest.fixture
@@ -213,7 +213,9 @@ def test_values_of_trec_eval_9_are_asked_for_on_the_page_and_kept_by_its_links(
     scores = b"1 Q0 a 1 1.00000002 close\n1 Q0 b 2 1.00000001 close\n"
     with database.transaction() as session:
         sent = [InputFile("close.run", scores)]
-        checked = runs.check_runs(session, "news", sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT)
+        checked = run_upload.check_runs(
+            session, "news", sent, sender=Sender(None, organises=True), unpacked_limit=LIMIT
+        )
         stored(session, checked)
     ola = visit("ola")
     page = ola.get(f"{judged}/leaderboard?m=RR&compat=9")

@@ -18,7 +18,7 @@ from annotator.web.people import senders
 from annotator.web.site import background as later
 from annotator.workflows.collections import collection
 from annotator.workflows.people import members
-from annotator.workflows.runs import runs, submissions
+from annotator.workflows.runs import run_upload, runs, submissions
 from annotator.workflows.runs.submissions import Deadline, SubmissionChange
 
 GOOD = run_text("gamma", {"1": ["a", "f"], "2": ["b"]})
@@ -242,15 +242,15 @@ def test_what_changes_while_files_are_read_is_looked_at_again_before_they_are_st
 ) -> None:
     pat = visit("pat")
     send(pat, news)
-    check_each_run = runs.check_each_run
+    check_each_run = run_upload.check_each_run
 
-    def check_then_change(*given: Any, **named: Any) -> runs.CheckedFiles:  # noqa: ANN401 - passed on
+    def check_then_change(*given: Any, **named: Any) -> run_upload.CheckedFiles:  # noqa: ANN401 - passed on
         checked = check_each_run(*given, **named)
         with database.transaction() as session:
             meanwhile(session)
         return checked
 
-    monkeypatch.setattr(runs, "check_each_run", check_then_change)
+    monkeypatch.setattr(run_upload, "check_each_run", check_then_change)
     assert send(pat, news, BETTER, replaces="y").status_code == status
     assert [version for _, version, _, _ in sent(database)] == [1]
 

@@ -102,7 +102,7 @@ def test_people_see_the_collections_they_are_members_of(session: Session) -> Non
 def test_whoever_adds_a_collection_by_page_is_its_organiser(session: Session) -> None:
     ola = user(session, "ola")
     collection.add_collection(
-        session, "web", title="Web", scale=parse_scale(SCALE), relevant_from=1, organiser_id=ola, added_at=NOW
+        session, "web", title="Web", scale=parse_scale(SCALE), relevant_from=1, organiser="ola", added_at=NOW
     )
     assert members.standing_of(session, "web", ola).roles == {Role.ORGANISER}
 

@@ -9,8 +9,10 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Base, Collection, Database, DeletedKind, Document, Judgement, PoolItem, Topic
+from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.checking import examine_collection
 from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.tables.collections import Door
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion
 from annotator.workflows.collections.restoring import (
@@ -29,13 +31,14 @@ from annotator.workflows.qrels import qrels, qrels_versions
 from annotator.workflows.topics import topics
 
 # What a deletion leaves behind, and what only counts changes.
-APART = {"deletion", "deleted_part", "topic_revision", "user"}
+APART = {"audit_event", "deletion", "deleted_part", "topic_revision", "user"}
 LATER = NOW + timedelta(hours=2)
 KINDS = DeletedKind
+BY_COMMAND = Actor(Door.COMMAND, "ola")
 
 
 def delete(session: Session, kind: DeletedKind, *subjects: str, typed: str | None = None) -> int:
-    number, _ = delete_it(session, SLUG, kind, subjects, typed=typed, by_id=None, at=LATER)
+    number, _ = delete_it(session, SLUG, kind, subjects, typed=typed, actor=BY_COMMAND, at=LATER)
     return number
 
 
@@ -174,7 +177,7 @@ def test_a_version_of_the_pool_that_a_judge_has_in_hand_stays(session: Session) 
     with pytest.raises(ConflictError, match="still open to them"):
         delete(session, KINDS.POOL, "1")
     at = NOW + timedelta(days=2)
-    delete_it(session, SLUG, KINDS.POOL, ["1"], typed=None, by_id=None, at=at)
+    delete_it(session, SLUG, KINDS.POOL, ["1"], typed=None, actor=BY_COMMAND, at=at)
     assert collection.count_collection(session, SLUG).pool_items == 0
 
 

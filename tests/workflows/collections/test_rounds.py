@@ -22,7 +22,7 @@ from annotator.workflows.leaderboard.grade_sources import GradesFrom
 from annotator.workflows.leaderboard.score_cache import ScoreCache
 from annotator.workflows.pools.pool_planning import plan_pool
 from annotator.workflows.qrels import qrels, qrels_versions
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload, runs
 
 LATER = NOW + timedelta(days=7)
 OFFICIAL = {"AP": "map", "P@5": "P_5", "nDCG@10": "ndcg_cut_10", "Rprec": "Rprec"}
@@ -87,7 +87,7 @@ def test_closing_keeps_the_qrels_and_opening_lets_new_runs_in(session: Session) 
 def test_a_late_run_goes_to_the_round_that_is_named(session: Session) -> None:
     second_round(session)
     late = checked_run(session, "late", {"1": ["c"]})
-    runs.store_runs(session, SLUG, late, details=RunDetails(round=1), uploaded_by_id=None, uploaded_at=LATER)
+    run_upload.store_runs(session, SLUG, late, details=RunDetails(round=1), uploaded_by_id=None, uploaded_at=LATER)
     runs.change_run(session, SLUG, "alpha", details=RunDetails(round=2), at=NOW)
     assert {one.tag: one.round for one in runs.list_runs(session, SLUG)} == {"alpha": 2, "beta": 1, "late": 1}
     with pytest.raises(NotFoundError, match="There is no round 3"):

@@ -18,11 +18,12 @@ from undone import undone
 from annotator.errors import AnnotatorError
 from annotator.evaluation.leaderboard.leaderboard import Leaderboard
 from annotator.storage import CannotJudge, Database, Judgement, LabelFile, Role, Topic
+from annotator.storage.collections.audit import Actor
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgements_wanted import settle_needs
 from annotator.storage.judging.judging import Decision
-from annotator.storage.tables.collections import DeletedKind
+from annotator.storage.tables.collections import DeletedKind, Door
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.act_decisions import Act
@@ -81,7 +82,13 @@ class Site:
         files = self.session.scalars(select(LabelFile.id)).all()
         if files:
             number, _ = deletions.delete_it(
-                self.session, SLUG, DeletedKind.LABELS, [str(chance.choice(files))], typed=None, by_id=None, at=NOW
+                self.session,
+                SLUG,
+                DeletedKind.LABELS,
+                [str(chance.choice(files))],
+                typed=None,
+                actor=Actor(Door.COMMAND, "ola"),
+                at=NOW,
             )
             self.deletions.append(number)
 

@@ -31,7 +31,7 @@ from annotator.storage import (
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.runs.runs import RunDetails
 from annotator.workflows.pools import pool_building, pools
-from annotator.workflows.runs import runs
+from annotator.workflows.runs import run_upload, runs
 
 BUDGETS = ("rrf", "borda", "rbp", "combmnz", "ntcir")
 ADAPTIVE = ("mtf", "maxmean", "maxmean-ns", "hedge")
@@ -272,7 +272,7 @@ def test_a_corrected_run_is_pooled_in_place_of_the_older_one(session: Session) -
     pool(session, depth=1)
     sender = Sender("red", organises=True, replaces=True)
     file = InputFile("beta.run", run_text("beta", {"1": ["q", "a"]}))
-    stored(session, runs.check_runs(session, SLUG, [file], sender=sender, unpacked_limit=LIMIT), team="red")
+    stored(session, run_upload.check_runs(session, SLUG, [file], sender=sender, unpacked_limit=LIMIT), team="red")
     pool(session, depth=1)
     assert ("1", "q") in pooled(session)
     assert [(row.state, row.items) for row in pools.runs_in_pool(session, SLUG) if row.tag == "beta"] == [

@@ -19,8 +19,8 @@ from annotator.storage.runs.runs import RunDetails
 from annotator.storage.runs.sent_runs import Receipt
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.collections.collection import close_collection
-from annotator.workflows.runs import runs
-from annotator.workflows.runs.runs import check_run_files
+from annotator.workflows.runs import run_upload, runs
+from annotator.workflows.runs.run_upload import check_run_files
 
 ORGANISER = Sender(None, organises=True)
 REPLACING = Sender(None, organises=True, replaces=True)
@@ -38,8 +38,8 @@ def two_topics(session: Session) -> Session:
 
 def check(
     session: Session, *files: InputFile, sender: Sender = ORGANISER, tag_from_file: bool = False
-) -> list[runs.CheckedRun]:
-    return runs.check_runs(session, SLUG, files, sender=sender, tag_from_file=tag_from_file, unpacked_limit=LIMIT)
+) -> list[run_upload.CheckedRun]:
+    return run_upload.check_runs(session, SLUG, files, sender=sender, tag_from_file=tag_from_file, unpacked_limit=LIMIT)
 
 
 def problems_of(session: Session, *files: InputFile, sender: Sender = ORGANISER) -> list[str]:
@@ -53,7 +53,7 @@ def send(
 ) -> Receipt:
     """One run for topic 1 sent an hour after `NOW`."""
     checked = check(session, InputFile(f"{tag}.run", run_text(tag, {"1": docnos})), sender=sender)
-    [receipt] = runs.store_runs(
+    [receipt] = run_upload.store_runs(
         session,
         SLUG,
         checked,
@@ -125,7 +125,7 @@ def test_a_run_is_given_back_byte_for_byte(two_topics: Session, *, packed: bool)
 def test_a_receipt_tells_what_was_stored_and_who_sent_it(two_topics: Session) -> None:
     pat = member(two_topics, "pat")
     checked = check(two_topics, InputFile("r.run", b"1 Q0 a 1 1 r\n1 Q0 b 2 1 r\n2 Q0 a 1 1 r\n"), sender=RED)
-    [receipt] = runs.store_runs(
+    [receipt] = run_upload.store_runs(
         two_topics,
         SLUG,
         checked,
@@ -478,10 +478,10 @@ def test_drafts_are_unknown_topics_to_participants_alone(two_topics: Session) ->
 
 def test_each_file_is_told_of_when_some_are_bad(two_topics: Session) -> None:
     good, bad = InputFile("good.run", run_text("good", {"1": ["a"]})), InputFile("bad.run", b"1 Q0 a 1 high bad\n")
-    both = runs.check_each_run(two_topics, SLUG, [bad, good], sender=RED, unpacked_limit=LIMIT)
+    both = run_upload.check_each_run(two_topics, SLUG, [bad, good], sender=RED, unpacked_limit=LIMIT)
     assert [(run.file_name, len(run.warnings)) for run in both.runs] == [("good.run", 1)]
     assert [problem.file for problem in both.problems.by_file()] == ["bad.run"]
-    none = runs.check_each_run(two_topics, SLUG, [bad], sender=RED, unpacked_limit=LIMIT)
+    none = run_upload.check_each_run(two_topics, SLUG, [bad], sender=RED, unpacked_limit=LIMIT)
     assert (none.runs, none.problems.total) == ([], 1)
 
 
