@@ -237,8 +237,8 @@ def calls_in_transactions(module: str) -> Iterator[tuple[int, int]]:
                 if is_called(item.context_expr, "transaction") and isinstance(item.optional_vars, ast.Name):
                     yield node.lineno, calls_given(item.optional_vars.id, node.body, named)
         elif isinstance(node, ast.Call) and is_called(node, "attempt"):
-            work = node.args[0]
-            work = named.get(work.id, work) if isinstance(work, ast.Name) else work
+            given = node.args[0]
+            work = named.get(given.id) if isinstance(given, ast.Name) else given
             if isinstance(work, ast.Lambda):
                 yield node.lineno, calls_given(work.args.args[0].arg, [work.body], named)
             elif isinstance(work, ast.FunctionDef):
