@@ -27,11 +27,13 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.agreement.machines import MachineFacts
+from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.judging import Decision
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.pools.pools import PoolRequest
+from annotator.storage.tables.collections import Door
 from annotator.workflows.agreement.machine_judges import machine_reports, mark_machine, mark_person
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
@@ -114,7 +116,9 @@ def give_texts(session: Session) -> None:
 
 
 def delete(session: Session, kind: DeletedKind, subject: str) -> int:
-    number, _ = delete_it(session, SLUG, kind, [subject], typed=None, by_id=None, at=NOW + 48 * HOUR)
+    number, _ = delete_it(
+        session, SLUG, kind, [subject], typed=None, actor=Actor(Door.COMMAND, "ola"), at=NOW + 48 * HOUR
+    )
     return number
 
 
