@@ -14,7 +14,8 @@ from visiting import shared_application
 from annotator.api.site.door import OPERATIONS
 from annotator.cli.root import main
 
-NOTES = {"note", "note_export"}
+# A workflow that is given the actor adds the line itself.
+NOTES = {"note", "note_export", "actor"}
 CHANGES = "transaction"
 
 JUDGING = "what a judge does is kept as judgements, with its history"
