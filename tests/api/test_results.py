@@ -261,7 +261,7 @@ def test_a_teams_scores_stand_beside_median_and_best_where_the_page_has_them(
     release(database, ScoresShown.BESIDE)
     few = pat.get(f"{NEWS}/scores", run="ours", m="P@10").json["beside"]
     assert (few["run"], few["measure"], few["among"]) == ("ours", "P@10", 3)
-    assert few["untold"].startswith("The median and the best of all runs are not told")
+    assert few["untold"].startswith("The median and the best of all runs are not shown")
     assert {(one["median"], one["best"]) for one in few["topics"]} == {(None, None)}
     with database.transaction() as session:
         for team in ("blue", "green", "grey"):

@@ -156,7 +156,7 @@ def test_a_run_that_is_not_stored_is_refused(stored: CommandLine) -> None:
     assert stored.refused("runs", "compare", "news", "alpha", "gamma") == [
         "There is no run “gamma” in this collection."
     ]
-    assert "alpha with itself" in stored.refused("runs", "compare", "news", "alpha", "alpha")[0]
+    assert "alpha cannot be compared with itself" in stored.refused("runs", "compare", "news", "alpha", "alpha")[0]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_a_person_at_a_terminal_confirms_what_a_pool_costs(
 ) -> None:
     write_run("gamma", ["1 a", "1 f", "2 e", "2 g"])
     pooled.done("runs", "import", "news", "gamma.run")
-    for module in ("site.confirming", "pools.pool_plan"):
+    for module in ("site.options", "pools.pool_plan"):
         monkeypatch.setattr(f"annotator.cli.{module}.at_terminal", lambda: True)
     before = exported(pooled)
     answer = pooled(*words, "news", "--depth", "10", given="n\n")

@@ -156,7 +156,7 @@ def test_the_best_ranking_has_an_ndcg_of_1(qrels: dict[int, int], gain: Gain, cu
 @pytest.mark.parametrize("measure", [graded.cg, graded.dcg, graded.ndcg])
 def test_an_exponential_gain_that_is_no_number_is_refused(measure: Callable[[JudgedRankings, Setting], Values]) -> None:
     judged = judge_rankings([(1, np.array([1, 2], np.int32))], {1: {1: 1, 2: 1001}})
-    with pytest.raises(InvalidValueError, match="of grades up to 1000; the qrels have the grade 1001"):
+    with pytest.raises(InvalidValueError, match="for grades up to 1000; the qrels have the grade 1001"):
         measure(judged, Setting(gain=EXPONENTIAL))
 
 

@@ -252,7 +252,7 @@ def test_every_policy_says_in_a_sentence_what_it_does() -> None:
     policies = [*NAMED_POLICIES.values(), parse_policy("judge:Kim")]
     assert all(str(policy.sentence).endswith(".") for policy in policies)
     assert len({str(policy.sentence) for policy in policies}) == len(policies)
-    assert str(policies[-1].sentence) == "The grades of one judge, Kim, alone."
+    assert str(policies[-1].sentence) == "Only the grades of the judge Kim."
 
 
 @pytest.mark.parametrize("name", [name for name in NAMED_POLICIES if name.startswith(ADJUDICATED_ELSE)])

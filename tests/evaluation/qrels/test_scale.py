@@ -31,7 +31,7 @@ def test_commas_separate_on_one_line_and_belong_to_descriptions_on_several() -> 
     [
         ("", "at least two grades"),
         ("0=No", "at least two grades"),
-        ("0=No,0=Yes", "0 stands twice"),
+        ("0=No,0=Yes", "0 is in the scale twice"),
         ("0=No,ten=Yes", "“ten=Yes” is not a grade"),
         ("0=No,1=", "“1=” is not a grade"),
         ("0=No,1", "“1” is not a grade"),

@@ -184,7 +184,7 @@ def test_the_numbers_of_a_csv_are_exact(visit: Visit, judged: str) -> None:
         ("run?tag=alpha&slug=other&table=x&_external=1", 200, "alpha"),
         ("topic?number=9", 404, "Topic “9” is not scored"),
         ("topic", 404, "Topic “” is not scored"),
-        ("pair?first=alpha&second=alpha", 422, "not alpha with itself"),
+        ("pair?first=alpha&second=alpha", 422, "alpha cannot be compared with itself"),
         ("pair?first=alpha", 404, "There is no run “”"),
         ("pair?first=alpha&second=beta&seed=-3", 422, "from 0, not -3"),
     ],

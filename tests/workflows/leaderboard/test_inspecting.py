@@ -240,7 +240,7 @@ def test_one_run_alone_can_be_looked_at(session: Session) -> None:
         (lambda session: inspect_topics(session, SLUG, grades=GradesChosen(policy="x")), InvalidValueError, "x"),
         (lambda session: inspect_topic(session, SLUG, "2"), NotFoundError, "Topic “2” is not scored"),
         (lambda session: inspect_topic(session, SLUG, "1", depth=2000), InvalidValueError, "not 2000"),
-        (lambda session: inspect_pair(session, SLUG, "alpha", "alpha"), InvalidValueError, "alpha with itself"),
+        (lambda session: inspect_pair(session, SLUG, "alpha", "alpha"), InvalidValueError, "compared with itself"),
         (lambda session: inspect_pair(session, SLUG, "alpha", "beta"), ConflictError, "beta is withdrawn"),
         (lambda session: inspect_pair(session, SLUG, "alpha", "gamma", seed=-1), InvalidValueError, "not -1"),
     ],
