@@ -1,4 +1,4 @@
-"""Tables and sessions. No decisions. Every table is named here, so that the metadata is complete."""
+"""Tables and sessions, without domain decisions. Importing every table here keeps `Base.metadata` complete."""
 
 from annotator.storage.site.database import Database
 from annotator.storage.tables.clicks import ClickLog, ClickVariant

@@ -1,1 +1,1 @@
-"""Does what takes long beside the pages, one job after the other: a request that the pages' own view answers here."""
+"""Background worker: runs long requests as jobs, one at a time, through the same views as the pages."""

@@ -1,4 +1,4 @@
-"""One job answered: the request that was kept, given to the pages' own view, which stores and ends the job at once."""
+"""Runs one job: replays the stored request through its view, which commits its changes and the job's end together."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -32,42 +32,42 @@ TOKEN = "token"  # noqa: S105 - the name of a parameter
 
 
 class AnsweringDatabase(Database):
-    """Ends a job in the very transaction that stores what it is about; who lost the job stores nothing."""
+    """Finishes a job in the transaction that stores its changes; a worker that lost the job stores nothing."""
 
     taken: TakenJob | None = None
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[Session]:
-        """A session that writes; raises `JobLostError` at its end when the job is another worker's by now."""
+        """A write session; raises `JobLostError` at its end when another worker has taken the job."""
         with super().transaction(keep=keep) as writing:
             yield writing
-            # What a dry run stores goes, the end of the job with it.
+            # A dry run is rolled back, which would also undo the job's end.
             if keep and self.taken is not None:
                 confirm_job(writing, self.taken, now=datetime.now(UTC))
 
 
 class Answering:
-    """The pages as the worker has them."""
+    """The application within the worker."""
 
     def __init__(self, settings: Settings) -> None:
-        """Make the application; its own forms were checked when they came, with the token they came with."""
+        """Create the application; CSRF was checked when the form was submitted, with its own token."""
         self.database = AnsweringDatabase(settings.database_url)
         self.pages: Flask = create_app(settings, self.database)
         self.pages.config.update(WTF_CSRF_ENABLED=False)
 
     def answer(self, taken: TakenJob, tell: Callable[[int, int], None]) -> Outcome:
-        """Let the view answer, and say what came of it.
+        """Run the job's request, and return the outcome.
 
-        Raises `BusyError` for what may go through later, `JobLostError`, and whatever the view does not expect.
+        Raises `BusyError` for a transient failure, `JobLostError`, and any unexpected exception of the view.
         """
         person = None
-        # A program is let in by its token, as it was when it asked.
+        # An API client is authenticated by its token, as in its request.
         if TOKEN not in taken.parameters:
             with self.database.reading() as reading:
                 person = load_person(reading, taken.asked_by_id or 0, int(taken.parameters["generation"]))
             if person is None:
                 return Outcome(JobState.FAILED, {"reason": SIGNED_OUT})
-        # What only reads may write nothing of its own, such as a choice of documents, as the job's end.
+        # The own writes of a GET view, such as a sample of documents, must not end the job.
         self.database.taken = taken if taken.parameters["method"] == "POST" else None
         with self.database.reading() as reading:
             content = file_of_job(reading, taken.id)
@@ -76,17 +76,17 @@ class Answering:
             return self._answered(environ, person)
         finally:
             self.database.taken = None
-            environ["wsgi.input"].close()  # a file, when it is large
+            environ["wsgi.input"].close()  # a temporary file, when it is large
 
     def _answered(self, environ: dict[str, Any], person: Person | None) -> Outcome:
         with self.pages.request_context(environ):
             if person is not None:
                 enter(person)
-            # Of its own each time: what anybody knew could be written in a text, and the reader's token put there.
+            # Random for each job: a known mark in a text would be replaced by the reader's CSRF token.
             mark = token_hex(16)
             setattr(g, TOKEN_FIELD, mark)
             response = self.pages.full_dispatch_request()
-            response.direct_passthrough = False  # as of a file, whose bytes are to be kept
+            response.direct_passthrough = False  # the bytes of a file response must be stored
             said = [message for _, message in session.pop("_flashes", [])]
             found = _outcome(response, response.get_data(), said)
             return replace(found, result={**found.result, MARK: mark})

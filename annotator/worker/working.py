@@ -1,4 +1,4 @@
-"""The worker: takes jobs while there are any, says that it is alive, and leaves a job to the next one when it ends."""
+"""The worker: runs queued jobs, sends heartbeats, and returns an unfinished job to the queue when it ends."""
 
 import logging
 import os
@@ -26,7 +26,7 @@ from annotator.workflows.documents import search
 from annotator.workflows.site import jobs
 from annotator.workflows.site.jobs import FAULT, JobLostError, Outcome, TakenJob
 
-# Others index what they import; only what was broken off is found by looking again.
+# Imports index their own documents; only what an interruption left is found by polling.
 SECONDS_BETWEEN_INDEX_LOOKS = 60.0
 
 
@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from annotator.worker.answering import Answering
 
 SECONDS_BETWEEN_LOOKS = 0.5
-SECONDS_BETWEEN_SIGNS = 5.0  # of life
+SECONDS_BETWEEN_SIGNS = 5.0  # heartbeats
 SECONDS_AFTER_TROUBLE = 5.0
 BETWEEN_CLEANINGS = timedelta(hours=1)
 LOG = logging.getLogger("annotator.worker")
 
 
 class _Ending(BaseException):
-    """The worker is to end, wherever it is."""
+    """The worker must end, wherever it is."""
 
 
 class Worker:
-    """Works on the jobs of a database until it is told to end.
+    """Runs the jobs of a database until it is stopped.
 
-    One that takes only short jobs leaves the search index and the removal of what is old to the others.
+    With `only_short`, it leaves indexing and cleaning up to other workers.
     """
 
     def __init__(self, settings: Settings, *, only_short: bool = False) -> None:
-        """Make the pages it answers with; for short jobs with the first of them, as half of its memory is theirs."""
+        """Create the application now, or for short jobs with the first one: it is half of the worker's memory."""
         self._settings = settings
         self._only_short = only_short
         self._answering: Answering | None = None
         if not only_short:
             self._pages()
-        # Another engine than the pages': signs of life are no part of what is stored.
+        # Not the application's engine: heartbeats are committed independently of the job.
         self._database = Database(settings.database_url)
         self._indexing = Indexing(self._database)
         self._restorable = timedelta(days=settings.deletion_days)
@@ -65,7 +65,7 @@ class Worker:
         self._cleaned_at: datetime | None = None
 
     def work(self, *, only_what_waits: bool = False) -> None:
-        """Work until nothing waits, or for good; whatever ends it, what is in hand goes back."""
+        """Run jobs until none wait (`only_what_waits`) or forever; an unfinished job is returned to the queue."""
         try:
             while True:
                 if not self._worked():
@@ -81,12 +81,12 @@ class Worker:
 
     def _pages(self) -> "Answering":
         if self._answering is None:
-            # Imported by name: it imports all pages.
+            # Imported dynamically, since it imports all pages.
             self._answering = import_module("annotator.worker.answering").Answering(self._settings)
         return self._answering
 
     def _worked(self) -> bool:
-        """Do one job, or index some documents; False when there is neither."""
+        """Run a job or index some documents; return False when there is neither."""
         try:
             self._put_back()
             if not self._only_short:
@@ -104,7 +104,7 @@ class Worker:
         except (BusyError, DBAPIError) as trouble:
             # Without the statement, whose values may be secrets.
             LOG.error("The worker cannot use the database: %s", getattr(trouble, "orig", trouble))  # noqa: TRY400
-            with suppress(BusyError, DBAPIError):  # then it is put back after the rest
+            with suppress(BusyError, DBAPIError):  # then it is returned in the next round
                 self._put_back(has_failed=not isinstance(trouble, BusyError))
             time.sleep(SECONDS_AFTER_TROUBLE)
         return True
@@ -128,7 +128,7 @@ class Worker:
         except (JobLostError, BusyError, DBAPIError):
             raise
         except Exception:
-            # A fault in one job is no reason to leave the others.
+            # A failing job must not stop the others.
             LOG.exception("The worker failed at job %d.", taken.id)
             return Outcome(JobState.FAILED, {"reason": FAULT})
 
@@ -138,12 +138,12 @@ class Worker:
 
     @contextmanager
     def _alive(self, taken: TakenJob) -> Iterator[None]:
-        """Say again and again that somebody is at work, in a thread, while the block lasts."""
+        """Send heartbeats for the job from a thread while the block lasts."""
         ended = threading.Event()
 
         def say_so() -> None:
             while not ended.wait(SECONDS_BETWEEN_SIGNS):
-                # Busy is, on SQLite, also this worker itself while it stores; and who lost the job learns of it later.
+                # On SQLite, the worker's own writes may block this one; a lost job is noticed later.
                 with suppress(BusyError, DBAPIError, JobLostError), self._database.transaction() as session:
                     jobs.keep_alive(session, taken, now=_now())
 
@@ -156,7 +156,7 @@ class Worker:
             signs.join()
 
     def _put_back(self, *, has_failed: bool = False) -> None:
-        """Leave what is in hand to the next worker; it stays in hand when the database is not to be used now."""
+        """Return the current job to the queue; kept for the next try when the database is unavailable."""
         if self._taken is not None:
             with suppress(JobLostError), self._database.transaction() as session:
                 jobs.put_back(session, self._taken, has_failed=has_failed)
@@ -170,7 +170,7 @@ class Worker:
             with self._database.transaction() as session:
                 restoring.begin_removal(session, before=now - self._restorable, at=now)
             restoring.finish_removals(self._database)
-            # Another import may be at work; then it has removed what was left.
+            # If another import is running, it has already removed these leftovers.
             with suppress(UpkeepError), importing_alone(self._database):
                 remove_interrupted(self._database)
             self._cleaned_at = now
@@ -179,10 +179,10 @@ class Worker:
 def run_worker(
     settings: Settings, *, only_what_waits: bool = False, only_short: bool = False, parent: int | None = None
 ) -> None:
-    """Be a worker until SIGTERM, until nothing waits, or until the server that began this has gone.
+    """Run a worker until SIGTERM, until no jobs wait, or until the parent process has ended.
 
-    At Ctrl-C it ends just so, by `KeyboardInterrupt`.
-    It is no nicer than the pages: while it stores, on SQLite, they wait for it, so that it must not wait for them.
+    Ctrl-C ends it by `KeyboardInterrupt`. It keeps normal priority: on SQLite pages wait while it writes, so it must
+    not be slower.
     """
     try:
         for ending in (signal.SIGTERM, signal.SIGINT):
@@ -203,7 +203,7 @@ def _end_without(parent: int) -> None:
 
 def _end(number: int, _frame: FrameType | None) -> None:
     for ending in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(ending, signal.SIG_IGN)  # once is enough
+        signal.signal(ending, signal.SIG_IGN)  # ignore further signals
     raise KeyboardInterrupt if number == signal.SIGINT else _Ending
 
 
@@ -212,22 +212,22 @@ def _now() -> datetime:
 
 
 class Indexing:
-    """Indexes some documents at each step while there are any; then looks again from time to time."""
+    """Indexes some documents per step while there are any, then polls at intervals."""
 
     def __init__(self, database: Database) -> None:
-        """Nothing is looked for before the first step."""
+        """Start polling with the first step."""
         self._database = database
         self._after = 0
         self._next_look = time.monotonic()
 
     def look_again(self) -> None:
-        """Begin anew at the next step: something may have been imported."""
+        """Restart from the first document at the next step, as after an import."""
         self._after, self._next_look = 0, time.monotonic()
 
     def step(self) -> bool:
-        """Index some documents; False when none are left, or it is not yet time to look for them.
+        """Index some documents; return False when none are left or polling is not due yet.
 
-        Trouble is logged and left until later: it must not keep jobs waiting.
+        Errors are logged and retried later, so that they do not delay jobs.
         """
         if time.monotonic() < self._next_look:
             return False

@@ -1,1 +1,1 @@
-"""Queries of agreement."""
+"""Queries for inter-assessor agreement and adjudication."""

@@ -1,8 +1,7 @@
-"""Disputes: pool items whose judges differ and that nobody has decided. What adjudicators draw, and how far they are.
+"""Adjudication queue: pool items on whose grades judges differ, who may draw them, and how many are decided.
 
-People alone are in dispute, not machines. A document that only repeats another with the same text is none of its own:
-a decision on the other decides it, too. What organisers read of all items that several graded is in
-`multiply_judged`.
+Only people's grades are compared, not machines'. A duplicate is not in dispute itself: the decision on the item with
+the same text is carried over to it. `multiply_judged` has all items with several grades, for organisers.
 """
 
 from collections import Counter, defaultdict
@@ -35,12 +34,12 @@ from annotator.storage.tables.people import User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicState
 
-# Where there is one: the statement leaves out what is none.
+# The statements select only rows that have a grade.
 GRADE = cast("ColumnElement[int]", Judgement.grade)
 
 
 class Decided(NamedTuple):
-    """A judgement that decides; `is_carried`: said of another document with the same text."""
+    """An adjudicator's grade; `is_carried` when it was carried over from another document with the same text."""
 
     judgement_id: int
     pool_item_id: int
@@ -50,11 +49,11 @@ class Decided(NamedTuple):
 
 
 def decisions(session: Session, collection_id: int) -> list[Decided]:
-    """What was decided in the accepted topics of a collection, the earliest first: of an item the last one counts.
+    """Adjudicators' current grades in a collection's accepted topics, earliest first; the last one of an item counts.
 
-    Only grades are among them: a document that could not be judged is not decided.
+    Judgements without a grade (“cannot judge”) are not decisions.
     """
-    # In two steps: joined at once, every judgement of the collection would be looked at.
+    # Two queries: a single join would scan every judgement of the collection.
     given = session.execute(
         select(Assignment.id, Assignment.pool_item_id)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
@@ -85,20 +84,20 @@ def decisions(session: Session, collection_id: int) -> list[Decided]:
 
 
 def decided_grades(made: Iterable[Decided]) -> dict[int, int]:
-    """Item → the grade that was decided last, of the items that were shown to an adjudicator."""
+    """Item id → last decided grade, for the items that were shown to an adjudicator. `made` is ordered by time."""
     made = list(made)
     last = {decision.pool_item_id: decision.grade for decision in made}
     return {decision.pool_item_id: last[decision.pool_item_id] for decision in made if not decision.is_carried}
 
 
-# What a carried judgement repeats.
+# The original of a carried-over judgement.
 Repeated = aliased(Judgement)
 
 
 class OwnDisputes(NamedTuple):
-    """A topic as an adjudicator has it: what is in dispute, what of it waits for them, what they decided, put off.
+    """One topic in an adjudicator's own queue: numbers of disputed, waiting, decided and deferred documents.
 
-    What they judged themselves is not among what is in dispute: they would learn that others differ from them.
+    Items that they judged themselves are left out: listing them would reveal that others disagree.
     """
 
     in_dispute: int = 0
@@ -108,7 +107,7 @@ class OwnDisputes(NamedTuple):
 
 
 class Disputes(NamedTuple):
-    """A topic's documents that are in dispute, in the hands of adjudicators, and decided."""
+    """Numbers of a topic's documents that are undecided, held by adjudicators, and decided."""
 
     in_dispute: int = 0
     in_hands: int = 0
@@ -116,7 +115,7 @@ class Disputes(NamedTuple):
 
 
 class DecidedGrade(NamedTuple):
-    """What a judge said of a document that was decided, and what was decided."""
+    """A judge's grade of a document, and the grade that an adjudicator decided on."""
 
     judge: str
     grade: int
@@ -126,10 +125,10 @@ class DecidedGrade(NamedTuple):
 def draw_disputed(
     session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime
 ) -> bool:
-    """Put at most so many disputes of a topic into an adjudicator's hands; whether there were any.
+    """Assign up to `count` disputed items of a topic to an adjudicator; return whether any was assigned.
 
-    Who sees the grades gets the worst first: those across the line of relevance, then those furthest apart. To others
-    this would tell the grades, and they get the documents in the order in which judges do.
+    If the collection shows grades to adjudicators, disputes across the relevance threshold come first, then those with
+    the widest range of grades. Otherwise that order would reveal the grades, so the order is that of judging.
     """
     session.flush()
     disputed = _disputed(collection.id, PoolItem.topic_id == topic.id)
@@ -138,10 +137,10 @@ def draw_disputed(
     worst_first = (case((is_across, 0), else_=1), low - high) if collection.shows_grades else ()
     free = _undecided(disputed).where(_may_decide(judge_id), _is_unclaimed(judge_id))
     in_order = free.order_by(*worst_first, PoolItem.priority, PoolItem.id).limit(count)
-    # On PostgreSQL what another draw holds at this moment is worth waiting for when nothing else is left.
+    # On PostgreSQL, wait for items that another transaction has locked only when no other items are left.
     for skip_locked in (True, False):
         while items := session.scalars(in_order.with_for_update(skip_locked=skip_locked, of=PoolItem)).all():
-            # A lock looks at the item again and not at its assignments, which somebody may have added meanwhile.
+            # A row lock rereads the item but not its assignments, which may have been inserted meanwhile.
             still_free = set(session.scalars(free.where(PoolItem.id.in_(items))))
             if still_free:
                 drawn = [item for item in items if item in still_free]
@@ -153,7 +152,7 @@ def draw_disputed(
 def own_disputes(
     session: Session, collection_id: int, judge_id: int, in_topics: ColumnElement[bool] | None = None
 ) -> dict[int, OwnDisputes]:
-    """Topic id → how an adjudicator stands there, of the topics with disputes or with work of theirs."""
+    """Topic id → this adjudicator's counts, for topics with open disputes or with adjudications of theirs."""
     open_, waiting, decided, put_off = Counter[int](), Counter[int](), Counter[int](), Counter[int]()
     counts = (PoolItem.topic_id, func.count(), func.count().filter(_is_unclaimed(judge_id)))
     undecided = _undecided(_disputed(collection_id, in_topics)).where(_may_decide(judge_id)).with_only_columns(*counts)
@@ -174,9 +173,9 @@ def own_disputes(
 
 
 def disputes(session: Session, collection_id: int, made: Sequence[Decided], now: datetime) -> dict[int, Disputes]:
-    """Topic id → how it stands with its disputes, of the accepted topics that have or had any.
+    """Topic id → counts of disputes, for the accepted topics that have or had any.
 
-    `made` are the decisions of the collection. What somebody's lease has run out of is in nobody's hands.
+    `made` is the result of `decisions`. Assignments with an expired lease do not count as held.
     """
     over = {decision.pool_item_id for decision in made}
     disputed = _disputed(collection_id, None)
@@ -196,9 +195,9 @@ def disputes(session: Session, collection_id: int, made: Sequence[Decided], now:
 
 
 def grades_on_decided(session: Session, made: Iterable[Decided]) -> list[DecidedGrade]:
-    """What people, not as adjudicators, say of documents that were decided and shown to them; the last decision counts.
+    """People's own grades (not as adjudicators) of decided documents that were shown to them.
 
-    `made` are the decisions, the earliest first.
+    `made` is the result of `decisions`; the last decision on an item counts.
     """
     decided = decided_grades(made)
     words = (
@@ -215,7 +214,7 @@ def grades_on_decided(session: Session, made: Iterable[Decided]) -> list[Decided
 
 
 def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """Item → the grades that people gave it, not as adjudicators; each once, from the lowest."""
+    """Item id → the distinct grades by people (not as adjudicators), in ascending order."""
     given: dict[int, set[int]] = defaultdict(set)
     rows = session.execute(
         select(Judgement.pool_item_id, GRADE)
@@ -229,7 +228,7 @@ def given_grades(session: Session, item_ids: Sequence[int]) -> dict[int, tuple[i
 
 
 def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subquery:
-    """The items on whose grades people differ, decided or not, from the lowest of their grades to the highest."""
+    """Items on which people's grades differ, decided or not, with the lowest and the highest grade."""
     return (
         select(
             *(PoolItem.id, PoolItem.topic_id),
@@ -247,7 +246,7 @@ def _disputed(collection_id: int, in_topics: ColumnElement[bool] | None) -> Subq
 
 
 def _undecided(disputed: Subquery) -> Select[int]:
-    """The items of these that nobody has decided."""
+    """Ids of the disputed items without an adjudicator's grade."""
     decision = (
         select(Judgement.id)
         .outerjoin(Repeated, Repeated.id == Judgement.carried_from_id)
@@ -259,15 +258,15 @@ def _undecided(disputed: Subquery) -> Select[int]:
 
 
 def _is_unclaimed(judge_id: int) -> ColumnElement[bool]:
-    """Whether an item is in no adjudicator's hands, and this one has not had their say on it."""
+    """Whether no adjudicator holds an item, and this one has not decided it."""
     has_decided = and_(DECIDES, Assignment.judge_id == judge_id)
     return and_(~_has(has_decided), ~_has(and_(DECIDES, Assignment.state.in_(HELD))))
 
 
 def _may_decide(judge_id: int) -> ColumnElement[bool]:
-    """Whether this adjudicator never had an item as a judge.
+    """Whether this adjudicator was never assigned the item as a judge.
 
-    What they were once given as a judge and gave back may still be judged by them, late.
+    An assignment that they returned counts too: a late judgement of it may still arrive.
     """
     own = and_(Assignment.judge_id == judge_id, JUDGES)
     had = select(Assignment.pool_item_id).where(own, Assignment.state == AssignmentState.RETURNED)
@@ -275,12 +274,12 @@ def _may_decide(judge_id: int) -> ColumnElement[bool]:
 
 
 def _has(whose: ColumnElement[bool]) -> Exists:
-    """The items of such assignments, held or done."""
+    """Whether an item has a held or completed assignment that satisfies the condition."""
     return exists().where(Assignment.pool_item_id == PoolItem.id, HAS_IT, whose)
 
 
 def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) -> Select[int, str, int]:
-    """Topic id, state, and how many assignments to decide are in it."""
+    """Topic id, assignment state and count of adjudication assignments."""
     return (
         select(PoolItem.topic_id, Assignment.state, func.count())
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
@@ -293,7 +292,7 @@ def _adjudications(collection_id: int, in_topics: ColumnElement[bool] | None) ->
 def judged_and_waiting(
     session: Session, collection: Collection, topic: Topic, judge_id: int, now: datetime, queue: Queue
 ) -> tuple[int, int]:
-    """How many documents of a topic they judged there, and how many wait for them; of a dropped topic none waits."""
+    """How many documents of a topic this judge has judged in the queue, and how many wait (0 in a dropped topic)."""
     in_topic = PoolItem.topic_id == topic.id
     is_accepted = topic.state == TopicState.ACCEPTED
     if queue == Queue.ADJUDICATION:
@@ -304,7 +303,7 @@ def judged_and_waiting(
 
 
 def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
-    """Topic id → how many documents this judge has judged; one that was shown again counts again, as if it were new."""
+    """Topic id → number of documents that this judge has judged; a document shown a second time counts twice."""
     rows = session.execute(
         select(PoolItem.topic_id, func.count())
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)
@@ -320,7 +319,7 @@ def done_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) 
 
 
 def put_off_items(session: Session, judge_id: int, in_topics: ColumnElement[bool]) -> Counter[int]:
-    """Topic id → how many of its pool items this judge has put off and still holds."""
+    """Topic id → number of pool items that this judge has deferred and still holds."""
     rows = session.execute(
         select(PoolItem.topic_id, func.count())
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)

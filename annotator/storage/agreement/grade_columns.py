@@ -1,7 +1,7 @@
-"""The grades that people gave on their own, as columns, kept between requests and read again where they changed.
+"""People's independent grades as columns, cached between requests and reread for judges whose judgements changed.
 
-Left out are machines, adjudicators as such, who knew of the others, and what was carried over from a document with the
-same text, of which nobody was shown the other.
+Left out are grades by machines and by adjudicators, who saw the other grades, and grades carried over from a document
+with the same text.
 """
 
 from array import array
@@ -20,14 +20,14 @@ from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
-# Of how many collections the columns are kept in a process.
+# How many collections a process keeps in this cache.
 MOST_KEPT = 8
 
 
 class GradeColumns(NamedTuple):
-    """Present grades, an entry each, of some judges; those of topics that do not count are among them.
+    """Current grades of some judges, one array element each, of all topics, accepted or not.
 
-    The arrays hold whole numbers of 64 bits.
+    All arrays are of signed 64-bit integers.
     """
 
     judgements: "array[int]"  # ids
@@ -35,11 +35,11 @@ class GradeColumns(NamedTuple):
     items: "array[int]"  # ids of pool items
     topics: "array[int]"  # ids
     grades: "array[int]"
-    own_times: "array[int]"  # 0 for a label of a file, else 1
+    own_times: "array[int]"  # 0 for an imported label, which has no time of its own, else 1
 
 
 class GradesRead(NamedTuple):
-    """Columns, and the judges of whom they hold what counts; of others there may be entries out of date."""
+    """Columns, and the ids of the judges for whom they are valid; entries of other judges may be stale."""
 
     judges: frozenset[int]
     columns: GradeColumns
@@ -47,44 +47,44 @@ class GradesRead(NamedTuple):
 
 @dataclass(frozen=True)
 class PeoplesGrades:
-    """What the people of a collection said, each of them in one of the readings; judges by id."""
+    """People's grades in a collection: each judge is valid in exactly one of the readings. `judges` maps id to name."""
 
     readings: tuple[GradesRead, ...]
     judges: Mapping[int, str]
 
 
 class _Print(NamedTuple):
-    """What tells that a judge has said something since: judgements are only added, and are current or not."""
+    """Fingerprint of a judge's judgements. Rows are only appended, and their `current` flag switched."""
 
     judgements: int
     sum_of_ids: int
     sum_of_current_ids: int
     last_id: int
-    last_client_id: str  # made by chance: another history of the same length, as of a database put back, has another
+    last_client_id: str  # random, so that a restored database with another history of the same length differs
 
 
 class _Kept(NamedTuple):
-    """The readings of one collection, and the prints of all judges when theirs was made."""
+    """The cached readings of one collection, and the fingerprints of all judges when they were read."""
 
     prints: Mapping[int, _Print]
     readings: tuple[GradesRead, ...]
 
 
 class GradesMemory:
-    """What people said in the collections of one database, kept between requests.
+    """Cache of people's grades in the collections of one database.
 
-    What is kept is replaced and never changed, so that requests may read it at the same time.
+    Entries are replaced and never changed in place, so that concurrent requests may read them.
     """
 
     def __init__(self) -> None:
-        """Begin with nothing."""
+        """Create an empty cache."""
         self._kept: dict[int, _Kept] = {}
 
     def grades_of_people(self, session: Session, collection_id: int) -> PeoplesGrades:
-        """Every person's present grades.
+        """Current grades of all people in a collection.
 
-        200,000 judgements are read once, in half a second; from then on 30 ms find out who has judged since, and what
-        these said is read again, whatever has become of it.
+        The first call takes half a second for 200,000 judgements. Later calls take 30 ms to compare fingerprints, and
+        reread only the judges whose judgements changed.
         """
         prints = _prints(session)
         before = self._kept.get(collection_id, _Kept({}, ()))
@@ -94,7 +94,7 @@ class GradesMemory:
         if stale:
             readings.append(GradesRead(stale, _read(session, collection_id, stale if fresh else None)))
         now = tuple(reading for reading in readings if reading.judges)
-        self._kept.pop(collection_id, None)  # so that the last one used is the last one forgotten
+        self._kept.pop(collection_id, None)  # reinsert at the end: least recently used entries are evicted first
         self._kept[collection_id] = _Kept(prints, now)
         for oldest in list(self._kept)[:-MOST_KEPT]:
             self._kept.pop(oldest, None)
@@ -102,7 +102,7 @@ class GradesMemory:
 
 
 def _prints(session: Session) -> dict[int, _Print]:
-    """Judge → print of all their judgements in this database: from an index alone, which takes 15 ms a 100,000."""
+    """Judge id → fingerprint of all their judgements in the database; an index-only scan, 15 ms per 100,000 rows."""
     current = func.sum(Judgement.id).filter(Judgement.current)
     sums = session.execute(
         select(Judgement.judge_id, func.count(), func.sum(Judgement.id), current, func.max(Judgement.id)).group_by(
@@ -122,7 +122,7 @@ def _prints(session: Session) -> dict[int, _Print]:
 
 
 def _read(session: Session, collection_id: int, judges: frozenset[int] | None) -> GradeColumns:
-    """Read what these judges say, or all of them; a column is one text, which takes a third of the time of rows."""
+    """Read the grades of these judges, or of all; a column as one string takes a third of the time of rows."""
     columns = (Judgement.id, Judgement.judge_id, Judgement.pool_item_id, PoolItem.topic_id, Judgement.grade)
     own_time = case((HAS_OWN_TIME, "1"), else_="0")
     statement = (
@@ -151,6 +151,6 @@ def _numbers(text: str) -> "array[int]":
 
 
 def _people(session: Session) -> dict[int, str]:
-    """The names of all who are no machines."""
+    """User id → name of everybody who is not a machine."""
     statement = select(User.id, User.name).where(User.kind != UserKind.MACHINE)
     return {id_: name for id_, name in session.execute(statement)}

@@ -1,4 +1,4 @@
-"""What people said of documents that were shown to them, with how long it took: all that tells how they work."""
+"""People's judgements of documents that were shown to them, with the time taken: input for judge quality."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -14,13 +14,13 @@ from annotator.storage.tables.people import MACHINES, User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
-# The tables themselves cost a fraction of what the mapped classes do, and all judgements are read.
+# Core tables: mapped classes cost several times as much, and every judgement is read.
 JUDGEMENTS = cast("Table", Judgement.__table__).c
 ITEMS = cast("Table", PoolItem.__table__).c
 
 
 class Judged(NamedTuple):
-    """A judgement as it is stored, of a document that was shown."""
+    """A stored judgement of a document that was shown to the judge."""
 
     id: int
     item: int
@@ -35,7 +35,7 @@ class Judged(NamedTuple):
 
 
 def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
-    """Everything that people said of documents shown to them, in the order in which it was stored."""
+    """All judgements by people of documents shown to them, replaced ones included, in order of storage."""
     statement = (
         select(
             *(JUDGEMENTS.id, JUDGEMENTS.pool_item_id, ITEMS.topic_id, JUDGEMENTS.judge_id, JUDGEMENTS.assignment_id),
@@ -47,25 +47,25 @@ def words_of_people(session: Session, collection_id: int) -> Iterator[Judged]:
         .where(JUDGEMENTS.carried_from_id.is_(None), JUDGEMENTS.judge_id.not_in(MACHINES))
         .order_by(JUDGEMENTS.id)
     )
-    # All at once: one by one, fetching them takes twice as long.
+    # Fetch all rows at once: one by one takes twice as long.
     return map(Judged._make, session.connection().execute(statement).all())
 
 
 def special_purposes(session: Session, collection_id: int) -> dict[int, str]:
-    """Assignment → its purpose, of those that no judge does as the others do."""
+    """Assignment id → purpose, for second showings and adjudications."""
     rows = session.execute(
         select(Assignment.id, Assignment.purpose)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
         .where(Topic.collection_id == collection_id)
-        # Word for word as the partial index has it.
+        # Exactly the condition of the partial index.
         .where(text("assignment.purpose IN ('re-shown', 'adjudication')"))
     )
     return {id_: purpose for id_, purpose in rows}
 
 
 def known_grades(session: Session, collection_id: int) -> dict[int, int]:
-    """Pool item → the grade that the organiser knows to be right, of test questions."""
+    """Pool item id → correct grade, for gold questions."""
     rows = session.execute(
         select(PoolItem.id, PoolItem.known_grade)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -75,7 +75,7 @@ def known_grades(session: Session, collection_id: int) -> dict[int, int]:
 
 
 def text_lengths(session: Session, items: Iterable[int], most: int) -> dict[int, int]:
-    """Pool item → how many characters its text has, up to so many; the rest of a text is not read."""
+    """Pool item id → length of its text in characters, counted up to `most`."""
     length = func.length(func.substr(Document.body, 1, most))
     statement = (
         select(PoolItem.id, length)
@@ -90,7 +90,7 @@ def text_lengths(session: Session, items: Iterable[int], most: int) -> dict[int,
 
 
 def begun(session: Session, judgement_ids: Sequence[int]) -> dict[int, tuple[str, datetime]]:
-    """Judgement → the number of its topic, and when it was made."""
+    """Judgement id → topic number and time of the judgement."""
     statement = (
         select(Judgement.id, Topic.number, Judgement.judged_at)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -104,7 +104,7 @@ def begun(session: Session, judgement_ids: Sequence[int]) -> dict[int, tuple[str
 
 
 def names_of(session: Session, ids: Iterable[int]) -> list[tuple[str, int]]:
-    """The names of judges with their ids, by name."""
+    """Names and ids of judges, sorted by name."""
     statement = select(User.name, User.id)
     return sorted(
         (name, id_) for some in chunks(sorted(ids)) for name, id_ in session.execute(statement.where(User.id.in_(some)))

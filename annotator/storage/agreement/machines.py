@@ -1,4 +1,4 @@
-"""Judges that are machines: what they are, and what they said that is no grade."""
+"""Machine judges: their model and prompt, and their labels that are not on the scale."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
-# What these are for takes none of the places that an item has for its judges.
+# Purposes of assignments that do not count toward an item's wanted judgements.
 TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
 
 
 @dataclass(frozen=True)
 class MachineFacts:
-    """What a machine is, what it was told, and when it gave its labels; "" and None are not known."""
+    """A machine's model, prompt and date of labelling; "" and None mean unknown."""
 
     model: str = ""
     prompt: str = ""
@@ -33,14 +33,14 @@ class MachineFacts:
 
 @dataclass(frozen=True)
 class Machine:
-    """A judge that is a machine, and what is known of it."""
+    """A machine judge and its known facts."""
 
     name: str
     facts: MachineFacts
 
 
 class OutsideLabel(NamedTuple):
-    """What a machine said of a document that is no grade of the scale."""
+    """A machine's label of a document that is not a grade of the scale."""
 
     machine: str
     topic: str
@@ -49,9 +49,9 @@ class OutsideLabel(NamedTuple):
 
 
 def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
-    """Make a judge a machine, or change what is known of it; the documents it has labelled want a person again.
+    """Mark a judge as a machine, or update its facts; documents that it labelled want a person's judgement again.
 
-    Raises `ConflictError` for somebody who was given documents as an adjudicator.
+    Raises `ConflictError` for somebody who has been assigned documents as an adjudicator.
     """
     _hold_back(session, user)
     if user.kind != UserKind.MACHINE:
@@ -62,7 +62,7 @@ def make_machine(session: Session, user: User, facts: MachineFacts) -> None:
 
 
 def make_person(session: Session, user: User) -> None:
-    """Take it back that a judge is a machine; its judgements are among those that are wanted."""
+    """Mark a machine as a person again; its judgements count toward the wanted judgements."""
     _hold_back(session, user)
     if user.kind == UserKind.MACHINE:
         _change_places(session, user.id, 1)
@@ -70,15 +70,15 @@ def make_person(session: Session, user: User) -> None:
 
 
 def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None, added_at: datetime) -> User:
-    """The account whose labels come in, made when it is new; with `facts` it is a machine's, and is told them.
+    """The account for imported labels, created if missing; `facts` mark it as a machine and are stored.
 
-    Raises `InvalidValueError` for an unusable name, and `ConflictError` when it is a person's and when it is that of a
-    machine of another model or prompt.
+    Raises `InvalidValueError` for an unusable name, and `ConflictError` when the account is a person's or a machine
+    with another model or prompt.
     """
     known = session.scalar(select(User).where(User.name == name))
     user = find_or_add_user(session, name, added_at)
     if facts is None:
-        # Nobody marks the judge until the labels are stored, which take places or take none.
+        # Nobody may change the judge's kind until the labels are stored: it decides whether they count as `taken`.
         session.refresh(user, with_for_update={"read": True, "key_share": True})
         return user
     _hold_back(session, user)
@@ -94,7 +94,7 @@ def find_or_add_labeller(session: Session, name: str, facts: MachineFacts | None
 
 
 def machines_of(session: Session, collection_id: int) -> list[Machine]:
-    """The machines that have said anything of accepted topics, by name."""
+    """The machines with current judgements in accepted topics, by name."""
     said = (
         select(Judgement.judge_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -108,7 +108,7 @@ def machines_of(session: Session, collection_id: int) -> list[Machine]:
 
 
 def labels_outside(session: Session, collection_id: int, topics: Collection[int]) -> list[OutsideLabel]:
-    """What machines say now of these topics' documents that is no grade, each document once."""
+    """Current labels by machines in these topics that are not grades of the scale, one per machine and document."""
     rows = session.execute(
         select(User.name, Topic.number, Document.docno, Judgement.note, PoolItem.topic_id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -133,10 +133,10 @@ def labels_outside(session: Session, collection_id: int, topics: Collection[int]
 
 
 def _hold_back(session: Session, user: User) -> None:
-    """Let nothing be given to a judge, taken back from them or said by them until the transaction ends.
+    """Lock a judge's account and assignments against assigning, returning and judging until the transaction ends.
 
-    Whoever does that counts places by what the judge is. With the account everybody waits who is about to store
-    something of theirs, and with the assignments who gives them back. What is known of the account is read again.
+    Those operations update `taken` according to the judge's kind. Writers of judgements wait for the account, and those
+    who return assignments wait for the assignments. The account is reread.
     """
     session.refresh(user, with_for_update=True)
     own = select(Assignment.id).where(Assignment.judge_id == user.id, Assignment.state != AssignmentState.RETURNED)
@@ -153,7 +153,7 @@ def _refuse_adjudicator(session: Session, user: User) -> None:
 
 
 def _agreed(name: str, before: str, now: str) -> str:
-    """What is known and what is told now; labels of two models or prompts are of two machines."""
+    """The known value, or the new one when none is known; raises `ConflictError` when they differ."""
     if before and now and before != now:
         raise ConflictError(
             "The machine “%(name)s” is known with another model or prompt; give these labels a name of their own.",
@@ -163,7 +163,7 @@ def _agreed(name: str, before: str, now: str) -> str:
 
 
 def _change_places(session: Session, judge_id: int, change: int) -> None:
-    """Let the judge's documents have so many more judges than they had."""
+    """Add `change` to `taken` of the items that this judge holds or has judged."""
     own = select(Assignment.pool_item_id).where(
         Assignment.judge_id == judge_id,
         Assignment.state != AssignmentState.RETURNED,

@@ -1,6 +1,6 @@
-"""What people said of pool items that two of them or more graded. Machines are left out; adjudicators decide.
+"""Pool items that two people or more have graded. Machines are left out; adjudicators' grades are decisions.
 
-For organisers, who also read of agreed and decided items; `adjudication_queue` has what is still to be decided.
+For organisers, and includes agreed and decided items; `adjudication_queue` has those still to be decided.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
 _BY_ADJUDICATOR = Judgement.assignment_id.in_(DECIDING)
-# From the few assignments of adjudicators to their judgements, which an index finds by item and judge.
+# Starts from the few adjudications and finds their judgements by the index on item and judge.
 _DECISIONS = select(Judgement.id).join(
     Assignment,
     and_(
@@ -30,7 +30,7 @@ _DECISIONS = select(Judgement.id).join(
         text("assignment.purpose = 'adjudication'"),
     ),
 )
-# What adjudicators said themselves, or what was carried over from it.
+# Adjudicators' own judgements and those carried over from them.
 DECIDED = or_(
     _BY_ADJUDICATOR,
     func.coalesce(Judgement.carried_from_id, 0).in_(_DECISIONS),
@@ -38,7 +38,7 @@ DECIDED = or_(
 
 
 class GradedItem(NamedTuple):
-    """A pool item that two judges or more graded: from the lowest of their grades to the highest."""
+    """A pool item that two judges or more graded, with its lowest and highest grade."""
 
     id: int
     topic_id: int
@@ -47,7 +47,7 @@ class GradedItem(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """A pool item as a reader of a list knows it; `known_grade` is that of a test question."""
+    """A pool item as a list shows it; `known_grade` is the correct grade of a gold question."""
 
     docno: str
     title: str
@@ -56,7 +56,7 @@ class ItemRow(NamedTuple):
 
 
 class JudgementRow(NamedTuple):
-    """What one person says of a pool item now; `is_carried`: it was said of another document with the same text."""
+    """A person's current judgement of a pool item; `is_carried` when carried over from one with the same text."""
 
     judgement_id: int
     judge: str
@@ -68,9 +68,9 @@ class JudgementRow(NamedTuple):
 
 
 def graded_twice(session: Session, collection_id: int, judge_ids: Sequence[int] | None = None) -> list[GradedItem]:
-    """The items of accepted topics that two judges or more graded, one of whom was shown the item itself.
+    """Items of accepted topics that two judges or more graded, at least one of whom was shown the item itself.
 
-    With `judge_ids` these judges alone count.
+    With `judge_ids`, only the grades of these judges count.
     """
     statement = (
         select(PoolItem.id, PoolItem.topic_id, func.min(Judgement.grade), func.max(Judgement.grade))
@@ -87,7 +87,7 @@ def graded_twice(session: Session, collection_id: int, judge_ids: Sequence[int] 
 
 
 def graded_by(session: Session, collection_id: int, judge_id: int) -> set[int]:
-    """The items that one person graded, not as an adjudicator."""
+    """Ids of the items that a person graded, not as an adjudicator."""
     return set(
         session.scalars(
             select(Judgement.pool_item_id)
@@ -99,7 +99,7 @@ def graded_by(session: Session, collection_id: int, judge_id: int) -> set[int]:
 
 
 def people_who_graded(session: Session, collection_id: int) -> dict[str, int]:
-    """The names of all people who graded anything of an accepted topic, in order, with their ids."""
+    """Name → id of all people who graded anything of an accepted topic, sorted by name."""
     graded = (
         select(Judgement.id)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -111,7 +111,7 @@ def people_who_graded(session: Session, collection_id: int) -> dict[str, int]:
 
 
 def items_by_id(session: Session, item_ids: Sequence[int]) -> dict[int, ItemRow]:
-    """These items, as many as a statement may name."""
+    """Item id → row of a list; `item_ids` must fit into one statement."""
     rows = session.execute(
         select(PoolItem.id, Document.docno, Document.title, Document.body.is_not(None), PoolItem.known_grade)
         .join(Document, Document.id == PoolItem.document_id)
@@ -121,7 +121,7 @@ def items_by_id(session: Session, item_ids: Sequence[int]) -> dict[int, ItemRow]
 
 
 def judgements_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[JudgementRow]]:
-    """Item → its current judgements by people, in their order, for as many items as a statement may name."""
+    """Item id → people's current judgements of it, oldest first; `item_ids` must fit into one statement."""
     rows = session.execute(
         select(
             *(Judgement.pool_item_id, Judgement.id, User.name, Judgement.grade, Judgement.cannot_judge),
@@ -138,7 +138,7 @@ def judgements_on(session: Session, item_ids: Sequence[int]) -> dict[int, list[J
 
 
 def evidence_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[str]]:
-    """Judgement → the passages for which it was made, in order, for judgements of these items."""
+    """Judgement id → its evidence passages in text order, for the judgements of these items."""
     rows = session.execute(
         select(Evidence.judgement_id, Evidence.text)
         .join(Judgement, Judgement.id == Evidence.judgement_id)
@@ -152,7 +152,7 @@ def evidence_of(session: Session, item_ids: Sequence[int]) -> dict[int, list[str
 
 
 def _graded(collection_id: int) -> tuple[ColumnExpressionArgument[bool], ...]:
-    """The present grades of people, in a collection's accepted topics."""
+    """Conditions for people's current grades in a collection's accepted topics."""
     return (
         Topic.collection_id == collection_id,
         ACCEPTED,

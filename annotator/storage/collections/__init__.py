@@ -1,1 +1,1 @@
-"""Queries of collections."""
+"""Queries for collections."""

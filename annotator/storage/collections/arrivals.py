@@ -1,4 +1,4 @@
-"""What an import stores before it is complete, hidden, and the removal of collections, both in short transactions."""
+"""Hidden rows of an unfinished import, and the permanent removal of collections; both in short transactions."""
 
 import fcntl
 import os
@@ -20,13 +20,13 @@ from annotator.storage.tables.documents import DOCUMENTS, WORDS
 from annotator.storage.tables.people import User
 
 KEYS_AT_ONCE = 20_000
-# Parts hold up to a thousand rows each.
+# A part holds up to a thousand rows.
 PARTS_AT_ONCE = 50
 BEING_REMOVED = and_(Collection.being_imported, Collection.deleted_at.is_not(None))
 
 
 def finish_removals(database: Database) -> None:
-    """Remove what was given up for good and is still there: rows of collections, and what was kept of deletions."""
+    """Finish permanent removals that were interrupted: remaining rows of collections, and saved rows of deletions."""
     with database.reading() as session:
         ids = session.scalars(select(Collection.id).where(BEING_REMOVED)).all()
     for collection_id in ids:
@@ -40,13 +40,13 @@ def finish_removals(database: Database) -> None:
 
 
 def remove_rows(database: Database, collection_id: int) -> None:
-    """Remove every row of a collection but its own, what the audit log refers to, and its deletions.
+    """Remove every row of a collection except its own, audit log entries and deletions.
 
-    Until the last row is gone the collection counts as being imported, so a check of the database leaves it out.
+    Until the last row is gone the collection stays marked as being imported, so that database checks skip it.
     """
     outside = [Base.metadata.tables[name] for name in OF_SITE]
     for table in (*outside, *reversed(TABLES)):
-        # A document without its words is one to be indexed: they go together.
+        # A document without indexed words would be indexed again: both are deleted together.
         if table is WORDS:
             continue
         rows = belongs(table, collection_id)
@@ -56,7 +56,7 @@ def remove_rows(database: Database, collection_id: int) -> None:
 
 
 def _change(database: Database, table: Table, rows: ColumnElement[bool], change: Update | Delete) -> None:
-    """Change or delete rows, looking for them outside of the lock, until there are none of that kind."""
+    """Update or delete matching rows in batches until none are left; rows are looked up outside the write lock."""
     key = tuple_(*table.primary_key)
     wanted: Select[tuple[object, ...]] = select(*table.primary_key).where(rows).limit(KEYS_AT_ONCE)
     at_once = PARTS_AT_ONCE if table.name == DeletedPart.__tablename__ else FEW_AT_ONCE.get(table.name, KEYS_AT_ONCE)
@@ -77,30 +77,30 @@ def _change(database: Database, table: Table, rows: ColumnElement[bool], change:
 
 
 def _remove_words(session: Session, documents: Sequence[object]) -> None:
-    """Remove the words of documents that go; on PostgreSQL they are locked, so that nobody indexes them meanwhile."""
+    """Delete the indexed words of documents; on PostgreSQL the documents are locked so that nobody reindexes them."""
     session.execute(select(DOCUMENTS.c.id).where(DOCUMENTS.c.id.in_(documents)).with_for_update())
     session.execute(delete(WORDS).where(WORDS.c.document_id.in_(documents)))
 
 
 STEPS_BETWEEN_LOOKS = 100
-# The number itself means nothing: it is the same in every process that imports.
+# An arbitrary number, shared by all processes that import.
 IMPORT_LOCK = 7_105_222
-# What was deleted is being removed for good, by somebody else.
+# Left by an interrupted import; a collection with `deleted_at` is being removed by another process.
 IS_LEFT = and_(Collection.being_imported, Collection.deleted_at.is_(None))
 
 
 class Steps:
-    """Tells how many of the rows that an archive promises have come in."""
+    """Progress of an import, in rows out of the number that the archive's manifest announces."""
 
     def __init__(self, lines: object, progress: Progress | None) -> None:
-        """Nothing has; `lines` are the manifest's, which may be anything."""
+        """Start at 0. `lines` comes from the manifest unchecked: part → number of rows."""
         counts = lines.values() if isinstance(lines, dict) else ()
         self._steps = sum(count for count in counts if isinstance(count, int))
         self._done = 0
         self._progress = progress
 
     def add(self) -> None:
-        """One more; every now and then somebody is told."""
+        """Count one row; report to the progress callback at intervals."""
         self._done += 1
         if self._progress is not None and self._done % STEPS_BETWEEN_LOOKS == 0:
             self._progress(self._done, max(self._done, self._steps))
@@ -108,7 +108,7 @@ class Steps:
 
 @contextmanager
 def seeing_import(database: Database, collection_id: int) -> Iterator[Session]:
-    """A session that reads, and finds this collection by its short name though it is still being imported."""
+    """A read session in which `find_collection` also finds this collection while it is being imported."""
     with database.reading() as session:
         session.info[IMPORTED] = collection_id
         yield session
@@ -116,9 +116,9 @@ def seeing_import(database: Database, collection_id: int) -> Iterator[Session]:
 
 @contextmanager
 def importing_alone(database: Database) -> Iterator[None]:
-    """Be the only import while the block lasts; `UpkeepError` when there is another.
+    """Hold the import lock within the block; raises `UpkeepError` when another import holds it.
 
-    So what is hidden outside of such a block was left by an import that was killed.
+    Hidden rows that exist without this lock were left by an import that was killed.
     """
     with _locked_file(database) if database.is_sqlite else database.locked_on_server(IMPORT_LOCK) as is_ours:
         if not is_ours:
@@ -128,10 +128,10 @@ def importing_alone(database: Database) -> Iterator[None]:
 
 @contextmanager
 def _locked_file(database: Database) -> Iterator[bool]:
-    """A lock on a file beside the database; the system gives it back when the process is gone."""
+    """Lock a file beside the database; the operating system releases the lock when the process ends."""
     with database.reading() as session:
         file = session.scalar(text("SELECT file FROM pragma_database_list WHERE name = 'main'"))
-    if not file:  # in memory: nobody else is there
+    if not file:  # an in-memory database has no other process
         yield True
         return
     path = Path(f"{file}-import")
@@ -152,7 +152,7 @@ def _try_to_lock(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The previous holder removes the file: then this is a lock on nothing.
+            # The previous holder deletes the file: then this lock is on a deleted inode.
             if path.exists() and path.stat().st_ino == os.fstat(descriptor).st_ino:
                 return descriptor
         except BlockingIOError:
@@ -162,9 +162,9 @@ def _try_to_lock(path: Path) -> int | None:
 
 
 def remove_interrupted(database: Database) -> bool:
-    """Remove what interrupted imports have left, in short transactions; say whether there was any.
+    """Remove what interrupted imports have left, in short transactions; return whether there was anything.
 
-    To be called within `importing_alone`.
+    Call it within `importing_alone`.
     """
     with database.reading() as session:
         ids = session.scalars(select(Collection.id).where(IS_LEFT)).all()

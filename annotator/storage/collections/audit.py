@@ -1,4 +1,4 @@
-"""The audit log: the actions it knows, their details, and appending a line. Lines are never changed."""
+"""The audit log: its actions, their details, and appending an entry. Entries are never changed."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,39 +13,39 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.tables.collections import POSTGRES_GUARDS, SQLITE_GUARDS, AuditEvent, Door
 
 LONGEST_TEXT = 200
-# How a consensus policy begins that takes the grades of one judge: it goes on with a name.
+# Prefix of the consensus policy that takes one judge's grades; the judge's name follows.
 ONE_JUDGE = "judge:"
-# In place of text that somebody wrote freely, and of names: the log keeps that there was some, never what it was.
+# Replaces free text and names: the log keeps that there was a text, never its content.
 HIDDEN = "…"
 NO_MOMENT = "none"
 
 
 class Subject(StrEnum):
-    """What the subject of a line names; of a person who is forgotten it gives way where it may hold their name."""
+    """What the subject of an entry names; erasing a person also clears subjects that may contain their name."""
 
     NONE = auto()
     ACCOUNT = auto()
-    FREE = auto()  # names that people chose: of files, tokens, click logs
+    FREE = auto()  # names chosen by people: of files, tokens, click logs
     THING = auto()  # a tag, a number, a version, a short name
 
 
 class Kind(StrEnum):
-    """What a detail is; all of them have a form in JSON."""
+    """The type of a detail; each has a JSON form."""
 
     NUMBER = auto()
     FLAG = auto()
-    CODE = auto()  # one of a few words, a checksum, a key
+    CODE = auto()  # an enumerated code, a checksum or a key
     CODES = auto()
     MOMENT = auto()
     POLICY = auto()
     SCALE = auto()
-    RUNS = auto()  # the tag of a run by the name of a variant
+    RUNS = auto()  # variant name → tag of its run
     HIDDEN = auto()
 
 
 @dataclass(frozen=True)
 class Action:
-    """What an action is done to, and the details that it may have."""
+    """The subject type of an action, and the types of its permitted details."""
 
     subject: Subject = Subject.NONE
     details: Mapping[str, Kind] = field(default_factory=dict)
@@ -135,7 +135,7 @@ ACTIONS: Mapping[str, Action] = {
     "test-questions.import": Action(Subject.FREE, _ADDED_QUESTIONS),
     "test-questions.remove": Action(Subject.THING),
     "together.export": Action(details={"table": Kind.CODE}),
-    # By command for somebody else: the number of the account, which stays when its name is forgotten.
+    # Issued by command for another person: the account id, which remains after their name is erased.
     "tokens.add": Action(Subject.FREE, {"account": Kind.NUMBER, "scopes": Kind.CODES, "days": Kind.NUMBER}),
     "tokens.revoke": Action(Subject.FREE),
     "topics.accept": Action(Subject.THING),
@@ -161,7 +161,7 @@ ACTIONS: Mapping[str, Action] = {
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} in place of a text")
-    text = str(value)  # of a code, which is an enumeration of ours, the code itself
+    text = str(value)  # str() of a StrEnum member is its code
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}{HIDDEN}"
 
 
@@ -200,15 +200,15 @@ _PLAIN: Mapping[Kind, Callable[[Any], object]] = {
 
 
 def actions_of(*subjects: Subject) -> list[str]:
-    """The actions that are done to one of these."""
+    """Names of the actions whose subject has one of these types."""
     return [name for name, action in ACTIONS.items() if action.subject in subjects]
 
 
 def plain_details(action: str, details: Mapping[str, Any]) -> dict[str, Any]:
-    """The details of a line as JSON; those that are None are left out.
+    """The details of an entry as JSON values; those that are None are left out.
 
-    Raises `TypeError` for an action or a detail that is not declared above, and for a value that is not of its kind:
-    the line stays for ever, so that nothing gets into it by accident.
+    Raises `TypeError` for an undeclared action or detail and for a value of the wrong type: entries cannot be deleted,
+    so nothing may be logged by accident.
     """
     if action not in ACTIONS:
         raise TypeError(f"The action {action} is not declared in {__name__}.")
@@ -221,13 +221,13 @@ def plain_details(action: str, details: Mapping[str, Any]) -> dict[str, Any]:
         raise TypeError(f"A detail of {action} is not of its kind: {error}.") from error
 
 
-# What a door to the house holds while something is done, and only hands on.
+# A session that the calling interfaces (web, API, command) only pass on.
 Transaction: TypeAlias = Session
 
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts: an account, or by command the user of the system who may open the database."""
+    """Who acts: an account, or for a command the operating system's user."""
 
     door: Door
     name: str
@@ -235,7 +235,7 @@ class Actor:
 
 
 def guard_log(_table: Table, connection: Connection, **_options: object) -> None:
-    """Have the database itself refuse that lines are taken out or changed."""
+    """Create triggers that reject updates and deletes of log entries."""
     for statement in SQLITE_GUARDS if connection.dialect.name == "sqlite" else POSTGRES_GUARDS:
         connection.exec_driver_sql(statement)
 
@@ -253,7 +253,7 @@ def record_in(
     subject: object = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an entry to the log of the collection of that short name, or of the site when it is None."""
+    """Add an entry to the log of the collection with that short name, or to the site's log when it is None."""
     collection_id = find_collection(session, slug).id if slug is not None else None
     record(session, actor, action, at=at, collection_id=collection_id, subject=str(subject), details=details)
 
@@ -268,10 +268,10 @@ def record(
     subject: str = "",
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Add an entry, in the transaction of the action itself: an action that is rolled back has no entry.
+    """Add an entry in the transaction of the action itself: a rolled-back action has no entry.
 
-    Names of people go into the subject and never into the details, which stay as they are when somebody is forgotten.
-    Raises what `plain_details` does.
+    People's names go into the subject and never into the details, which erasure does not change. Raises `TypeError` as
+    `plain_details` does.
     """
     session.add(
         AuditEvent(

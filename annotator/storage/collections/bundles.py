@@ -1,4 +1,4 @@
-"""A collection row by row: out of its tables as plain values, and into those of another site under ids of its own."""
+"""Export and import of a collection's rows: tables to plain values, and back under new ids of this site."""
 
 import base64
 import binascii
@@ -36,10 +36,10 @@ from annotator.storage.tables.pools import Showing
 from annotator.storage.tables.runs import RunType
 from annotator.storage.tables.topics import TopicState
 
-# The widest column of whole numbers; of a narrower one PostgreSQL itself says so.
+# The largest bigint; PostgreSQL itself rejects values too large for a narrower column.
 GREATEST_NUMBER = 2**63 - 1
 
-# What the rest of the program takes for one of these.
+# Column → enumeration that its values must belong to.
 CODES: Mapping[str, type[StrEnum]] = {
     "assignment.purpose": Purpose,
     "assignment.state": AssignmentState,
@@ -56,14 +56,14 @@ CODES: Mapping[str, type[StrEnum]] = {
 
 
 def as_plain(table: Table, row: Row) -> Row:
-    """A row as JSON has it: moments as ISO 8601, bytes as base64."""
+    """A row as JSON values: dates and times as ISO 8601, bytes as base64."""
     return {column.name: _plain(row[column.name]) for column in table.columns}
 
 
 def as_stored(table: Table, row: Row) -> Row:
-    """The row of which this is the plain form; raises `InvalidValueError` for what cannot stand in the table.
+    """The stored form of a plain row; raises `InvalidValueError` for values that the table cannot hold.
 
-    A column that is not given, since the archive is older than the column, gets what a new row gets.
+    A missing column (the archive is older than the column) gets its default.
     """
     unknown = row.keys() - table.columns.keys()
     if unknown:
@@ -119,7 +119,7 @@ def _read_moment(value: str) -> datetime:
     at = datetime.fromisoformat(value)
     if at.tzinfo is None:
         raise ValueError(value)
-    # The first and the last day of the calendar have hours that there are not everywhere.
+    # `datetime.min` and `datetime.max` may overflow when converted to UTC.
     return at.astimezone(UTC)
 
 
@@ -146,15 +146,15 @@ def _of_kind(value: object, kind: type) -> object:
 
 
 def _refuse_half_letters(text: str) -> None:
-    """`ValueError` for what no text of Unicode has, though JSON has a notation for it."""
+    """Raise `ValueError` for lone surrogates, which JSON can escape but UTF-8 cannot encode."""
     text.encode()
 
 
 ROWS_AT_ONCE = 1_000
-# Of tables whose rows may be large.
+# Smaller batches for tables whose rows may be large.
 FEW_AT_ONCE = {"run_file": 1, "document": 100, "ranked_list": 50, "guideline_version": 50}
 
-# What is no part of a collection's archive, and why.
+# Tables that are not part of a collection's archive, and why.
 LEFT_OUT: Mapping[str, str] = {
     "api_token": "opens this site to a person",
     "attempts": "counts what was tried at this site's doors",
@@ -170,28 +170,28 @@ LEFT_OUT: Mapping[str, str] = {
 }
 COLLECTION = Base.metadata.tables["collection"]
 USER = Base.metadata.tables["user"]
-# In the order in which each comes after what it refers to; the collection itself comes first.
+# In order of dependence: referenced tables first. The collection itself comes before all of them.
 TABLES = tuple(table for table in Base.metadata.sorted_tables if table.name not in LEFT_OUT and table is not COLLECTION)
-# Numbers of judges, in whose place 0 may stand.
+# A column of judge ids in which 0 means everybody.
 JUDGE_OR_EVERYBODY = ("topic_revision", "judge_id")
-# Made where somebody judged or asked, and unlike any other on a site.
+# Created by the client that judged or asked; unique on a site.
 CLIENT_ID = "client_id"
 
-# Left out of archives, and gone with a collection that is removed for good; what refers to others comes first.
+# Not in archives, but deleted when a collection is permanently removed; referring tables come first.
 OF_SITE = ("api_token", "document_words", "invitation", "job_part", "job")
 
 PLURALS = {"evidence": "evidence", "stratum": "strata", "user": "people"}
 
-Ids = dict[str, dict[int, int]]  # by table: what a row had for an id, and what it has here
+Ids = dict[str, dict[int, int]]  # table → {id in the archive: id on this site}
 
 
 def part_of(table: Table) -> str:
-    """The name of the part that has a table's rows, such as topics.jsonl."""
+    """The archive file that holds a table's rows, such as topics.jsonl."""
     return f"{PLURALS.get(table.name, f'{table.name}s')}.jsonl"
 
 
 def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]:
-    """The rows of a collection, in the order of their keys, as the database has them."""
+    """Stored rows of a collection, ordered by primary key."""
     statement = select(table).where(belongs(table, collection_id)).order_by(*table.primary_key)
     at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
     for row in session.execute(statement, execution_options={"yield_per": at_once}).mappings():
@@ -199,7 +199,7 @@ def rows_of(session: Session, table: Table, collection_id: int) -> Iterator[Row]
 
 
 def people_in(session: Session, collection_id: int) -> list[Row]:
-    """The accounts that anything of a collection refers to, without what only lets them sign in."""
+    """The accounts that a collection's rows refer to, without columns used for signing in."""
     wanted: set[int] = set()
     for table in TABLES:
         for column in _of_people(table):
@@ -215,10 +215,10 @@ def people_in(session: Session, collection_id: int) -> list[Row]:
 
 
 def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -> list[Row]:
-    """Store rows that `refer` returned under ids of this site.
+    """Insert rows returned by `refer`, with new ids of this site, and add these to `ids`.
 
-    Returns what is left for `link_rows`: which of them refer to others of their table, which may come later. It may be
-    done again with the same rows.
+    Returns the references within the same table, which `link_rows` sets later because their targets may follow. Safe to
+    repeat with the same rows.
     """
     key = _own_id(table)
     to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
@@ -240,7 +240,7 @@ def store_batch(session: Session, table: Table, rows: Sequence[Row], ids: Ids) -
 
 
 def refer(table: Table, row: Row, ids: Ids) -> Row:
-    """Let a row refer to the rows of earlier tables by their ids here; `InvalidValueError` when one is not there."""
+    """The row with its references replaced by ids of this site; raises `InvalidValueError` for an unknown id."""
     referring = dict(row)
     for column, target in _referring_columns(table):
         value = row[column]
@@ -250,7 +250,7 @@ def refer(table: Table, row: Row, ids: Ids) -> Row:
 
 
 def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) -> None:
-    """Let rows refer to others of their table, once all of it is stored."""
+    """Set references within a table, after all of its rows are stored."""
     columns = [link.parent for link in table.foreign_keys if link.column.table is table]
     links = [
         {
@@ -266,7 +266,7 @@ def link_rows(session: Session, table: Table, waiting: Sequence[Row], ids: Ids) 
 
 
 def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
-    """Whether a row is of the collection: itself, or what it stands below."""
+    """Condition: a row belongs to the collection, directly or through its parent tables."""
     if table is COLLECTION:
         return table.c.id == collection_id
     if "collection_id" in table.columns:
@@ -277,7 +277,7 @@ def belongs(table: Table, collection_id: int) -> ColumnElement[bool]:
 
 
 def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
-    """Ids that nobody else takes, in ascending order."""
+    """New ids in ascending order; on PostgreSQL from the sequence, so that no other transaction gets them."""
     if session.get_bind().dialect.name == "postgresql":
         sequence = text("SELECT nextval(pg_get_serial_sequence(:name, 'id')) FROM generate_series(1, :count)")
         return session.scalars(sequence, {"name": f'"{table.name}"', "count": count}).all()
@@ -290,7 +290,7 @@ def next_ids(session: Session, table: Table, count: int) -> Sequence[int]:
 
 
 def _parent(column: Column[Any]) -> Table | None:
-    """The table that a column refers to, people left aside."""
+    """The table that a column refers to, unless it is the table of users."""
     return next((link.column.table for link in column.foreign_keys if link.column.table is not USER), None)
 
 
@@ -309,13 +309,13 @@ def _target(table: Table, column: Column[Any]) -> str | None:
 
 @cache
 def _referring_columns(table: Table) -> Sequence[tuple[str, str]]:
-    """The columns that refer to another table, each with the name of that table."""
+    """Columns that refer to another table, with the name of that table."""
     targets = ((column.name, _target(table, column)) for column in table.columns)
     return [(column, target) for column, target in targets if target is not None and target != table.name]
 
 
 def _own_id(table: Table) -> Column[Any] | None:
-    """The column with the row's own number; what is known by what it refers to has none."""
+    """The surrogate id column; None for a table whose key consists of references."""
     column = table.columns.get("id")
     return column if column is not None and column.primary_key else None
 
@@ -330,7 +330,7 @@ def _known(ids: Ids, target: str, value: int) -> int:
 
 
 def _make_unlike(session: Session, table: Table, batch: Sequence[Row]) -> None:
-    """Give those another client id whose own is taken here, as when a collection is imported beside itself."""
+    """Replace client ids that exist on this site, as when a collection is imported beside itself."""
     wanted = [row[CLIENT_ID] for row in batch]
     taken = {
         one

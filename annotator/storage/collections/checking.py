@@ -1,4 +1,4 @@
-"""Examining a database: whether the file is whole, and nothing is found that must not be, a statement each."""
+"""Integrity checks of a database: whether the file is intact, and one SQL statement per invariant."""
 
 import gzip
 import hashlib
@@ -25,7 +25,7 @@ from annotator.storage.tables.judging import Judgement
 from annotator.storage.tables.runs import Run, RunFile
 
 CHECKS = {
-    # Places of people: second showings, decisions and what is carried over take none, nor do machines.
+    # Only people's places count: second showings, adjudications, carried judgements and machines do not.
     "Documents whose count of judges is wrong": """
         WITH given AS (SELECT assignment.pool_item_id, count(*) AS places
         FROM assignment JOIN "user" ON "user".id = assignment.judge_id
@@ -48,8 +48,8 @@ CHECKS = {
         SELECT count(*) FROM judgement JOIN assignment ON assignment.id = judgement.assignment_id
         WHERE assignment.pool_item_id <> judgement.pool_item_id OR assignment.judge_id <> judgement.judge_id
     """,
-    # Item and judge have one judgement that counts. As two lists: to look for each judgement's other assignments took
-    # minutes where one judge has thousands.
+    # Only one judgement per item and judge counts. Set difference, since looking up the other assignments of each
+    # judgement took minutes for judges with thousands of them.
     "Judgements that count although their document was given back": """
         SELECT count(*) FROM (
             SELECT judgement.pool_item_id, judgement.judge_id
@@ -78,7 +78,7 @@ CHECKS = {
             SELECT topic.id, grade.value FROM topic JOIN grade ON grade.collection_id = topic.collection_id
         )
     """,
-    # Each judgement raises it at most once, and whoever raised it has judged.
+    # Each judgement raises it at most once, and only judging raises it.
     "Revisions of topics that no judgement explains": """
         SELECT count(*) FROM topic_revision LEFT JOIN (
             SELECT pool_item.topic_id, judgement.judge_id, count(*) AS said
@@ -100,21 +100,21 @@ CHECKS = {
             WHERE qrels_version.collection_id = collection.id AND qrels_version.number = collection.scores_qrels_version
         )
     """,
-    # Four bytes a document, eight a score.
+    # Four bytes per document, eight per score.
     "Ranked lists with another number of scores than of documents": """
         SELECT count(*) FROM ranked_list WHERE length(documents) * 2 <> length(scores)
     """,
 }
 
-# The index of words keeps what it indexes in a table of its own there.
+# FTS5 keeps the indexed documents in a table of its own.
 OF_SQLITE = {
     "Documents that the search does not find, or that are not there": """
         SELECT abs((SELECT count(*) FROM document_words) - (SELECT count(*) FROM document_words_index_docsize))
     """,
 }
 
-# What was judged by more people than want it: innocent when fewer are wanted than before, or when a file of labels came
-# on top. Late judgements and what everybody sees are left out. That `taken` is right is looked for above.
+# More judgements than wanted: legitimate when fewer are wanted than before or labels were imported in addition. Late
+# judgements and items for everyone are left out. `CHECKS` verifies `taken`.
 REMARKS = {
     "Documents judged by more than are wanted now": """
         SELECT count(*) FROM pool_item
@@ -125,8 +125,8 @@ REMARKS = {
     """,
 }
 
-# The tables that the statements read, each with the rows of one collection. SQLite takes a name within its own meaning
-# for a circle unless the schema stands before it; to PostgreSQL it is the table.
+# The tables that the checks read, restricted to chosen collections. Without the schema prefix SQLite takes a CTE's own
+# name inside it as a circular reference; in PostgreSQL it is the table.
 _OF_COLLECTION = """
     WITH collection AS NOT MATERIALIZED (SELECT * FROM {schema}collection WHERE id {chosen}),
     topic AS NOT MATERIALIZED (SELECT * FROM {schema}topic WHERE collection_id {chosen}),
@@ -148,17 +148,17 @@ _OF_COLLECTION = """
 """
 
 
-# What comes in batch by batch, or was left by an import that was interrupted, is out of order until it is whole.
+# Invariants need not hold for a collection whose import is unfinished or was interrupted.
 _WHOLE = "IN (SELECT id FROM {schema}collection WHERE NOT being_imported)"
 
 
 def within(check: str, dialect: str) -> str:
-    """One of `CHECKS` about the collection of the number `:id` alone."""
+    """Restrict one of `CHECKS` to the collection with the id `:id`."""
     return _restricted(check, dialect, "= :id")
 
 
 def among_whole(check: str, dialect: str) -> str:
-    """One of `CHECKS` about all collections but those that are being imported."""
+    """Restrict one of `CHECKS` to collections that are not being imported."""
     return _restricted(check, dialect, _WHOLE)
 
 
@@ -169,28 +169,28 @@ def _restricted(check: str, dialect: str, chosen: str) -> str:
     return f"{parts}, {own.removeprefix('WITH')}" if own.startswith("WITH") else f"{parts} {own}"
 
 
-# The file, the links, the counts, and the files of runs.
+# File, foreign keys, the counts, and run files.
 MOST_FINDINGS = 3 + len(CHECKS | OF_SQLITE | REMARKS)
-# As much of a copy, which nobody else has open, is read without a copy in memory.
+# Memory-map the copy, which no other process has open, up to this size.
 MAPPED_BYTES = 1 << 31
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What was looked for, and how often it was found; a remark may have an innocent reason."""
+    """A check and how often it failed; a remark may have a legitimate reason."""
 
     what: str
     count: int
     is_remark: bool = False
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """One line: the check and its count."""
         return f"{self.what}: {self.count}"
 
 
 @dataclass(frozen=True)
 class Examination:
-    """What was looked for, found or not; of a database of another version only its file and its links."""
+    """Results of all checks; for a database of another schema version only of the file and the foreign keys."""
 
     version: str
     is_of_this_program: bool
@@ -199,22 +199,22 @@ class Examination:
 
     @property
     def wrong(self) -> list[Finding]:
-        """What was found that should not be, remarks aside."""
+        """The checks that failed, without remarks."""
         return [one for one in self.findings if one.count and not one.is_remark]
 
     @property
     def remarks(self) -> list[Finding]:
-        """What was found that may have an innocent reason."""
+        """The remarks with a count above 0."""
         return [one for one in self.findings if one.count and one.is_remark]
 
     @property
     def is_broken(self) -> bool:
-        """Whether anything is wrong."""
+        """Whether any check failed."""
         return bool(self.wrong)
 
 
 def examine(database: Database, *, progress: Progress | None = None) -> Examination:
-    """Look for everything, at one state; `UpkeepError` without tables, `ConflictError` when it does not open."""
+    """Run all checks in one snapshot; raises `UpkeepError` without tables, `ConflictError` when it does not open."""
     version = _version(database)
     is_ours = version == newest_version()
     findings: list[Finding] = []
@@ -235,10 +235,9 @@ def examine(database: Database, *, progress: Progress | None = None) -> Examinat
 
 
 def examine_copy(copy: Database) -> Examination:
-    """Whether all tables and indexes of a copy can be read and are complete; raises what `examine` does.
+    """Check that all tables and indexes of a copy are readable and complete; raises what `examine` does.
 
-    It takes a fraction of the time of copying. What else is in order is no question of the copy: it is as it is in the
-    database that it was made from, page by page.
+    It takes a fraction of the time of copying. Other checks are left out: the copy equals its source page by page.
     """
     version = _version(copy)
     with copy.reading() as session, interruptible(session):
@@ -249,12 +248,12 @@ def examine_copy(copy: Database) -> Examination:
 
 
 def count_judgements(session: Session) -> int:
-    """How many judgements are stored, of a database of any version."""
+    """Number of stored judgements; works for every schema version."""
     return int(session.scalar(text("SELECT count(*) FROM judgement")) or 0)
 
 
 def examine_collection(session: Session, collection_id: int) -> list[Finding]:
-    """What is wrong with the counts of one collection, as the transaction leaves it."""
+    """Failed checks of one collection, as of the current state of the transaction."""
     findings = (
         Finding(
             what, session.scalar(text(within(statement, session.get_bind().dialect.name)), {"id": collection_id}) or 0
@@ -265,7 +264,7 @@ def examine_collection(session: Session, collection_id: int) -> list[Finding]:
 
 
 def missing_judgements(database: Database, client_ids: list[str]) -> list[str]:
-    """Those of the ids under which no judgement is stored, or more than one."""
+    """The client ids under which no judgement or more than one is stored."""
     stored: dict[str, int] = {}
     with database.reading() as session:
         for some in chunks(client_ids):
@@ -303,7 +302,7 @@ def _links(session: Session, is_sqlite: bool, *, is_ours: bool) -> Iterator[Find
 
 
 def _lost_links(session: Session, table: Table) -> int:
-    """Of a table of PostgreSQL, which keeps links by itself, unless it was told not to while rows were loaded."""
+    """Broken references in a PostgreSQL table, possible when constraints were disabled while rows were loaded."""
     lost = 0
     for link in sorted(table.foreign_key_constraints, key=lambda one: str(one.name)):
         parent = link.referred_table.alias("parent")
@@ -314,11 +313,11 @@ def _lost_links(session: Session, table: Table) -> int:
     return lost
 
 
-def _counts(session: Session, is_sqlite: bool) -> Iterator[Finding]:  # noqa: FBT001 - likewise
+def _counts(session: Session, is_sqlite: bool) -> Iterator[Finding]:  # noqa: FBT001 - of one call
     def count(statement: str) -> int:
         return int(session.scalar(text(statement)) or 0)
 
-    # Restricted, the statements take longer.
+    # The restricted statements are slower.
     has_unfinished = count("SELECT count(*) FROM collection WHERE being_imported") > 0
     dialect = session.get_bind().dialect.name
 
@@ -334,13 +333,13 @@ def _counts(session: Session, is_sqlite: bool) -> Iterator[Finding]:  # noqa: FB
 
 
 def _changed_files(session: Session) -> int:
-    """How many runs' files do not have their checksum any more; one file after the other, for they may be large."""
+    """Number of runs whose stored file no longer matches its checksum; files are read one at a time to save memory."""
     runs = session.execute(select(Run.id, Run.checksum).order_by(Run.id)).all()
     return sum(_checksum(session, run_id) not in {None, checksum} for run_id, checksum in runs)
 
 
 def _checksum(session: Session, run_id: int) -> str | None:
-    """The checksum of a run's file as it was sent; None when none was kept, "" when it cannot be unpacked."""
+    """SHA-256 of a run's file as uploaded; None when no file is kept, "" when it cannot be decompressed."""
     row = session.execute(select(RunFile.packed_here, RunFile.content).where(RunFile.run_id == run_id)).one_or_none()
     if row is None:
         return None

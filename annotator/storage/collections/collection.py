@@ -1,4 +1,4 @@
-"""One evaluation exercise: its scale, its guidelines, its topics, and its rounds as TREC-COVID had them."""
+"""Look-up and locking of collections, topics, grading scales, guidelines and rounds."""
 
 import re
 from collections.abc import Collection as Several
@@ -22,12 +22,12 @@ from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.runs import Run
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
-# In `Session.info`: the id of a collection that this session finds while it is being imported.
+# Key of `Session.info`: id of a collection that this session finds although it is being imported.
 IMPORTED = "imported collection"
 
 
 def find_collection(session: Session, slug: str) -> Collection:
-    """The collection of that short name; `NotFoundError` when there is none."""
+    """The collection with that short name; raises `NotFoundError` when there is none."""
     is_found = or_(SHOWN, Collection.id == session.info[IMPORTED]) if IMPORTED in session.info else SHOWN
     collection = session.scalar(select(Collection).where(Collection.slug == slug, is_found))
     if collection is None:
@@ -36,7 +36,7 @@ def find_collection(session: Session, slug: str) -> Collection:
 
 
 def refuse_unusable_slug(session: Session, slug: str) -> None:
-    """Raise `InvalidValueError` for what is no short name, and `ConflictError` for one that is taken."""
+    """Raise `InvalidValueError` for an invalid short name, and `ConflictError` for one that exists."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,63}", slug):
         raise InvalidValueError(
             "“%(slug)s” is not a short name: up to 64 small letters, digits, “-”, “_” and “.”, beginning with a "
@@ -54,34 +54,33 @@ def refuse_unusable_slug(session: Session, slug: str) -> None:
 
 
 def find_open_collection(session: Session, slug: str) -> Collection:
-    """The same, to check what could be changed; `ConflictError` when it is closed."""
+    """The collection with that short name; raises `ConflictError` when it is closed, `NotFoundError` when missing."""
     return _open(find_collection(session, slug))
 
 
 def lock_collection(session: Session, slug: str, *, against_judging: bool = False) -> Collection:
-    """The same, for whoever changes it or what belongs to it: on PostgreSQL one at a time until their transaction ends.
+    """Find a collection and, on PostgreSQL, lock it against other changes until the transaction ends.
 
-    Judging goes on beside it, unless the change is one that a judgement could contradict. (On SQLite there is one
-    writer in any case.)
+    Judging continues in parallel unless `against_judging` is set, for changes that could conflict with a judgement.
+    (SQLite has a single writer.)
     """
     collection = session.scalar(
         select(Collection).where(Collection.slug == slug, SHOWN).with_for_update(key_share=not against_judging),
-        # Whoever had to wait for the lock may have read before what the other has changed.
+        # Reread after waiting for the lock: the previous holder may have changed it.
         execution_options={"populate_existing": True},
     )
     return collection or find_collection(session, slug)
 
 
 def lock_open_collection(session: Session, slug: str, *, against_judging: bool = False) -> Collection:
-    """The same, `ConflictError` when it is closed."""
+    """`lock_collection`; also raises `ConflictError` when it is closed."""
     return _open(lock_collection(session, slug, against_judging=against_judging))
 
 
 def refuse_closed_judging(session: Session, collection_id: int) -> None:
-    """Tell a judge that the organiser has ended the judging, by `ConflictError`; else keep the scale as it is.
+    """Raise `ConflictError` when judging has ended; otherwise lock the collection's settings, such as the scale.
 
-    Judges do not wait for each other, nor for imports, only for a change against judging; its settings are then read
-    again.
+    The lock is shared: judges do not wait for each other or for imports, only for changes locked against judging.
     """
     collection = session.scalars(
         select(Collection).where(Collection.id == collection_id).with_for_update(read=True, key_share=True),
@@ -92,13 +91,13 @@ def refuse_closed_judging(session: Session, collection_id: int) -> None:
 
 
 def topic_ids(session: Session, collection_id: int, *conditions: ColumnElement[bool]) -> dict[str, int]:
-    """Topic number → row id, of all topics or of those that fit, such as `ACCEPTED`."""
+    """Topic number → row id, of all topics or of those that satisfy the conditions, such as `ACCEPTED`."""
     rows = session.execute(select(Topic.number, Topic.id).where(Topic.collection_id == collection_id, *conditions))
     return {number: id_ for number, id_ in rows}
 
 
 def accepted_topics(session: Session, collection_id: int, wanted: Several[str] | None = None) -> dict[int, str]:
-    """Topic id → number, of all accepted topics or of those that are wanted; `NotFoundError` for one there is not."""
+    """Topic id → number, of all accepted topics or of the `wanted` ones; raises `NotFoundError` for an unknown one."""
     ids = topic_ids(session, collection_id, ACCEPTED)
     for number in wanted or ():
         if number not in ids:
@@ -107,7 +106,7 @@ def accepted_topics(session: Session, collection_id: int, wanted: Several[str] |
 
 
 def find_topic(session: Session, collection_id: int, number: str, *conditions: ColumnElement[bool]) -> Topic:
-    """The topic of that number, if it fits; `NotFoundError` otherwise."""
+    """The topic with that number that satisfies the conditions; raises `NotFoundError` otherwise."""
     topic = session.scalar(
         select(Topic).where(Topic.collection_id == collection_id, Topic.number == number, *conditions)
     )
@@ -122,7 +121,7 @@ def scale_of(session: Session, collection_id: int) -> list[Grade]:
 
 
 def latest_guidelines(session: Session, collection_id: int) -> GuidelineVersion | None:
-    """The version in force, None when there is none yet."""
+    """The newest version of the guidelines, or None when there are none."""
     newest = select(func.max(GuidelineVersion.number)).where(GuidelineVersion.collection_id == collection_id)
     return session.scalar(
         select(GuidelineVersion).where(
@@ -138,12 +137,12 @@ def _open(collection: Collection) -> Collection:
 
 
 def rounds_of(session: Session, collection_id: int) -> list[Round]:
-    """Every round, oldest first; none where nobody has opened or closed one."""
+    """All rounds, oldest first; empty when none was ever opened."""
     return list(session.scalars(select(Round).where(Round.collection_id == collection_id).order_by(Round.number)))
 
 
 def find_round(session: Session, collection_id: int, number: int) -> Round:
-    """The round of that number; `NotFoundError` when there is none."""
+    """The round with that number; raises `NotFoundError` when there is none."""
     for one in rounds_of(session, collection_id):
         if one.number == number:
             return one
@@ -151,9 +150,9 @@ def find_round(session: Session, collection_id: int, number: int) -> Round:
 
 
 def round_of_new_runs(session: Session, collection_id: int, number: int | None) -> int | None:
-    """The id of the round that runs belong to which come now: the given one, else the one that is open.
+    """The id of the round for newly submitted runs: the given one, else the open one; None without rounds.
 
-    None where there are no rounds; `ConflictError` where none is open, `NotFoundError` for one there is not.
+    Raises `ConflictError` when no round is open, and `NotFoundError` for an unknown one.
     """
     if number is not None:
         return find_round(session, collection_id, number).id
@@ -167,12 +166,12 @@ def round_of_new_runs(session: Session, collection_id: int, number: int | None) 
 
 
 def kept_before(session: Session, collection_id: int, number: int) -> tuple[int, ...]:
-    """The numbers of the qrels that were kept when the rounds before this one were closed."""
+    """Numbers of the qrels versions that were stored when earlier rounds were closed."""
     rows = session.scalars(
         select(QrelsVersion.number)
         .join(Round, Round.qrels_version_id == QrelsVersion.id)
         .where(Round.collection_id == collection_id, Round.number < number)
-        # Nothing may have been judged from one round to the next.
+        # A later round without new judgements may share the version of the previous one.
         .group_by(QrelsVersion.number)
         .order_by(QrelsVersion.number)
     )
@@ -182,9 +181,9 @@ def kept_before(session: Session, collection_id: int, number: int) -> tuple[int,
 def judged_before(
     session: Session, collection_id: int, number: int, *, at: datetime | None = None
 ) -> dict[int, dict[int, str]]:
-    """Topic id → {document id: docno} of what the kept qrels of the rounds before this one have a grade for.
+    """Topic id → {document id: docno}, graded in the qrels of earlier rounds (residual evaluation leaves them out).
 
-    A document that was put back since, or until a moment, because its text had changed, is not among them: it is judged
+    Documents requeued since because their text changed (until `at`, if given) are not among them: they are judged
     again.
     """
     still_stands = or_(
@@ -211,13 +210,13 @@ def judged_before(
 
 
 def runs_of_round(session: Session, collection_id: int, number: int) -> frozenset[int]:
-    """The ids of its runs, whether they are in force or not."""
+    """Run ids of a round, withdrawn runs included."""
     of_round = (Round.collection_id == collection_id) & (Round.number == number)
     return frozenset(session.scalars(select(Run.id).join(Round, Round.id == Run.round_id).where(of_round)))
 
 
 def requeued_so_far(session: Session, collection_id: int, at: datetime | None = None) -> tuple[int, datetime | None]:
-    """How many pooled documents were put back to be judged again, and when last: `judged_before` depends on it."""
+    """Number of pooled documents that were requeued, and the last time; together a cache key for `judged_before`."""
     so_far = PoolItem.requeued_at.is_not(None) if at is None else PoolItem.requeued_at <= at
     count, last = session.execute(
         select(func.count(PoolItem.id), func.max(PoolItem.requeued_at))

@@ -1,4 +1,4 @@
-"""A whole site copied from one database into another, of either kind, and compared there by counts and checksums."""
+"""Copy a whole site from one database into another, SQLite or PostgreSQL, and verify it by counts and checksums."""
 
 import hashlib
 import json
@@ -17,9 +17,9 @@ from annotator.storage.tables.columns import Base
 from annotator.storage.tables.documents import WORDS
 
 ROWS_AT_ONCE = 1_000
-# Of tables whose rows may be large: a run is up to hundreds of megabytes, a document some.
+# Smaller batches for large rows: a run may have hundreds of megabytes, a document several.
 FEW_AT_ONCE = {"run_file": 1, "job": 1, "job_part": 8, "document": 50, "document_words": 50, "guideline_version": 50}
-# Checksums of rows are added up: the databases need not agree about their order.
+# Checksums of rows are summed, since the databases may order rows differently.
 MODULUS = 1 << 256
 
 Row = dict[str, object]
@@ -27,7 +27,7 @@ Row = dict[str, object]
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """A table that has arrived: as many rows, with the same sum of their SHA-256."""
+    """A copied table: its number of rows and the sum of their SHA-256 hashes."""
 
     name: str
     rows: int
@@ -35,14 +35,14 @@ class CopiedTable:
 
 
 class _Tally:
-    """Counts rows and adds up their checksums."""
+    """Counts rows and sums their checksums."""
 
     def __init__(self) -> None:
         self.rows = 0
         self.total = 0
 
     def add(self, rows: Iterable[Mapping[str, object]]) -> None:
-        """Take rows into account."""
+        """Add these rows to the count and the checksum."""
         for row in rows:
             self.rows += 1
             line = repr([_plain(value) for value in row.values()]).encode(errors="surrogatepass")
@@ -50,15 +50,15 @@ class _Tally:
 
     @property
     def checksum(self) -> str:
-        """The sum in hexadecimal digits."""
+        """The sum as 64 hexadecimal digits."""
         return f"{self.total:064x}"
 
 
 def copy_site(source: Database, target: Database, *, progress: Progress | None = None) -> list[CopiedTable]:
-    """Copy every table in one transaction, which is kept when all that arrived was read again and is the same.
+    """Copy every table in one transaction, which is committed only if the copy, read again, has equal checksums.
 
-    Raises `ConflictError` when a database does not open or is of another version, and `UpkeepError` when there is
-    anything in the target already, or when what arrived is not what was sent.
+    Raises `ConflictError` when a database does not open or has another schema version, and `UpkeepError` when the
+    target is not empty or the copy differs.
     """
     if version_of(source) != newest_version():
         raise UpkeepError("The database to copy from is not of this version: run “annotator database upgrade” on it.")
@@ -82,12 +82,12 @@ def copy_site(source: Database, target: Database, *, progress: Progress | None =
 
 
 def copy_table(old: Session, new: Session, table: Table) -> CopiedTable:
-    """Copy the rows of a table; the tables that it refers to are there already."""
+    """Copy the rows of one table; the tables that it refers to must be copied before."""
     tally = _Tally()
     to_itself = [link.parent for link in table.foreign_keys if link.column.table is table]
     for rows in _batches(old, table):
         tally.add(rows)
-        # The row that one refers to may come later.
+        # References within the table are set afterwards: their targets may come later.
         new.execute(insert(table), [{**row, **dict.fromkeys(column.name for column in to_itself)} for row in rows])
     if to_itself:
         _link(old, new, table, to_itself)
@@ -95,7 +95,7 @@ def copy_table(old: Session, new: Session, table: Table) -> CopiedTable:
 
 
 def _link(old: Session, new: Session, table: Table, columns: Sequence[Column[int]]) -> None:
-    """Let rows refer to others of their table."""
+    """Copy the references of rows to others of the same table."""
     (key,) = table.primary_key.columns
     wanted = select(key, *columns).where(or_(*(column.is_not(None) for column in columns)))
     links = (
@@ -110,7 +110,7 @@ def _link(old: Session, new: Session, table: Table, columns: Sequence[Column[int
 
 
 def _batches(session: Session, table: Table) -> Iterator[list[Row]]:
-    """The rows of a table, as many at once as fit into little memory."""
+    """The rows of a table in batches, smaller for tables with large rows."""
     at_once = FEW_AT_ONCE.get(table.name, ROWS_AT_ONCE)
     statement = select(table).order_by(*table.primary_key)
     for rows in session.execute(statement, execution_options={"yield_per": at_once}).mappings().partitions():
@@ -144,7 +144,7 @@ def _count(session: Session, table: Table) -> int:
 
 
 def last_ids(session: Session, tables: Sequence[Table]) -> dict[str, int]:
-    """Table → the greatest id that was ever given out in it, which what was deleted may have."""
+    """Table → greatest id ever assigned, which may belong to a deleted row."""
     if session.get_bind().dialect.name == "sqlite":
         return {name: seq for name, seq in session.execute(text("SELECT name, seq FROM sqlite_sequence"))}
     found = {}
@@ -156,7 +156,7 @@ def last_ids(session: Session, tables: Sequence[Table]) -> dict[str, int]:
 
 
 def _make_ready(session: Session, tables: Sequence[Table], last: Mapping[str, int]) -> None:
-    """What a database has beside the rows: on SQLite the index of words, and in both the next ids."""
+    """Rebuild the full-text index (SQLite), and set the id sequences of both databases."""
     if session.get_bind().dialect.name == "sqlite":
         session.execute(text(f"INSERT INTO {WORDS.name}_index({WORDS.name}_index) VALUES ('rebuild')"))  # noqa: S608 - our own name
         _count_on(session, [table for table in tables if table.dialect_options["sqlite"]["autoincrement"]], last)
@@ -170,7 +170,7 @@ def _make_ready(session: Session, tables: Sequence[Table], last: Mapping[str, in
 
 
 def _count_on(session: Session, tables: Sequence[Table], last: Mapping[str, int]) -> None:
-    """Have SQLite give out no id that the other database has given out."""
+    """Make SQLite continue after the ids that the source database has assigned."""
     for table in tables:
         if last.get(table.name):
             values = {"name": table.name, "seq": last[table.name]}
@@ -181,7 +181,7 @@ def _count_on(session: Session, tables: Sequence[Table], last: Mapping[str, int]
 
 
 def _plain(value: object) -> object:
-    """A value in the one form that it has in the checksum, whichever database it comes from."""
+    """A value in a canonical form for the checksum, equal for both kinds of database."""
     match value:
         case datetime():
             return value.astimezone(UTC).isoformat()

@@ -1,4 +1,4 @@
-"""Taking rows out of their tables, whole and so that they can be put back just as they were."""
+"""Soft deletion: take rows out of their tables with their dependents, and restore them unchanged."""
 
 import json
 import zlib
@@ -15,14 +15,14 @@ from annotator.storage.tables.columns import Base
 
 ROWS_AT_ONCE = 1_000
 
-# Rows that are nothing without these others, although the column may be empty.
+# Nullable columns whose rows are deleted together with the row that they refer to.
 BELONGING = {"question.topic_id", "question.pool_item_id"}
 
 Conditions = Mapping[Table, ColumnElement[bool]]
 
 
 def belonging(roots: Conditions) -> dict[Table, ColumnElement[bool]]:
-    """Table → which of its rows are deleted with these: themselves, and everything that belongs to them."""
+    """Table → condition for the rows that are deleted with these roots: themselves and all dependents."""
     found: dict[Table, ColumnElement[bool]] = {}
     for table in Base.metadata.sorted_tables:
         conditions = [roots[table]] if table in roots else []
@@ -35,16 +35,16 @@ def belonging(roots: Conditions) -> dict[Table, ColumnElement[bool]]:
 
 
 class Removal:
-    """One deletion under way: each call adds to what can be put back."""
+    """A deletion in progress: each call saves what `put_back` needs to restore the rows."""
 
     def __init__(self, session: Session, deletion: Deletion) -> None:
-        """Begin with nothing taken out."""
+        """Start a removal whose parts are saved under this deletion."""
         self._session = session
         self._deletion = deletion
         self._position = 0
 
     def take_out(self, roots: Conditions) -> None:
-        """Take rows out with all that belongs to them; rows that stay and refer to them do so no more."""
+        """Delete rows with all dependents; nullable references from remaining rows are set to NULL."""
         conditions = belonging(roots)
         kept = {table: self._keep_rows(table, condition) for table, condition in conditions.items()}
         for table in Base.metadata.sorted_tables:
@@ -52,14 +52,14 @@ class Removal:
                 if parent in conditions and column.nullable and str(column) not in BELONGING:
                     gone: ColumnElement[bool] = column.in_(select(parent.c.id).where(conditions[parent]))
                     if table in conditions:
-                        # By id: of a condition that is neither true nor false the contrary is not true either.
+                        # By id: if the condition is NULL, its negation is NULL too.
                         gone = and_(gone, table.c.id.not_in(select(table.c.id).where(conditions[table])))
                     self.change(column, gone, None)
         for table in reversed(conditions):
             self._delete(table, conditions[table], kept[table])
 
     def _delete(self, table: Table, condition: ColumnElement[bool], ids: Sequence[int]) -> None:
-        """Delete what is kept: by id where rows have one, for a condition may ask for rows that are gone by then."""
+        """Delete saved rows, by id where there is one: the condition may depend on rows that are deleted by then."""
         if "id" not in table.columns:
             _run(self._session, delete(table).where(condition))
             return
@@ -71,7 +71,7 @@ class Removal:
             _run(self._session, delete(table).where(table.c.id.in_(some)))
 
     def change(self, column: Column[Any], condition: ColumnElement[bool], value: object) -> None:
-        """Give rows that stay another value in one column; restoring gives them their own again."""
+        """Change one column of rows that remain; `put_back` restores the old values."""
         (key,) = column.table.primary_key
         rows = self._session.execute(select(key, column).where(condition).order_by(key)).all()
         for some in chunks([{"key": row[0], "value": row[1]} for row in rows]):
@@ -80,7 +80,7 @@ class Removal:
             _run(self._session, update(column.table).where(key.in_(few)).values({column: value}))
 
     def _keep_rows(self, table: Table, condition: ColumnElement[bool]) -> list[int]:
-        """Keep rows, and return the ids of those that have one."""
+        """Save rows, and return the ids of those that have one."""
         ids: list[int] = []
         rows = self._session.execute(
             select(table).where(condition).order_by(*table.primary_key), execution_options={"yield_per": ROWS_AT_ONCE}
@@ -106,7 +106,7 @@ class Removal:
 def put_back(session: Session, deletion: Deletion) -> None:
     """Undo a deletion, the last change first.
 
-    Raises `IntegrityError` when what it refers to is gone, or something else has taken its place.
+    Raises `IntegrityError` when a referenced row is gone or a unique value is in use again.
     """
     rows: list[tuple[Table, list[dict[str, Any]]]] = []
     links: list[Callable[[], None]] = []
@@ -145,7 +145,7 @@ def _give_back(session: Session, column: Column[Any], lines: Sequence[Mapping[st
 
 
 def _links(table: Table) -> Iterator[tuple[Column[Any], Table]]:
-    """The columns that refer to rows, and the tables of these, people left aside."""
+    """Columns that refer to other tables, with the tables; references to users are left out."""
     for column in table.columns:
         for link in column.foreign_keys:
             if link.column.table.name != "user":
@@ -157,7 +157,7 @@ def _run(session: Session, statement: Any) -> None:  # noqa: ANN401 - an update 
 
 
 def changed_rows(session: Session, deletion: Deletion, table: Table) -> list[int]:
-    """The ids of the rows of a table that stayed and were changed."""
+    """Ids of a table's rows that a deletion changed but did not remove."""
     found: set[int] = set()
     for part in _parts(session, deletion.id):
         if part.table_name == table.name and part.column_name is not None:

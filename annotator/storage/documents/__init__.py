@@ -1,1 +1,1 @@
-"""Queries of documents."""
+"""Queries for documents."""

@@ -1,4 +1,4 @@
-"""The documents of a collection; a row may exist with no text yet, because a run named it."""
+"""The documents of a collection; a document that was only named by a run has a row without text."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -43,9 +43,9 @@ def document_ids(session: Session, collection_id: int, docnos: SizedIterable[str
 def stored_documents(
     session: Session, collection_id: int, count: int, docnos: Iterable[list[str]], *, with_text: bool
 ) -> Iterator[Sequence[tuple[str, int, bool]]]:
-    """Docno, row id and whether there is a text, for those of `count` docnos that have a row and perhaps for others.
+    """Batches of docno, row id and whether there is a text; may include documents other than the `count` requested.
 
-    Without `with_text` no text is reported, and none is looked for, which is far quicker.
+    Without `with_text` the flag is always False, and the query is far quicker.
     """
     has_text = Document.body.is_not(None) if with_text else false()
     statement = select(Document.docno, Document.id, has_text)
@@ -69,7 +69,7 @@ def _rows_of(
     several = select(Document.id).where(Document.collection_id == collection_id).limit(count * 4).subquery()
     statement = statement.where(Document.collection_id == collection_id)
     if session.scalars(select(func.count()).select_from(several)).one() < count * 4:
-        # Asking for a good part of the corpus: one scan is quicker than many look-ups.
+        # For a large part of the corpus, one scan is quicker than many look-ups.
         yield from session.execute(statement.execution_options(yield_per=ROWS_AT_ONCE)).partitions()
         return
     for part in docnos:
@@ -78,18 +78,18 @@ def _rows_of(
 
 
 def find_or_add_documents(session: Session, collection_id: int, docnos: SizedIterable[str]) -> dict[str, int]:
-    """Docno → row id for all of `docnos`; rows without text are made for the new ones."""
+    """Docno → row id for all of `docnos`; missing rows are created without text."""
     known = document_ids(session, collection_id, docnos)
     missing = sorted(set(docnos) - known.keys())
     return known | dict(zip(missing, add_documents(session, collection_id, missing), strict=True))
 
 
 def add_documents(session: Session, collection_id: int, docnos: Sequence[str]) -> Sequence[int]:
-    """Make rows without text for docnos that have none, and return their ids in the same order."""
+    """Insert rows without text for new docnos, and return their ids in the same order."""
     ids = _next_ids(session, len(docnos))
     for start in range(0, len(docnos), ROWS_AT_ONCE):
         some = slice(start, start + ROWS_AT_ONCE)
-        # A statement for many rows takes a third of the time of as many executions of one for a single row.
+        # One statement for many rows takes a third of the time of one execution per row.
         rows = _unfolded(session, ids[some], docnos[some])
         values = select(rows.c.id, literal(collection_id), rows.c.docno, literal(""))
         session.execute(insert(DOCUMENTS).from_select(["id", "collection_id", "docno", "title"], values))
@@ -97,7 +97,7 @@ def add_documents(session: Session, collection_id: int, docnos: Sequence[str]) -
 
 
 def _next_ids(session: Session, count: int) -> Sequence[int]:
-    """Ids that nobody else takes: to know them before saves asking for each of a million rows afterwards."""
+    """New ids: assigning them beforehand saves reading a million ids back after the insert."""
     if _is_postgresql(session):
         sequence = text("SELECT nextval(pg_get_serial_sequence('document', 'id')) FROM generate_series(1, :count)")
         return session.scalars(sequence, {"count": count}).all()
@@ -107,7 +107,7 @@ def _next_ids(session: Session, count: int) -> Sequence[int]:
 
 
 def _unfolded(session: Session, ids: Sequence[int], docnos: Sequence[str]) -> Subquery:
-    """Ids, in ascending order without a gap on SQLite, and docnos as rows, which cross over as one value or two."""
+    """Pairs of id and docno as rows, passed as one or two bound values; on SQLite ids must be consecutive."""
     if _is_postgresql(session):
         both = func.unnest(cast(list(ids), ARRAY(Integer)), cast(list(docnos), ARRAY(String)))
         return select(both.table_valued("id", "docno").render_derived()).subquery()
@@ -127,20 +127,20 @@ def docnos_of(session: Session, ids: SizedIterable[int]) -> dict[int, str]:
     return dict(fetch_rows(session, select(Document.id, Document.docno).where(wanted)))
 
 
-# A topic's number and a docno.
+# Topic number and docno.
 Pair = tuple[str, str]
 
-# What identical documents have in common; those without a text have nothing.
+# Equal for documents with identical texts; NULL for those without text.
 TEXT = case((Document.body != "", Document.text_hash))
 
 
 def in_training(session: Session, collection_id: int, pairs: Collection[Pair]) -> dict[Pair, str]:
-    """Those that are in the training, or have the text of one that is for the same topic, each with its docno."""
+    """Pairs that are training documents, or have the same text as one of the same topic → docno of that document."""
     return _known_by(session, collection_id, pairs, _columns(QualifyingItem, collection_id))
 
 
 def asked_as_test(session: Session, collection_id: int, pairs: Collection[Pair]) -> dict[Pair, str]:
-    """Those that are test questions, or have the text of one of the same topic, each with its docno."""
+    """Pairs that are gold questions, or have the same text as one of the same topic → docno of that document."""
     return _known_by(
         session, collection_id, pairs, _columns(PoolItem, collection_id, PoolItem.known_grade.is_not(None))
     )
@@ -179,7 +179,7 @@ def _known_by(
 
 
 def _texts(session: Session, collection_id: int, docnos: Collection[str]) -> dict[str, str]:
-    """Docno → what is the same for identical texts, for those that have one."""
+    """Docno → hash of its text, for documents with a text."""
     statement = select(Document.docno, TEXT).where(Document.collection_id == collection_id)
     return {
         docno: words

@@ -1,4 +1,4 @@
-"""The words that documents are found by, and the index over them: FTS5 on SQLite, a tsvector on PostgreSQL."""
+"""Full-text index of documents: FTS5 on SQLite, a tsvector on PostgreSQL."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,18 +35,18 @@ from annotator.storage.tables.pools import PoolItem
 event.listen(WORDS, "after_create", _make_index)
 
 FTS5 = Table("document_words_index", MetaData(), Column("rowid", Integer), Column("words", String))
-ITSELF: ColumnElement[str] = literal_column("document_words_index")  # FTS5 calls the whole row by the name of the table
+ITSELF: ColumnElement[str] = literal_column("document_words_index")  # FTS5 uses the table's name for the whole row
 VECTOR = literal_column("document_words.vector", TSVECTOR)
 
-# By the length of the document, too; see ts_rank's documentation.
+# Normalises by document length; see the documentation of ts_rank.
 DIVIDED_BY_LENGTH = 1
 
 
 @dataclass(frozen=True)
 class SearchCondition:
-    """A query in the words of each database.
+    """A query in the syntax of each database.
 
-    `tsquery` says which words a document must have, by which PostgreSQL looks it up; `exact` says all of it.
+    `tsquery` has the words that a document must contain, for PostgreSQL's index look-up; `exact` is the full condition.
     """
 
     fts5: str
@@ -56,7 +56,7 @@ class SearchCondition:
 
 @dataclass(frozen=True)
 class FoundText:
-    """A document that was found."""
+    """A search result."""
 
     id: int
     docno: str
@@ -66,9 +66,9 @@ class FoundText:
 
 
 def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noqa: FBT001 - one of several conditions
-    """Whether a document of PostgreSQL has these words one after another; with `opens` the last may go on.
+    """PostgreSQL condition: the words occur as a phrase; with `opens` the last one is a prefix.
 
-    A tsvector keeps no places past 16,383 and 256 a word, so words that follow each other are looked for in the text.
+    A tsvector keeps no positions above 16,383 and at most 256 per word, so phrases are matched in the text.
     """
     text = " ".join(words)
     if len(words) == 1:
@@ -78,19 +78,19 @@ def has_phrase(words: Sequence[str], opens: bool) -> ColumnElement[bool]:  # noq
 
 
 def has_all(parts: Sequence[ColumnElement[bool]], without: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """Whether a document of PostgreSQL has all of the one and none of the other."""
+    """PostgreSQL condition: all of `parts` and none of `without`."""
     return and_(*parts, *map(not_, without))
 
 
 def has_any(parts: Sequence[ColumnElement[bool]]) -> ColumnElement[bool]:
-    """Whether a document of PostgreSQL has any of it."""
+    """PostgreSQL condition: any of `parts`."""
     return or_(*parts)
 
 
 def find_words(
     session: Session, collection_id: int, wanted: SearchCondition, *, first: int, most: int
 ) -> tuple[int, list[FoundText]]:
-    """How many documents are found, and `most` of them from `first` on, best first, then by docno."""
+    """Number of matching documents, and `most` of them from offset `first`, ordered by rank and docno."""
     source, condition, order = _search(session, collection_id, wanted)
     total = session.scalar(select(func.count()).select_from(source).where(condition)) or 0
     ids = select(Document.id).select_from(source).where(condition).order_by(order, Document.docno)
@@ -98,10 +98,10 @@ def find_words(
 
 
 def found_among(session: Session, collection_id: int, wanted: SearchCondition, ids: Iterable[int]) -> set[int]:
-    """Those of these documents that are found."""
+    """The ids among `ids` that match the query."""
     source, condition, _ = _search(session, collection_id, wanted)
     statement = select(Document.id).select_from(source).where(condition)
-    # Not by the key of documents, for the reason that `_search` gives.
+    # `+ 0` keeps the primary key index from being used, for the reason given in `_search`.
     return {
         id_ for chunk in chunks(list(ids)) for id_ in session.scalars(statement.where((Document.id + 0).in_(chunk)))
     }
@@ -110,8 +110,8 @@ def found_among(session: Session, collection_id: int, wanted: SearchCondition, i
 def _search(
     session: Session, collection_id: int, wanted: SearchCondition
 ) -> tuple[FromClause, ColumnElement[bool], ColumnElement[float]]:
-    """Where documents are looked for, which ones are found, and by what the best come first."""
-    # Not by the index of collections: SQLite would take that first, and ask FTS5 again for each document.
+    """The tables to search, the condition that matches, and the ordering by rank."""
+    # `+ 0` prevents the index on collections: SQLite would start with it and query FTS5 once per document.
     condition: ColumnElement[bool] = Document.collection_id + 0 == collection_id
     if session.get_bind().dialect.name == "sqlite":
         source = FTS5.join(Document, Document.id == FTS5.c.rowid)
@@ -123,7 +123,7 @@ def _search(
 
 
 def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
-    """Titles and bodies of those that are shown; of all that are sorted they would be too much to read."""
+    """Titles and bodies of the documents on the page only: sorting all matches with their texts reads too much."""
     statement = select(Document.id, Document.docno, Document.title, Document.body, Document.language)
     rows = session.execute(statement.where(Document.id.in_(ids)))
     texts = {id_: FoundText(id_, docno, title, body or "", language) for id_, docno, title, body, language in rows}
@@ -131,7 +131,7 @@ def _texts(session: Session, ids: Sequence[int]) -> list[FoundText]:
 
 
 def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
-    """Put documents that are not in the index into it, each with its words; count them."""
+    """Add documents that are not indexed to the index, each with its words; return their number."""
     tables = [(WORDS, ("document_id", "words"))]
     if session.get_bind().dialect.name == "sqlite":
         tables.append((FTS5, ("rowid", "words")))
@@ -145,19 +145,19 @@ def index_documents(session: Session, words: Iterable[tuple[int, str]]) -> int:
 
 
 def forget_documents(session: Session, document_ids: Sequence[int]) -> None:
-    """Take documents out of the index; those that are not in it do no harm."""
+    """Remove documents from the index; those that are not indexed are ignored."""
     for chunk in chunks(list(document_ids)):
         session.execute(delete(WORDS).where(WORDS.c.document_id.in_(chunk)))
 
 
 def refuse_judges_unless(*, judges_search: bool) -> None:
-    """Tell a judge that searching is not for judges here, by `NotAllowedError`, unless the organiser lets them."""
+    """Raise `NotAllowedError` when the organiser does not allow judges to search."""
     if not judges_search:
         raise NotAllowedError("Judges of this collection judge what is pooled; the organiser has not let them search.")
 
 
 def pooled_items(session: Session, topic_id: int, document_ids: Sequence[int]) -> dict[int, int]:
-    """Document id → pool item id, of those documents that are pooled for the topic."""
+    """Document id → pool item id, for those of the documents that are pooled for the topic."""
     statement = select(PoolItem.document_id, PoolItem.id).where(PoolItem.topic_id == topic_id)
     return {
         document_id: item_id
@@ -174,13 +174,13 @@ def _tsquery(text: str) -> ColumnElement[str]:
     return literal(text).cast(TSQUERY)
 
 
-# SQLite looks into the rows of documents last only when what leaves most of them out is kept apart by a LIMIT.
+# A LIMIT keeps SQLite from joining the rows of documents before most of them are excluded.
 ALL: ColumnElement[int] = literal_column("9223372036854775807")
 
 
 @dataclass(frozen=True)
 class UnindexedText:
-    """A document that no search finds yet; the hash tells whether it has another text by the time it is indexed."""
+    """A document to be indexed; by the hash a text that changes before it is indexed is recognised."""
 
     id: int
     title: str
@@ -190,7 +190,7 @@ class UnindexedText:
 
 @dataclass(frozen=True)
 class WordsToIndex:
-    """A document with the words that its text, which has this hash, is found by."""
+    """The words to index for a document, computed from the text with this hash."""
 
     document_id: int
     text_hash: str | None
@@ -198,8 +198,8 @@ class WordsToIndex:
 
 
 def unindexed_texts(session: Session, *, after: int, most: int) -> list[UnindexedText]:
-    """Up to `most` documents of any collection that are not indexed, by id, from behind the id `after` on."""
-    # By their ids first: PostgreSQL may sort or hash all that there are, which would be much with their texts.
+    """Up to `most` unindexed documents of any collection with ids greater than `after`, ordered by id."""
+    # Ids first: PostgreSQL may sort or hash all candidates, which is expensive with their texts.
     wanted = select(Document.id).where(Document.id > after, Document.body.is_not(None), _lacks_words())
     ids = session.scalars(wanted.order_by(Document.id).limit(most)).all()
     columns = select(Document.id, Document.title, Document.body, Document.text_hash).order_by(Document.id)
@@ -208,7 +208,7 @@ def unindexed_texts(session: Session, *, after: int, most: int) -> list[Unindexe
 
 
 def texts_of(session: Session, collection_id: int, *, after: int, most: int) -> list[UnindexedText]:
-    """Up to `most` documents of one collection that have a text, indexed or not, by id, from behind the id `after`."""
+    """Up to `most` documents of a collection with a text and ids greater than `after`, indexed or not, by id."""
     rows = session.execute(
         select(Document.id, Document.title, Document.body, Document.text_hash)
         .where(Document.collection_id == collection_id, Document.body.is_not(None), Document.id > after)
@@ -219,9 +219,9 @@ def texts_of(session: Session, collection_id: int, *, after: int, most: int) -> 
 
 
 def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[int]:
-    """Those of documents, by id with the hashes of their texts, that still have the text and are still not indexed.
+    """Those of the documents (id → hash of the text) that still have that text and are still unindexed.
 
-    On PostgreSQL they are this transaction's to index; those that somebody else changes or indexes are left out.
+    On PostgreSQL they are locked for this transaction; those locked by another one are left out.
     """
     ours: set[int] = set()
     for chunk in chunks(list(hashes)):
@@ -231,22 +231,22 @@ def lock_unindexed(session: Session, hashes: Mapping[int, str | None]) -> set[in
             .with_for_update(key_share=True, skip_locked=True)
         )
         unchanged = {id_ for id_, hash_ in locked if hash_ == hashes[id_]}
-        # A statement of its own, which sees what was indexed until the locks were ours.
+        # A separate statement, which sees what was indexed before the locks were acquired.
         ours |= unchanged.difference(_indexed_among(session, chunk))
     return ours
 
 
 def index_some(session: Session, several: Sequence[WordsToIndex]) -> int:
-    """Put documents into the search index, and count them.
+    """Add documents to the search index, and return how many were added.
 
-    Left out are those that have another text by now or that somebody else has indexed or is indexing.
+    Documents whose text has changed since, or that another process has indexed or is indexing, are skipped.
     """
     ours = lock_unindexed(session, {one.document_id: one.text_hash for one in several})
     return index_documents(session, ((one.document_id, one.words) for one in several if one.document_id in ours))
 
 
 def count_unindexed(session: Session, collection_id: int) -> int:
-    """How many documents of a collection have a text and are not in the search index."""
+    """Number of a collection's documents that have a text and are not indexed."""
     lacking = select(Document.id).where(Document.collection_id == collection_id, _lacks_words()).limit(ALL).subquery()
     having_text = select(func.count()).select_from(lacking).join(Document, Document.id == lacking.c.id)
     return session.scalars(having_text.where(Document.body.is_not(None))).one()

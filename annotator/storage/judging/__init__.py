@@ -1,1 +1,1 @@
-"""Queries of judging."""
+"""Queries for judging."""

@@ -1,4 +1,4 @@
-"""What an adaptive strategy knows of a topic when it chooses, and how its choices are stored."""
+"""Input of adaptive pooling strategies for a topic, and storage of the documents that they select."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 class JudgementRow(NamedTuple):
-    """A judgement of a document of a topic; later ones have greater ids."""
+    """A judgement of a document of a topic; ids increase in order of storage."""
 
     id: int
     document_id: int
@@ -34,14 +34,14 @@ class JudgementRow(NamedTuple):
 
 
 class ItemRow(NamedTuple):
-    """A pool item; one that was added later has a greater id."""
+    """A pool item; ids increase in order of addition."""
 
     id: int
     document_id: int
 
 
 class Made(NamedTuple):
-    """How many documents a strategy has chosen of a topic in all its versions, and in those before the newest."""
+    """Number of documents that a strategy has selected for a topic: in all its versions, and before the newest."""
 
     total: int
     before: int
@@ -49,7 +49,7 @@ class Made(NamedTuple):
 
 @dataclass(frozen=True)
 class Knowledge:
-    """How much of a topic somebody has read, by which it shows what has been added or judged meanwhile."""
+    """How much of a topic has been read, by which later additions and judgements are detected."""
 
     items: int
     judgements: int
@@ -58,7 +58,7 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class NewChoice:
-    """A document that joins the pool, why, and the runs that have it with its rank in each."""
+    """A document to add to the pool, the reason, and (run id, rank) for each run that retrieved it."""
 
     document_id: int
     priority: int
@@ -67,7 +67,7 @@ class NewChoice:
 
 
 def newest_pool(session: Session, collection_id: int, strategies: SizedIterable[str]) -> Pool | None:
-    """The newest version that was built by one of these strategies."""
+    """The newest pool version that was built by one of these strategies."""
     return session.scalar(
         select(Pool)
         .where(Pool.collection_id == collection_id, Pool.strategy.in_(strategies))
@@ -77,7 +77,7 @@ def newest_pool(session: Session, collection_id: int, strategies: SizedIterable[
 
 
 def runs_in_force(session: Session, pool_id: int) -> dict[int, bool]:
-    """Run id → whether it counts at present, of the runs from which a version chooses."""
+    """Run id → whether the run is in force now, for the runs from which a version selects."""
     rows = session.execute(
         select(PoolRun.run_id, IN_FORCE)
         .join(Run, Run.id == PoolRun.run_id)
@@ -88,7 +88,7 @@ def runs_in_force(session: Session, pool_id: int) -> dict[int, bool]:
 
 
 def items_of(session: Session, topic_id: int) -> list[ItemRow]:
-    """The pool items of a topic, in the order in which they were added."""
+    """The pool items of a topic, in order of addition."""
     rows = session.execute(
         select(PoolItem.id, PoolItem.document_id).where(PoolItem.topic_id == topic_id).order_by(PoolItem.id)
     )
@@ -96,7 +96,7 @@ def items_of(session: Session, topic_id: int) -> list[ItemRow]:
 
 
 def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
-    """All judgements that people ever made of a topic's documents, in the order in which they were made."""
+    """All judgements by people of a topic's documents, replaced ones included, in order of storage."""
     rows = session.execute(
         select(Judgement.id, PoolItem.document_id, Judgement.judge_id, Judgement.grade)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -107,7 +107,7 @@ def judgements_of(session: Session, topic_id: int) -> list[JudgementRow]:
 
 
 def events_of(session: Session, pool_id: int, topic_id: int) -> list[tuple[SelectionEvent, int]]:
-    """The choices of a version for a topic, first to last, each with its document's id."""
+    """Selections of a version for a topic in order of steps, each with its document id."""
     rows = session.execute(
         select(SelectionEvent, PoolItem.document_id)
         .join(PoolItem, PoolItem.id == SelectionEvent.pool_item_id)
@@ -118,7 +118,7 @@ def events_of(session: Session, pool_id: int, topic_id: int) -> list[tuple[Selec
 
 
 def chosen_runs(session: Session, pool_id: int, topic_id: int) -> dict[int, int]:
-    """Document id → the run from which a version chose it."""
+    """Document id → id of the run from which a version selected it."""
     rows = session.execute(
         select(PoolItem.document_id, SelectionEvent.reason["run"].as_integer())
         .join(SelectionEvent, SelectionEvent.pool_item_id == PoolItem.id)
@@ -128,7 +128,7 @@ def chosen_runs(session: Session, pool_id: int, topic_id: int) -> dict[int, int]
 
 
 def choices_made(session: Session, pool_id: int) -> dict[int, int]:
-    """Topic id → how many documents a version has chosen there."""
+    """Topic id → number of documents that a version has selected."""
     rows = session.execute(
         select(SelectionEvent.topic_id, func.count())
         .where(SelectionEvent.pool_id == pool_id)
@@ -138,7 +138,7 @@ def choices_made(session: Session, pool_id: int) -> dict[int, int]:
 
 
 def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
-    """Topic id → how many documents this version and those before it by the same strategy have chosen there."""
+    """Topic id → number of documents that this version and earlier ones of the same strategy have selected."""
     is_before = SelectionEvent.pool_id != pool.id
     rows = session.execute(
         select(SelectionEvent.topic_id, func.count(), func.count().filter(is_before))
@@ -150,7 +150,7 @@ def choices_of_strategy(session: Session, pool: Pool) -> dict[int, Made]:
 
 
 def items_before_choices(session: Session, pool: Pool) -> dict[int, list[int]]:
-    """Topic id → the documents that were pooled before a version began to choose."""
+    """Topic id → ids of the documents that were pooled before a version began to select."""
     chosen = exists().where(SelectionEvent.pool_item_id == PoolItem.id, SelectionEvent.pool_id == pool.id)
     rows = session.execute(
         select(PoolItem.topic_id, PoolItem.document_id)
@@ -164,10 +164,10 @@ def items_before_choices(session: Session, pool: Pool) -> dict[int, list[int]]:
 
 
 def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tuple[dict[int, list[int]], int]:
-    """Topic id → the documents that later versions added, and the greatest id of their items.
+    """Topic id → documents that later versions added, and the greatest of their pool item ids (else `after`).
 
-    Only those whose items have ids greater than `after`: later versions grow one at a time, behind the lock of the
-    collection, so that nothing of theirs turns up behind what was read. With no such item the id is `after` itself.
+    Only items with ids greater than `after`. Later versions grow one at a time under the collection's lock, so that no
+    item with a smaller id can appear afterwards.
     """
     later = select(Pool.id).where(Pool.collection_id == pool.collection_id, Pool.version > pool.version)
     rows = session.execute(
@@ -183,7 +183,7 @@ def items_of_later_versions(session: Session, pool: Pool, *, after: int) -> tupl
 
 
 def held_and_free(session: Session, collection: Collection, topic_id: int, judge_id: int) -> tuple[int, int]:
-    """How many items of a topic this judge holds, and how many they could draw."""
+    """Number of items of a topic that this judge holds, and number that they could draw."""
     topic = session.get_one(Topic, topic_id)
     held = select(PoolItem.id).where(PoolItem.id.in_(_held_items(judge_id)), PoolItem.topic_id == topic_id)
     counts = [
@@ -194,23 +194,23 @@ def held_and_free(session: Session, collection: Collection, topic_id: int, judge
 
 
 def greatest_priority(session: Session, topic_id: int) -> int | None:
-    """Of the item that is shown last of a topic."""
+    """The priority of the topic's item that is shown last; None for an empty pool."""
     return session.scalar(select(func.max(PoolItem.priority)).where(PoolItem.topic_id == topic_id))
 
 
 def hold_back_choices(session: Session, topic_id: int) -> None:
-    """Let nobody add choices to a topic while it is judged; those who judge go on beside each other.
+    """Lock a topic against new selections while it is judged; the lock is shared among judges.
 
-    So a judgement never turns up behind a choice that knows of later ones, and a choice can be replayed.
+    So no judgement is stored behind a selection that has seen later ones, and selections can be replayed.
     """
     session.execute(select(Topic.id).where(Topic.id == topic_id).with_for_update(read=True, key_share=True))
 
 
 def lock_for_choices(session: Session, pool: Pool, topic_id: int, *, wait: bool) -> bool:
-    """Keep others from adding to the topic's pool, and from judging it, until the transaction ends.
+    """Lock the topic against pool additions and judging until the transaction ends; return whether that succeeded.
 
-    False when that is not possible: the judging has ended or the topic is dropped; or, unless one is to wait, when an
-    organiser is changing the collection at this moment. The collection's settings are those of behind the lock.
+    False when judging has ended, the topic is dropped or, unless `wait`, an organiser is changing the collection. The
+    collection's settings are reread after locking.
     """
     collection = session.scalar(
         select(Collection).where(Collection.id == pool.collection_id).with_for_update(read=True, skip_locked=not wait),
@@ -218,15 +218,15 @@ def lock_for_choices(session: Session, pool: Pool, topic_id: int, *, wait: bool)
     )
     if collection is None or collection.state != CollectionState.OPEN:
         return False
-    # The stronger lock, which those who say something of the topic wait for; see `hold_back_choices`.
+    # The exclusive lock, for which writers of judgements wait; see `hold_back_choices`.
     topic = session.scalar(select(Topic.id).where(Topic.id == topic_id, ACCEPTED).with_for_update())
-    # Choices of different topics are counted against one budget.
+    # Selections of different topics share one budget.
     session.execute(select(Pool.id).where(Pool.id == pool.id).with_for_update())
     return topic is not None
 
 
 def still_so(session: Session, topic_id: int, knowledge: Knowledge) -> bool:
-    """Whether nothing has joined the topic's pool, and nothing turned up before the last judgement that was read."""
+    """Whether the topic's pool is unchanged and no judgement with an id up to the last one read has been added."""
     items = select(func.count()).select_from(PoolItem).where(PoolItem.topic_id == topic_id)
     judgements = (
         select(func.count())
@@ -251,7 +251,7 @@ def insert_choices(
     judgements_wanted: int,
     at: datetime,
 ) -> None:
-    """Store choices, none of which is pooled yet: items, contributions and the choices themselves."""
+    """Store selected documents that are not yet pooled: items, contributions and selection events."""
     made = choices_made(session, pool.id).get(topic_id, 0)
     new = [NewItem(topic_id, choice.document_id, choice.priority) for choice in choices]
     insert_items(session, pool, new, judgements_wanted=judgements_wanted)
@@ -283,13 +283,13 @@ def insert_choices(
 
 
 def _held_items(judge_id: int) -> Select[int]:
-    """The pool items in this judge's hands, to be judged."""
+    """Ids of the pool items that this judge holds for judging."""
     is_live = and_(Assignment.state == AssignmentState.LIVE, Assignment.purpose != Purpose.ADJUDICATION)
     return select(Assignment.pool_item_id).where(Assignment.judge_id == judge_id, is_live)
 
 
 def chosen_before(session: Session, collection_id: int, strategy: str) -> dict[int, int]:
-    """Topic id → how many documents the strategy has chosen from judgements; only an adaptive one ever has."""
+    """Topic id → number of documents that the strategy has selected adaptively; empty for other strategies."""
     newest = newest_pool(session, collection_id, [strategy])
     made = {} if newest is None else choices_of_strategy(session, newest)
     return {topic: each.total for topic, each in made.items()}

@@ -1,4 +1,4 @@
-"""Documents whose text changed since they were judged: which they are, and how they are judged again."""
+"""Documents whose text changed after they were judged: finding their judgements, and requeueing the documents."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -35,7 +35,7 @@ _WITHOUT_TEXT = (
 
 
 class OldJudgement(NamedTuple):
-    """A judgement that counts and was made of a text that is another now; the reason is why there is no grade."""
+    """A current judgement of an earlier text; `cannot_judge` is the reason for a missing grade."""
 
     id: int
     pool_item_id: int
@@ -50,16 +50,15 @@ class OldJudgement(NamedTuple):
 
 
 def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJudgement]:
-    """Those of accepted topics, by topic id and docno, in the order in which they were made.
+    """Current judgements of outdated texts in accepted topics, by topic id and docno, in order of storage.
 
-    The assignment has the hash of the text that the judge was shown. A judge who changes their mind may have looked at
-    the document again, so that a lease after the change this is of the new text. Where no hash is known, as in labels
-    of files, moments decide: what was judged before the change is among them, and what was drawn before it and judged
-    within a lease after it, when the old text may still have been on the screen. What was carried over goes with the
-    judgement that it repeats.
+    The assignment has the hash of the text that was shown. A judge who revises a judgement may have reread the
+    document, so a revision later than one lease after the change counts as of the new text. Without a hash (imported
+    labels) times decide: judged before the change, or drawn before it and judged within one lease after it, when the
+    old text may still have been displayed. Carried judgements follow their original.
     """
     since = Document.text_changed_at
-    # No database adds to a moment as the other one does, so the last half hour is looked at here.
+    # The two databases add intervals to times differently, so the last lease is checked in Python.
     rows = session.execute(
         select(
             *(Judgement.id, Judgement.pool_item_id, Document.id, Topic.number, Document.docno, User.name),
@@ -75,7 +74,7 @@ def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJud
             *(Topic.collection_id == collection_id, since.is_not(None), ACCEPTED, Judgement.current, SHOWN),
             or_(
                 and_(Assignment.text_hash.is_not(None), Assignment.text_hash.is_distinct_from(Document.text_hash)),
-                # It came late, and was stored as of the document that the judge has in hand again.
+                # A late judgement, stored with the assignment that the judge received afterwards.
                 and_(Judgement.judged_at < since, Assignment.drawn_at >= since),
                 and_(Assignment.text_hash.is_(None), or_(Judgement.judged_at < since, Assignment.drawn_at < since)),
             ),
@@ -86,9 +85,9 @@ def judgements_of_old_texts(session: Session, collection_id: int) -> list[OldJud
 
 
 def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> None:
-    """Let these judgements, and what was carried over from them, count no more, and their items be drawn again.
+    """Make judgements, and those carried over from them, not current, and requeue their items.
 
-    They stay in the history.
+    They remain in the history.
     """
     for some in chunks(list(judgement_ids)):
         concerned = and_(Judgement.current, or_(Judgement.id.in_(some), Judgement.carried_from_id.in_(some)))
@@ -100,7 +99,7 @@ def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> Non
             .where(concerned)
             .order_by(Judgement.pool_item_id)
         ).all()
-        # In one order for everybody, as those who judge.
+        # Locks are taken in the same order as by judges.
         raise_revisions(session, {row.pool_item_id for row in rows})
         _retire(session, [row.id for row in rows], [row.assignment_id for row in rows])
         machines = set(session.scalars(MACHINES))
@@ -110,10 +109,10 @@ def requeue(session: Session, judgement_ids: Sequence[int], at: datetime) -> Non
 
 
 def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime | None) -> None:
-    """Note when the texts of documents changed: at that moment, or just after somebody last drew them if that is later.
+    """Set `text_changed_at` of documents: to `at`, or just after the last draw if that is later; None does nothing.
 
-    The caller has locked the collection against judging: whatever was drawn by now has the old text, though `at` was
-    taken before the caller began to wait for that lock. None notes nothing.
+    The caller has locked the collection against judging. Everything drawn so far showed the old text, even if drawn
+    after `at`, which was taken before waiting for the lock.
     """
     if at is None:
         return
@@ -125,7 +124,7 @@ def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime |
         .where(Assignment.drawn_at >= at)
         .group_by(PoolItem.document_id)
     )
-    # Few were drawn in that time; to ask for these documents would be to look at the whole pool for each part of them.
+    # Few rows were drawn since; filtering by these documents would scan the whole pool for each chunk of them.
     concerned = set(document_ids)
     for document_id, drawn_at in session.execute(drawn_since).all() if concerned else ():
         if document_id in concerned:
@@ -134,9 +133,9 @@ def note_new_texts(session: Session, document_ids: Sequence[int], at: datetime |
 
 
 def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
-    """Put back into the queue what could not be judged for want of a text; the judgements stay in the history.
+    """Requeue documents that could not be judged because they had no text; the judgements remain in the history.
 
-    So is what judges have in hand without the text: who holds one of these documents afterwards has seen it.
+    Assignments held without the text are returned too, so that later holders have seen it.
     """
     _take_back(session, set(document_ids))
     reopened: list[int] = []
@@ -149,7 +148,7 @@ def reopen_for_text(session: Session, document_ids: Sequence[int]) -> None:
 
 
 def retire_repeats(session: Session, judgement_ids: Sequence[int]) -> None:
-    """Let what repeats these judgements in documents with the same text count no more; its items are to be judged."""
+    """Make judgements that were carried over from these to duplicates not current; their items want judging again."""
     repeats = select(Judgement.id, Judgement.assignment_id).where(
         Judgement.current, Judgement.carried_from_id.in_(judgement_ids)
     )
@@ -158,7 +157,7 @@ def retire_repeats(session: Session, judgement_ids: Sequence[int]) -> None:
 
 
 def _take_back(session: Session, document_ids: set[int]) -> None:
-    """Give what judges hold of these documents back to the queue."""
+    """Return the held assignments of these documents to the queue."""
     held = (
         select(Assignment.id, PoolItem.document_id)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
@@ -171,16 +170,16 @@ def _take_back(session: Session, document_ids: set[int]) -> None:
 
 
 def _reopen(session: Session, concerned: Select[Judgement]) -> list[int]:
-    """Put back the items of these judgements, whose assignments are locked; the items."""
+    """Requeue the items of these judgements, whose assignments are locked; return the items' ids."""
     machines = set(session.scalars(MACHINES))
     reopened: list[int] = []
-    # Behind the locks: their judges may have judged them again meanwhile.
+    # Reread after locking: the judges may have judged again meanwhile.
     for judgement in session.scalars(concerned, execution_options={"populate_existing": True}).all():
         assignment = session.get_one(Assignment, judgement.assignment_id, populate_existing=True)
         judgement.current = False
         assignment.state = AssignmentState.RETURNED
         if _takes_place(assignment.purpose, judgement.judge_id, machines):
-            # In the database, as others take places of the same item meanwhile.
+            # An update in the database: other transactions change `taken` of the same item concurrently.
             item = PoolItem.id == judgement.pool_item_id
             session.execute(update(PoolItem).where(item).values(taken=PoolItem.taken - 1))
         reopened.append(judgement.pool_item_id)
@@ -202,7 +201,7 @@ def _retire(session: Session, judgements: Sequence[int], assignments: Sequence[i
 
 
 def _takes_place(purpose: str, judge_id: int, machines: set[int]) -> bool:
-    """Whether it was one of the judgements that its item wants."""
+    """Whether a judgement counts toward its item's wanted judgements."""
     return purpose not in {*BESIDES, Purpose.CARRIED} and judge_id not in machines
 
 

@@ -1,4 +1,4 @@
-"""Drawing: a judge takes a few items of a topic into their hands; what they hold or have put off, in their order."""
+"""Drawing assignments: a judge gets a few items of a topic; also the order of held and deferred ones."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -21,20 +21,20 @@ from annotator.storage.tables.people import Membership, Role, User
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
-# Of so many documents one may be shown again.
+# At most one in this many documents shown is a second showing.
 ONE_IN = 4
 
 
 class Queue(StrEnum):
-    """Which of a person's queues: as a judge, or as an adjudicator; they have the two apart."""
+    """A person's two separate queues: as a judge and as an adjudicator."""
 
     JUDGING = "judging"
     ADJUDICATION = "adjudication"
 
 
-# Who draws from them.
+# The role that a queue requires.
 ROLES = {Queue.JUDGING: Role.JUDGE.value, Queue.ADJUDICATION: Role.ADJUDICATOR.value}
-# Put together once, from the tables themselves: it is asked for with one judgement in four.
+# Core tables and prebuilt statements: one judgement in four runs them.
 _ITEMS = cast("Table", PoolItem.__table__)
 _ASSIGNMENTS = cast("Table", Assignment.__table__)
 _DOCUMENTS = cast("Table", Document.__table__)
@@ -81,7 +81,7 @@ DOCUMENTS = (
 
 
 class HeldDocument(NamedTuple):
-    """A document in a judge's hands, or judged by them."""
+    """A document that a judge holds or has judged."""
 
     assignment_id: int
     pool_item_id: int
@@ -93,17 +93,17 @@ class HeldDocument(NamedTuple):
     url: str | None
     language: str | None
     text_hash: str | None
-    has_new_text: bool  # it is in hand, and its text is not the one that was noted
+    has_new_text: bool  # held, and the text differs from the one noted when it was shown
 
 
 def wait_for_other_tabs(session: Session, judge_id: int) -> None:
-    """A judge in two tabs draws in one after the other. On SQLite there is one writer in any case."""
+    """Serialise draws of one judge in several tabs by a lock on their account. SQLite has one writer anyway."""
     if not has_one_writer(session):
         session.execute(select(User.id).where(User.id == judge_id).with_for_update(key_share=True))
 
 
 def may_still_draw(session: Session, collection: Collection, judge_id: int, queue: Queue = Queue.JUDGING) -> bool:
-    """Whether somebody has the role yet by which they were let in; behind the locks of whoever takes it from them."""
+    """Whether the user still has the role for the queue; call it after locking against changes of roles."""
     session.flush()
     wanted = {"collection_id": collection.id, "judge_id": judge_id, "role": ROLES[queue]}
     return session.connection().execute(_HAS_ROLE, wanted).first() is not None
@@ -111,10 +111,10 @@ def may_still_draw(session: Session, collection: Collection, judge_id: int, queu
 
 @contextmanager
 def drawing_apart(session: Session) -> Iterator[None]:
-    """Draw in this block so that what was stored before it stays, whatever comes of the drawing.
+    """Isolate drawing, so that its failure does not roll back what the transaction stored before.
 
-    On SQLite nothing can come of it: who writes is alone, and what may be refused is refused before anything is drawn.
-    On PostgreSQL another's draw may stand in the way; raises `BusyError` then.
+    SQLite needs nothing: it has one writer, and refusals come before any draw. On PostgreSQL a concurrent draw may
+    interfere, which raises `BusyError`.
     """
     if has_one_writer(session):
         yield
@@ -131,19 +131,19 @@ def drawing_apart(session: Session) -> Iterator[None]:
 def held_in_topic(
     session: Session, topic_id: int, judge_id: int, state: AssignmentState, queue: Queue = Queue.JUDGING
 ) -> list[int]:
-    """The judge's live or put-off assignments of a topic; what was put off before comes after what was not."""
+    """Ids of the judge's live or deferred assignments of a topic; those that were ever deferred come last."""
     wanted = {"judge_id": judge_id, "state": state.value, "topic_id": topic_id}
     rows = session.connection().execute(IN_HAND[queue], wanted).all()
     return [id_ for id_, put_off_at in sorted(rows, key=lambda row: (row[1] is not None, row[1] or 0, row[0]))]
 
 
 def take_up_again(session: Session, assignment_ids: Sequence[int]) -> list[int]:
-    """Put off no longer; returns, in their order, those that nobody gave back to the queue at this very moment."""
+    """Make deferred assignments live; return, in their order, those that were not returned to the queue meanwhile."""
     if not assignment_ids:
         return []
     taken_up = session.scalars(
         update(Assignment)
-        # Whoever waited for the lease to be given back looks once more: its place is another's by now.
+        # Checked again after waiting for a concurrent return: the place may be another judge's.
         .where(Assignment.id.in_(assignment_ids), Assignment.state == AssignmentState.LATER)
         .values(state=AssignmentState.LIVE)
         .returning(Assignment.id)
@@ -153,10 +153,10 @@ def take_up_again(session: Session, assignment_ids: Sequence[int]) -> list[int]:
 
 
 def draw(session: Session, collection: Collection, topic: Topic, judge_id: int, count: int, now: datetime) -> bool:
-    """Put at most `count` items into the judge's hands, a few of them to be shown again; whether there were any."""
+    """Assign up to `count` items to the judge, some as second showings; return whether there were any."""
     free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=True)
     if not free and not has_one_writer(session):
-        # What another draw holds at this moment may still want this judge, too: only then is it worth waiting for.
+        # An item locked by another draw may still need this judge: wait for it only if no other is free.
         free = next_free(session, judge_id, topic, collection.judging_mode, count, skip_locked=False)
     again = due_again(session, topic.id, judge_id, collection.reshow_share, now)[:count]
     purposes = {item.id: item.purpose for item in free} | dict.fromkeys(again, Purpose.RE_SHOWN)
@@ -167,10 +167,10 @@ def draw(session: Session, collection: Collection, topic: Topic, judge_id: int, 
 
 
 def shown_among(fresh: Sequence[int], again: Sequence[tuple[int, int]], count: int) -> list[int]:
-    """At most `count` items in the order of showing: `fresh` ones, and of `again`, (item, lot) pairs, one in four.
+    """At most `count` items in order of showing: `fresh` ones, and one in four from `again`, pairs of (item, lot).
 
-    The place of an item that is shown again follows from its lot, so that nothing in the order tells it apart. When
-    there are too few fresh ones, those shown again fill up.
+    The position of a second showing follows from its lot, so that the order does not reveal it. Too few fresh ones are
+    filled up with second showings.
     """
     most = max(count // ONE_IN, count - len(fresh))
     chosen = again[:most]
@@ -181,7 +181,7 @@ def shown_among(fresh: Sequence[int], again: Sequence[tuple[int, int]], count: i
 
 
 def _lots_of(session: Session, item_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """The items, in their order, each with its lot."""
+    """The items with their lots, in the given order."""
     if not item_ids:
         return []
     rows = session.execute(select(PoolItem.id, PoolItem.lot).where(PoolItem.id.in_(item_ids)))
@@ -190,21 +190,21 @@ def _lots_of(session: Session, item_ids: Sequence[int]) -> list[tuple[int, int]]
 
 
 def held_documents(session: Session, assignment_ids: Sequence[int]) -> list[HeldDocument]:
-    """The documents of assignments, in their order."""
+    """The documents of assignments, in the given order."""
     rows = session.connection().execute(DOCUMENTS, {"assignment_ids": list(assignment_ids)})
     found = {row[0]: HeldDocument(*row) for row in rows}
     return [found[id_] for id_ in assignment_ids]
 
 
 def documents_to_show(session: Session, assignment_ids: Sequence[int]) -> list[HeldDocument]:
-    """The documents of assignments, in their order, noting which text the judge is now shown."""
+    """The documents of assignments, in the given order; the texts are noted as shown to the judge."""
     documents = held_documents(session, assignment_ids)
     note_text_shown(session, [one.assignment_id for one in documents if one.has_new_text])
     return documents
 
 
 def note_text_shown(session: Session, assignment_ids: Sequence[int]) -> None:
-    """Note that the judge is now shown the present texts of what they have in hand."""
+    """Store the hash of the current text in held assignments, as the text shown to the judge."""
     if assignment_ids:
         text_now = (
             select(Document.text_hash)

@@ -1,7 +1,7 @@
-"""Documents of a topic with the very same text: one is judged, and the others carry its judgements.
+"""Documents of a topic with identical text: one is judged, and its judgements are carried over to the others.
 
-The one that *stands* for them was drawn or judged first, or else is a test question or the oldest. Whatever of the
-others somebody has in hand or has judged stays what it is, as does a judge's own label of one in a file.
+The representative (standing) item is the one drawn or judged first, else a gold question, else the oldest. Duplicates
+that a judge already holds, has judged or has labelled in a file keep their own judgements.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,10 +33,10 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_of_judges, raise_revisions
 
-# Judgements of somebody who was shown the document.
+# Judgements by somebody to whom the document was shown.
 SHOWN = Judgement.carried_from_id.is_(None)
 
-# What a judgement that is carried over shares with the one it repeats.
+# Columns that a carried judgement copies from its original.
 CARRIED = ("judge_id", "grade", "cannot_judge", "guideline_version_id", "judged_at", "received_at", "late")
 
 Duplicate = aliased(PoolItem)
@@ -52,9 +52,9 @@ class _Item(NamedTuple):
 
 
 def carry_over(session: Session, client_ids: Sequence[str]) -> None:
-    """Let the duplicates of items repeat these judgements, as far as they are current and of the items themselves.
+    """Carry these judgements over to the duplicates of their items, if they are current and not carried themselves.
 
-    A duplicate that the judge judged itself stays as it is.
+    A duplicate that the judge has judged keeps that judgement.
     """
     _carry(session, Judgement.client_id.in_(client_ids))
 
@@ -66,12 +66,12 @@ def carry_over_all(session: Session, collection_id: int, judge_id: int) -> None:
 
 
 def standing_item(session: Session, item_id: int) -> int:
-    """The item that is judged for this one: another with the same text, or itself."""
+    """The id of the representative of this item's duplicates, or the item's own id."""
     return session.scalars(select(PoolItem.duplicate_of_id).where(PoolItem.id == item_id)).one() or item_id
 
 
 def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
-    """Look for duplicates again: those with another text now are let go, and new ones repeat the earlier judgements."""
+    """Update duplicates: release those whose text differs now, link new ones and carry over earlier judgements."""
     released = _no_duplicates_now(session, topic_ids)
     if released:
         _let_nobody_record(session, topic_ids)
@@ -84,24 +84,23 @@ def settle_duplicates(session: Session, topic_ids: Sequence[int]) -> None:
 
 
 def forget_loaded(session: Session) -> None:
-    """Read pool items again that were changed past their objects."""
+    """Expire loaded pool items, which were changed by statements that bypass the session."""
     for item in session.identity_map.values():
         if isinstance(item, PoolItem):
             session.expire(item)
 
 
 def _let_nobody_record(session: Session, topic_ids: Sequence[int]) -> None:
-    """Of these topics, until the transaction ends.
+    """Lock these topics against new judgements until the transaction ends.
 
-    Their judgements of an item that is about to stand for others would not be carried, or to one that has another text
-    by then.
+    A judgement stored meanwhile would miss a new duplicate, or be carried over to an item with another text.
     """
     topics = select(Topic.id).where(Topic.id.in_(topic_ids)).order_by(Topic.id)
     session.execute(topics.with_for_update())
 
 
 def _no_duplicates_now(session: Session, topic_ids: Sequence[int]) -> Sequence[int]:
-    """The duplicates whose text is another than that of the item that stands for them."""
+    """Ids of the duplicates whose text differs from their representative's."""
     standing, own, other = aliased(PoolItem), aliased(Document), aliased(Document)
     return session.scalars(
         select(PoolItem.id)
@@ -124,8 +123,8 @@ def _release(session: Session, duplicates: Sequence[int]) -> None:
 
 
 def _twins(session: Session, topic_ids: Sequence[int]) -> Iterator[list[_Item]]:
-    """The items of each text that several items of a topic have."""
-    # The texts are read once, which takes the time; the few items with twins are looked up afterwards.
+    """Groups of two or more items of a topic with the same text."""
+    # Grouping by hash reads all texts' rows once, the slow part; the few items in groups are looked up afterwards.
     several = session.scalars(
         select(func.aggregate_strings(cast(PoolItem.id, String), ","))
         .join(Document, Document.id == PoolItem.document_id)
@@ -141,7 +140,7 @@ def _twins(session: Session, topic_ids: Sequence[int]) -> Iterator[list[_Item]]:
 
 
 def _items(session: Session, ids: Sequence[int]) -> dict[int, _Item]:
-    """Those of the items whose texts are not empty."""
+    """Item id → item, for those with a nonempty text."""
     first_drawn = (
         select(func.min(Assignment.id))
         .where(Assignment.pool_item_id == PoolItem.id, HAS_IT, Assignment.purpose != Purpose.CARRIED)
@@ -160,7 +159,7 @@ def _items(session: Session, ids: Sequence[int]) -> dict[int, _Item]:
 
 
 def _links(group: Sequence[_Item]) -> Iterable[tuple[int, int]]:
-    """Duplicate and the item that stands for it, of those of one text that are not so already."""
+    """Pairs of duplicate and representative in a group of equal texts, for links that are missing."""
     stand_now = {row.duplicate_of_id for row in group}
     standing = min(
         (row for row in group if row.duplicate_of_id is None),
@@ -181,7 +180,7 @@ def _links(group: Sequence[_Item]) -> Iterable[tuple[int, int]]:
 
 
 def _link(session: Session, links: dict[int, int]) -> None:
-    # Somebody may have drawn it since it was looked at.
+    # Checked again: somebody may have drawn it since it was read.
     is_untouched = or_(PoolItem.taken == 0, PoolItem.duplicate_of_id.is_not(None))
     nobody = {"judgements_wanted": 0, "is_overlap": False, "for_everyone": False}
     session.connection().execute(
@@ -194,11 +193,11 @@ def _link(session: Session, links: dict[int, int]) -> None:
 
 
 def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
-    """Append what duplicates have not taken over yet from present judgements of the items that stand for them."""
+    """Append the carried judgements that duplicates lack for current judgements of their representatives."""
     rows = session.execute(_not_carried().where(concerned)).all()
     if not rows:
         return
-    # Of the judge alone: others judge other documents of the topic at the same time.
+    # Per judge: others judge other documents of the topic at the same time.
     raise_of_judges(session, {(row.duplicate_id, row.judge_id) for row in rows})
     assignments = _carried_assignments(session, rows)
     append_judgements(
@@ -218,9 +217,9 @@ def _carry(session: Session, concerned: ColumnElement[bool]) -> None:
 
 
 def _not_carried() -> Select[*tuple[Any, ...]]:
-    """Judgements of items that stand for others, each with a duplicate that does not say the same yet.
+    """Judgements of representatives, each paired with a duplicate to which it has not been carried over.
 
-    `before` is how often the duplicate took this one over while it was a duplicate in earlier times.
+    `before` counts earlier carry-overs of the judgement to the item, before it was released and linked again.
     """
     earlier = aliased(Judgement)
     before = (
@@ -253,7 +252,7 @@ def _not_carried() -> Select[*tuple[Any, ...]]:
 
 
 def _carried_assignments(session: Session, rows: Sequence[Row[*tuple[Any, ...]]]) -> dict[tuple[int, int], int]:
-    """(duplicate, judge) → the assignment behind what it carries; made where it carries nothing of the judge yet."""
+    """(duplicate, judge) → id of the assignment for carried judgements, created where there is none."""
     known = {(row.duplicate_id, row.judge_id): row.present_assignment_id for row in rows}
     made = [
         {

@@ -1,9 +1,9 @@
-"""Who may be given which item of a topic and why, and what waits for a judge.
+"""Which items a judge may draw, for which purpose, and how many wait for them.
 
-In a *shared* collection anybody draws what still wants a judge. In an *owned* one the owner of a topic draws all of it;
-others draw, of its overlap, what nobody but the owner has, so that each such document gets one second opinion. Items
-for everyone are drawn by each judge once, however many have them. A duplicate wants nobody and is never drawn. What
-somebody was ever given to decide is none of theirs to judge: they may have seen what others say of it.
+In *shared* mode anybody draws items that want more judges. In *owned* mode the topic's owner draws all of them; others
+draw overlap items that only the owner has, so that each gets one second opinion. Items for everyone go to each judge
+once. Duplicates are never drawn. An item once assigned to somebody as adjudicator is never theirs to judge: they may
+have seen the grades.
 """
 
 from collections import Counter
@@ -47,11 +47,11 @@ from annotator.storage.tables.judging import (
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
-# After how long a judge may see a document again.
+# A judge may see a document again after this time.
 FORGOTTEN_AFTER = timedelta(hours=24)
 
 OPEN = PoolItem.taken < PoolItem.judgements_wanted
-# Written as the partial indexes have them: SQLAlchemy would compare with a value, and they would not be used.
+# Text exactly as in the partial indexes: SQLAlchemy would compare with a value, and the index would not be used.
 FOR_EVERYONE = text("pool_item.for_everyone")
 NOT_FOR_EVERYONE = text("NOT pool_item.for_everyone")
 DRAWN_COLUMNS = (
@@ -61,7 +61,7 @@ DRAWN_COLUMNS = (
 
 
 class FreeItem(NamedTuple):
-    """An item that a judge may have, and why."""
+    """An item that a judge may draw, and the purpose."""
 
     id: int
     priority: int
@@ -70,7 +70,7 @@ class FreeItem(NamedTuple):
 
 
 def assignments_of(session: Session, collection_id: int, judge_id: int) -> dict[int, int]:
-    """Pool item → this judge's assignment, held, done or carried, of a collection; second showings left out."""
+    """Pool item id → this judge's held, done or carried assignment in a collection, without second showings."""
     assignments = (
         select(Assignment.pool_item_id, Assignment.id)
         .join(PoolItem, PoolItem.id == Assignment.pool_item_id)
@@ -81,7 +81,7 @@ def assignments_of(session: Session, collection_id: int, judge_id: int) -> dict[
 
 
 def free_items(judge_id: int, topic: Topic, mode: str) -> Select[int]:
-    """The pool items of a topic that this judge may have and has not; to count them or to ask for one."""
+    """Query of the pool items of a topic that this judge may draw."""
     return select(PoolItem.id).where(
         PoolItem.topic_id == topic.id,
         or_(_open_to(judge_id, topic, mode), FOR_EVERYONE),
@@ -90,11 +90,11 @@ def free_items(judge_id: int, topic: Topic, mode: str) -> Select[int]:
 
 
 def take_free(session: Session, judge_id: int, topic: Topic, mode: str, item_id: int) -> FreeItem | None:
-    """One of the same, locked, with the purpose that drawing it would have; None when this judge may not have it."""
+    """Lock one free item, with its purpose for this judge; None when they may not draw it."""
     free = free_items(judge_id, topic, mode).where(PoolItem.id == item_id)
     if session.scalar(free.with_for_update(of=PoolItem)) is None:
         return None
-    # After waiting for the lock, look once more: others may have been lent it meanwhile.
+    # Checked again after waiting for the lock: others may have drawn it.
     item = session.execute(free.with_only_columns(*DRAWN_COLUMNS)).one_or_none()
     if item is None:
         return None
@@ -105,9 +105,9 @@ def take_free(session: Session, judge_id: int, topic: Topic, mode: str, item_id:
 def next_free(
     session: Session, judge_id: int, topic: Topic, mode: str, count: int, *, skip_locked: bool
 ) -> list[FreeItem]:
-    """At most so many of the same, locked, in the order of showing.
+    """Lock up to `count` free items in order of showing.
 
-    On PostgreSQL those that another draw holds at this moment are passed over or waited for.
+    On PostgreSQL items locked by another draw are skipped or waited for (`skip_locked`).
     """
     session.flush()
     is_second = _gives_second(judge_id, topic, mode)
@@ -119,7 +119,7 @@ def next_free(
         for row in connection.execute(statement, wanted)
     ]
     if is_second and items:
-        # A lock looks at the item again and not at its assignments, which somebody may have added meanwhile.
+        # A row lock rereads the item but not its assignments, which may have been inserted meanwhile.
         ids = [item.id for item in items]
         still_free = set(session.scalars(free_items(judge_id, topic, mode).where(PoolItem.id.in_(ids))))
         items = [item for item in items if item.id in still_free]
@@ -135,7 +135,7 @@ def _next_free_statements(
     has_owner: bool,  # noqa: FBT001
     skip_locked: bool,  # noqa: FBT001
 ) -> tuple[Select[*tuple[Any, ...]], ...]:
-    """Put together once for each kind of judge: it is asked for with one judgement in four."""
+    """Cached statements, one set per kind of judge: one judgement in four runs them."""
     statement = (
         select(*DRAWN_COLUMNS)
         .where(PoolItem.topic_id == bindparam("topic_id"), _is_new_to(bindparam("judge_id", type_=Integer)))
@@ -144,15 +144,15 @@ def _next_free_statements(
         .with_for_update(skip_locked=skip_locked, of=PoolItem)
     )
     wanting = _wanting(bindparam("owner_id", type_=Integer) if has_owner else None, is_second=is_second)
-    # Two statements, as each reads one index in the order of showing and ends after a few rows.
+    # Two statements: each reads one index in order of showing and stops after a few rows.
     return statement.where(wanting, NOT_FOR_EVERYONE), statement.where(FOR_EVERYONE)
 
 
 def due_again(session: Session, topic_id: int, judge_id: int, reshow_share: int, now: datetime) -> list[int]:
-    """What this judge graded a day ago or earlier and is to see once more, by lot; `reshow_share` is in percent."""
+    """Items that this judge graded a day ago or earlier and is to see again, by lot; `reshow_share` is in percent."""
     if not reshow_share:
         return []
-    # By way of the topic's few items with such a lot: a judge has judged far more.
+    # Start from the topic's few items with such lots, not from the judge's many judgements.
     due = (
         select(PoolItem.id)
         .where(PoolItem.topic_id == topic_id, _may_come_again(judge_id, reshow_share))
@@ -164,10 +164,10 @@ def due_again(session: Session, topic_id: int, judge_id: int, reshow_share: int,
 def waiting_items(
     session: Session, judge_id: int, collection: Collection, in_topics: ColumnElement[bool], now: datetime
 ) -> Counter[int]:
-    """Topic id → how many of its pool items this judge holds, put off, could draw or is due to see again.
+    """Topic id → number of items that this judge holds, has deferred, could draw or is due to see again.
 
-    `in_topics` says which topics are counted. Free are the items that want a judge, less those that this one holds or
-    has judged: counted so, and not by `free_items`, no item needs to be looked up among the assignments.
+    `in_topics` selects the topics. Free items are counted as those that want a judge less those that this one has;
+    unlike `free_items`, this avoids looking up each item's assignments.
     """
     is_owned = collection.judging_mode == JudgingMode.OWNED
     in_reach = PoolItem.topic_id.in_(select(Topic.id).where(Topic.owner_id == judge_id)) if is_owned else true()
@@ -193,9 +193,9 @@ def waiting_items(
 
 
 def reassign(session: Session, topic: Topic, new_owner_id: int | None) -> int:
-    """Give a topic another owner, or none, and count what others held of it and is theirs no longer.
+    """Change a topic's owner (None for no owner); return how many assignments of others were returned to the queue.
 
-    What was judged stays judged, second opinions stay with those who hold them.
+    Judgements remain, and second opinions stay with their holders.
     """
     topic.owner_id = new_owner_id
     session.flush()
@@ -203,7 +203,7 @@ def reassign(session: Session, topic: Topic, new_owner_id: int | None) -> int:
 
 
 def return_unowned(session: Session, collection: Collection) -> int:
-    """The same for all topics, once a collection's topics are owned."""
+    """Return assignments of people who do not own the topic, in a collection set to owned mode; return their number."""
     return _return_unowned(session, Topic.collection_id == collection.id)
 
 
@@ -219,12 +219,12 @@ def _return_unowned(session: Session, *conditions: ColumnElement[bool]) -> int:
 
 
 def _gives_second(judge_id: int, topic: Topic, mode: str) -> bool:
-    """Whether this judge gives second opinions only."""
+    """Whether this judge gives only second opinions."""
     return mode == JudgingMode.OWNED and judge_id != topic.owner_id
 
 
 def _open_to(judge_id: int, topic: Topic, mode: str) -> ColumnElement[bool]:
-    """The items that want a judge like this one."""
+    """Condition for items that want a judgement from this judge."""
     return _wanting(topic.owner_id, is_second=_gives_second(judge_id, topic, mode))
 
 
@@ -235,23 +235,23 @@ def _wanting(owner_id: Any, *, is_second: bool) -> ColumnElement[bool]:  # noqa:
 
 
 def _wants_second(owner_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the column of it
-    """The overlap of an owned topic that nobody but its owner has."""
+    """Condition for overlap items of an owned topic that only the owner holds or has judged."""
     return and_(OPEN, text("pool_item.is_overlap"), ~_in_hands(and_(Assignment.judge_id != owner_id, JUDGES)))
 
 
 def _is_new_to(judge_id: Any) -> ColumnElement[bool]:  # noqa: ANN401 - an id, or the parameter for it
-    """The items that a judge neither holds nor has judged, nor was ever to decide."""
+    """Condition for items that a judge neither holds nor has judged, nor was ever assigned as an adjudicator."""
     return and_(~_in_hands(Assignment.judge_id == judge_id), ~_was_to_decide(judge_id))
 
 
 def _was_to_decide(judge_id: Any) -> Exists:  # noqa: ANN401 - an id, or the parameter for it
-    """The items that somebody was ever given as an adjudicator."""
-    # By way of the few of such an item: a judge has had far more.
+    """Whether an item was ever assigned to this user as an adjudicator."""
+    # `+ 0` starts from the item's few assignments: a judge has far more.
     return exists().where(Assignment.pool_item_id == PoolItem.id, DECIDES, Assignment.judge_id + 0 == judge_id)
 
 
 def _in_hands(whose: ColumnElement[bool]) -> Exists:
-    """The items that one of these judges holds or has judged."""
+    """Whether an item has a held or completed assignment that satisfies the condition."""
     return exists().where(Assignment.pool_item_id == PoolItem.id, HAS_IT, whose)
 
 
@@ -263,23 +263,23 @@ def _purpose(item: Row[*tuple[Any, ...]], mode: str, *, is_second: bool) -> Purp
 
 
 def _may_come_again(judge_id: int, reshow_share: int) -> ColumnElement[bool]:
-    """The items that are shown twice, by their lots, and have not been yet."""
+    """Condition for judged items whose lot selects them for a second showing that they have not had."""
     own = exists().where(Assignment.pool_item_id == PoolItem.id, Assignment.judge_id == judge_id)
     is_judged = and_(own.where(HAS_IT, JUDGES), ~_was_to_decide(judge_id))
     return and_(PoolItem.lot % 100 < reshow_share, PoolItem.known_grade.is_(None), ~own.where(SHOWN_AGAIN), is_judged)
 
 
 def _graded_a_day_ago(judge_id: int, now: datetime) -> ColumnElement[bool]:
-    """The judgement of an item that its judge has had time to forget."""
+    """Join condition: this judge's own current grade of an item, old enough to be forgotten."""
     is_own = and_(CURRENT, Judgement.judge_id == judge_id, Judgement.carried_from_id.is_(None))
     is_old = Judgement.judged_at <= now - FORGOTTEN_AFTER
     return and_(Judgement.pool_item_id == PoolItem.id, is_own, Judgement.grade.is_not(None), is_old)
 
 
 def _held_less_had(judge_id: int, wanting: ColumnElement[bool]) -> Select[int, int]:
-    """By topic: what the judge has in hand, less what they have, or were to decide, of the items that want a judge."""
+    """Per topic: the judge's held assignments minus wanting items that they have or were assigned as adjudicator."""
     in_hand = func.count().filter(Assignment.state.in_(HELD), JUDGES)
-    # Each once, as what was to be decided may have been given back and given again.
+    # Distinct: an adjudication may have been returned and assigned again.
     had = func.count(PoolItem.id.distinct()).filter(wanting, or_(HAS_IT, DECIDES))
     return (
         select(PoolItem.topic_id, in_hand - had)

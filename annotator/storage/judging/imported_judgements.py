@@ -1,4 +1,4 @@
-"""Labels from a file as the judgements of one judge."""
+"""Storage of labels from a file as the judgements of one judge."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 from annotator.storage.topics.revisions import raise_revisions
 
-# A machine's label that is no grade is kept in the note of a judgement without one.
+# A machine's label that is not a grade is stored in the note of a judgement without a grade.
 OUTSIDE_SCALE = "Outside the scale: "
 
 
 class NewLabel(NamedTuple):
-    """A new label, and the id under which it is stored once; without a grade the note has the label."""
+    """A label to store, and its unique client id; without a grade the note has the label."""
 
     client_id: str
     grade: int | None
@@ -41,7 +41,7 @@ class NewLabel(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportedLabel:
-    """The judge's current label of an item, or what was carried over to it."""
+    """The judge's current label of an item, or one that was carried over to it."""
 
     judgement_id: int
     grade: int | None
@@ -49,13 +49,13 @@ class ImportedLabel:
     is_carried: bool
 
     def is_own(self, label: NewLabel) -> bool:
-        """Whether the judge gave the item itself this label."""
+        """Whether the judge gave this label to the item itself."""
         is_same = self.grade == label.grade and (label.grade is not None or self.note == label.note)
         return is_same and not self.is_carried
 
 
 def current_labels(session: Session, collection_id: int, judge_id: int) -> dict[int, ImportedLabel]:
-    """Item → the judge's current label of it, in a collection."""
+    """Item id → the judge's current label, in a collection."""
     labels = (
         select(Judgement.pool_item_id, Judgement.id, Judgement.grade, Judgement.note, ~SHOWN)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)
@@ -69,7 +69,7 @@ def current_labels(session: Session, collection_id: int, judge_id: int) -> dict[
 
 
 def given_to_decide(session: Session, collection_id: int, judge_id: int) -> set[tuple[int, int]]:
-    """(topic id, document id) of what this judge was ever given as an adjudicator, in a collection."""
+    """(topic id, document id) of everything that this judge was ever assigned as an adjudicator in a collection."""
     rows = session.execute(
         select(PoolItem.topic_id, PoolItem.document_id)
         .join(Assignment, Assignment.pool_item_id == PoolItem.id)
@@ -89,9 +89,9 @@ def append_labels(
     *,
     takes_place: bool = True,
 ) -> None:
-    """Append labels (item → label) and carry them over to documents with the same text; `current` ones are replaced.
+    """Append labels (item id → label), replacing `current` ones, and carry them over to duplicates.
 
-    Each is one of the judgements that its item wants, unless it `takes_place` of none.
+    Without `takes_place` the judgements do not count toward the items' wanted judgements.
     """
     assignments = _assignments(session, collection_id, judge_id, list(new), judged_at, takes_place=takes_place)
     if new:
@@ -117,8 +117,8 @@ def append_labels(
 def _assignments(
     session: Session, collection_id: int, judge_id: int, items: Sequence[int], now: datetime, *, takes_place: bool
 ) -> dict[int, int]:
-    """Item → the judge's assignment, done; made for the items the judge does not hold."""
-    # Nobody gives back meanwhile what is about to be done, as signing out does.
+    """Item id → the judge's completed assignment, created where there is none."""
+    # Lock the held assignments, so that nobody returns them meanwhile, as signing out does.
     own = select(Assignment.id).where(Assignment.judge_id == judge_id, Assignment.state.in_(HELD))
     session.execute(own.order_by(Assignment.pool_item_id, Assignment.id).with_for_update()).all()
     held = assignments_of(session, collection_id, judge_id)

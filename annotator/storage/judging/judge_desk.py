@@ -1,4 +1,4 @@
-"""What a judge keeps beside the documents: evidence, notes and marks of a topic, questions, and their training."""
+"""A judge's own material: topic notes and marked words, unread answers, guidelines and training."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,7 +21,7 @@ from annotator.storage.tables.topics import Topic
 
 @dataclass(frozen=True)
 class Attempt:
-    """One way of a judge through the training, `number` from 1: how many documents of how many, how many right."""
+    """A judge's attempt at the training (`number` from 1): documents answered, answered right, and in total (`of`)."""
 
     judge_id: int
     number: int
@@ -33,15 +33,15 @@ class Attempt:
 
     @property
     def is_finished(self) -> bool:
-        """Whether every document was answered."""
+        """Whether every training document was answered."""
         return self.answered == self.of
 
     def passes(self, pass_mark: int | None) -> bool:
-        """Whether it is finished and the mark, a percentage, is reached; without one, that it is finished is enough."""
+        """Whether it is finished and reaches the pass mark (a percentage); without a mark, finishing is enough."""
         return self.is_finished and self.right * 100 >= (pass_mark or 0) * self.of
 
 
-# Put together once: it is asked for with one judgement in four.
+# A prebuilt statement: one judgement in four runs it.
 ACCEPTED_GUIDELINES = select(
     select(func.max(GuidelineVersion.number))
     .where(GuidelineVersion.collection_id == bindparam("collection_id"))
@@ -59,9 +59,9 @@ ACCEPTED_GUIDELINES = select(
 
 
 def may_judge(session: Session, collection: Collection, judge_id: int) -> Preparation | None:
-    """What this judge has to do before anything is drawn for them, None when nothing is left.
+    """What this judge has to complete before drawing documents; None when nothing is left.
 
-    The guidelines in force are to be accepted and, where there is a training and a pass mark, it is to be passed.
+    They must accept the current guidelines and, where there are a training and a pass mark, pass the training.
     """
     wanted = {"collection_id": collection.id, "judge_id": judge_id}
     session.flush()
@@ -75,14 +75,14 @@ def may_judge(session: Session, collection: Collection, judge_id: int) -> Prepar
 
 
 def count_qualifying(session: Session, collection_id: int) -> int:
-    """How many documents the training has."""
+    """Number of training documents."""
     return session.scalars(
         select(func.count()).select_from(QualifyingItem).where(QualifyingItem.collection_id == collection_id)
     ).one()
 
 
 def attempts_at_training(session: Session, collection_id: int, judge_id: int | None = None) -> list[Attempt]:
-    """The attempts of a judge, or of all, each judge's first one first."""
+    """Attempts of one judge, or of all, ordered by judge and number."""
     of = count_qualifying(session, collection_id)
     right = func.count().filter(QualifyingAnswer.grade == QualifyingItem.known_grade)
     statement = (
@@ -109,7 +109,7 @@ def attempts_at_training(session: Session, collection_id: int, judge_id: int | N
 
 @dataclass(frozen=True)
 class NoteRow:
-    """What a judge decided counts as relevant for a topic."""
+    """A judge's note on what counts as relevant for a topic."""
 
     topic: str
     topic_title: str
@@ -119,13 +119,13 @@ class NoteRow:
 
 
 def note_of(session: Session, topic_id: int, judge_id: int) -> str:
-    """The judge's own note of a topic, empty when there is none."""
+    """The judge's own note on a topic, "" when there is none."""
     note = session.get(TopicNote, (topic_id, judge_id))
     return note.text if note else ""
 
 
 def marks_of(session: Session, topic_id: int, judge_id: int) -> list[str]:
-    """The words that a judge wants marked in the documents of a topic, in the order in which they were typed."""
+    """The words that a judge has highlighted in a topic's documents, in the order entered."""
     return list(
         session.scalars(
             select(TopicMark.words)
@@ -136,7 +136,7 @@ def marks_of(session: Session, topic_id: int, judge_id: int) -> list[str]:
 
 
 def unread_answers(session: Session, collection_id: int, judge_id: int) -> int:
-    """How many of the judge's questions have an answer that they have not been shown."""
+    """Number of the judge's questions with an answer that they have not seen."""
     return session.scalars(
         select(func.count())
         .select_from(Question)
@@ -150,7 +150,7 @@ def unread_answers(session: Session, collection_id: int, judge_id: int) -> int:
 
 
 def topic_notes(session: Session, collection_id: int, *conditions: ColumnElement[bool]) -> list[NoteRow]:
-    """The notes of all judges, or those that fit, by topic and then by judge."""
+    """The notes of all judges that satisfy the conditions, by topic number and judge."""
     rows = session.execute(
         select(Topic.number, Topic.title, User.name, TopicNote.text, TopicNote.changed_at)
         .join(Topic, Topic.id == TopicNote.topic_id)

@@ -1,4 +1,4 @@
-"""A judge's own judgements of the documents they see again, by assignment: for undo, and for changing a grade."""
+"""A judge's own judgements of documents that they see again, by assignment: for undo, and for changing a grade."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from annotator.storage.tables.pools import PoolItem
 class ShownDocument:
     """A document as a judge sees it, with their own judgement of it.
 
-    `given` are the grades that an adjudicator is to see beside it, each once; nobody else is shown any.
+    `given` has the distinct grades by others, shown to adjudicators only.
     """
 
     assignment_id: int
@@ -35,7 +35,7 @@ class ShownDocument:
 
 @dataclass(frozen=True)
 class OwnJudgement:
-    """A judge's judgement of a document, with the passages they kept as evidence."""
+    """A judge's judgement of a document, with its evidence passages."""
 
     judgement_id: int
     assignment_id: int
@@ -43,7 +43,7 @@ class OwnJudgement:
     evidence: tuple[Passage, ...]
 
 
-# Put together once, from the table itself: it is asked for with one judgement in four.
+# A prebuilt statement on the core table: one judgement in four runs it.
 _JUDGEMENTS = cast("Table", Judgement.__table__).c
 ALL = (
     select(
@@ -60,7 +60,7 @@ ALL = (
     )
     .order_by(_JUDGEMENTS.id)
 )
-# Written as the partial index has it: SQLAlchemy would compare with a value, and it would not be used.
+# Text exactly as in the partial index: SQLAlchemy would compare with a value, and the index would not be used.
 CURRENT = ALL.where(text("judgement.current"))
 
 
@@ -70,7 +70,7 @@ def shown(
     judge_id: int,
     given: Mapping[int, tuple[int, ...]] | None = None,
 ) -> list[ShownDocument]:
-    """The documents as this judge sees them; `given` has grades by pool item."""
+    """The documents with this judge's judgements; `given` maps pool item id to grades for adjudicators."""
     judgements = own_judgements(session, documents, judge_id)
     return [
         ShownDocument(
@@ -92,7 +92,7 @@ def shown(
 def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id: int) -> dict[int, OwnJudgement]:
     """Assignment id → this judge's judgement of its document.
 
-    A document that is shown again looks as if it were new, until it is judged again.
+    A second showing has no judgement until it is judged again.
     """
     again = {one.assignment_id: one.pool_item_id for one in documents if one.is_shown_again}
     by_item = {one.pool_item_id: one.assignment_id for one in documents if not one.is_shown_again}
@@ -103,7 +103,7 @@ def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id
     if again:
         wanted = {"judge_id": judge_id, "items": list(again.values())}
         judgements += [one for one in connection.execute(ALL, wanted) if one.assignment_id in again]
-    # Of one that was shown again the last counts.
+    # The last judgement of a second showing counts.
     latest = {one.assignment_id if one.assignment_id in again else by_item[one.pool_item_id]: one for one in judgements}
     evidence = _evidence(session, [one.id for one in latest.values()])
     return {
@@ -115,7 +115,7 @@ def own_judgements(session: Session, documents: Sequence[HeldDocument], judge_id
 def previous_assignment(
     session: Session, topic_id: int, judge_id: int, present: OwnJudgement | None, queue: Queue = Queue.JUDGING
 ) -> int | None:
-    """The assignment that the judge judged just before this one (before now, when this one is not judged yet)."""
+    """The assignment that the judge judged before `present`, or last of all when `present` is None."""
     later = aliased(Judgement)
     decides = Assignment.purpose == Purpose.ADJUDICATION
     statement = (
@@ -128,7 +128,7 @@ def previous_assignment(
             decides if queue == Queue.ADJUDICATION else ~decides,
             or_(
                 Judgement.current,
-                # Of a second showing no judgement is current: the last one counts.
+                # Judgements of a second showing are never current: the last one counts.
                 and_(
                     Assignment.purpose == Purpose.RE_SHOWN,
                     ~exists().where(

@@ -1,6 +1,6 @@
-"""Removing judgements: counts before items are deleted, and taking an import of labels back.
+"""Removal of judgements: counts shown before items are deleted, and undoing an import of labels.
 
-What each label replaced counts again, and its items want a judge again.
+Undoing makes the replaced judgements current again, and the items want judges again.
 """
 
 from collections.abc import Sequence
@@ -29,13 +29,13 @@ from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
 JUDGEMENTS, ASSIGNMENTS, FILES = (cast("Table", model.__table__) for model in (Judgement, Assignment, LabelFile))
-# Machines take no place, nor do second showings, decisions and what is carried over.
+# Not counted as `taken`: machines, second showings, adjudications and carried judgements.
 _TAKES_NO_PLACE = (*BESIDES, Purpose.CARRIED)
 
 
 @dataclass(frozen=True)
 class ImportedLabels:
-    """The judgements of an import, those carried over from them besides, and the topics they are of."""
+    """Judgement ids of an import, ids of those carried over from them, and ids of their topics."""
 
     own: frozenset[int]
     carried: frozenset[int]
@@ -43,12 +43,12 @@ class ImportedLabels:
 
     @property
     def all_ids(self) -> frozenset[int]:
-        """All that goes with the import."""
+        """Own and carried judgement ids."""
         return self.own | self.carried
 
 
 def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
-    """What is stored of an import."""
+    """The stored judgements of an import."""
     own = frozenset(session.scalars(select(Judgement.id).where(_of_file(file))))
     carried = select(Judgement.id).where(Judgement.carried_from_id.in_(select(Judgement.id).where(_of_file(file))))
     items = select(Judgement.pool_item_id).where(_goes(file))
@@ -57,7 +57,7 @@ def imported_labels(session: Session, file: LabelFile) -> ImportedLabels:
 
 
 def release_labels(session: Session, removal: Removal, file: LabelFile, labels: ImportedLabels) -> None:
-    """Take the labels out; the judge's earlier judgements count again, and later ones stay."""
+    """Remove the labels; the judge's earlier judgements become current again, and later ones stay."""
     heirs, current = _after_them(session, file, labels.all_ids)
     other = aliased(Judgement)
     lone = ~select(other.id).where(other.assignment_id == ASSIGNMENTS.c.id, ~_goes(file, other)).exists()
@@ -77,7 +77,7 @@ def release_labels(session: Session, removal: Removal, file: LabelFile, labels: 
 
 
 def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
-    """Count again how many places of the items of topics are taken."""
+    """Recompute `taken` of all pool items of these topics."""
     person = select(User.id).where(User.kind == UserKind.PERSON)
     places = (
         select(func.count(Assignment.id))
@@ -97,7 +97,7 @@ def recount_taken(session: Session, topic_ids: Sequence[int]) -> None:
 
 
 def _after_them(session: Session, file: LabelFile, gone: frozenset[int]) -> tuple[dict[int, int], set[int]]:
-    """Judgement that stays → the one it replaces once those between are gone; and those that count again."""
+    """Later judgement → the one that it replaces after the removal; and ids that become current again."""
     of_judge = select(Judgement.id, Judgement.replaces_id, Judgement.current).where(
         Judgement.judge_id == file.judge_id,
         Judgement.pool_item_id.in_(select(Judgement.pool_item_id).where(_goes(file))),
@@ -120,7 +120,7 @@ def _after_them(session: Session, file: LabelFile, gone: frozenset[int]) -> tupl
 
 
 def _of_file(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
-    """Judgements by the ids that the import gave them; an archive brings them along, but not the numbers in front."""
+    """Condition: client ids of the import; an archive keeps them, but the numbers before the checksum may differ."""
     pooled = select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id)
     return and_(
         judgement.judge_id == file.judge_id,
@@ -133,17 +133,17 @@ def _of_file(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnE
 def _goes(file: LabelFile, judgement: type[Judgement] = Judgement) -> ColumnElement[bool]:
     original = aliased(Judgement)
     carried = judgement.carried_from_id.in_(select(original.id).where(_of_file(file, original)))
-    # Never neither true nor false: the contrary is asked for, too.
+    # Never NULL, since the condition is also negated.
     return or_(_of_file(file, judgement), and_(judgement.carried_from_id.is_not(None), carried))
 
 
 def items_of(condition: ColumnElement[bool]) -> Select[int]:
-    """The pool items of the topics, or the items themselves, that fit."""
+    """Pool items whose topic or own columns satisfy the condition."""
     return select(PoolItem.id).join(Topic, Topic.id == PoolItem.topic_id).where(condition)
 
 
 def counts_of_items(session: Session, items: Select[int]) -> dict[str, int]:
-    """How many documents are pooled, and how many judgements there are of how many judges, replaced ones too."""
+    """Numbers of pooled documents, of judgements (replaced ones included) and of judges."""
     judged = Judgement.pool_item_id.in_(items), SHOWN
     judges = session.scalar(select(func.count(Judgement.judge_id.distinct())).where(*judged)) or 0
     judgements = count_rows(session, select(Judgement.id).where(*judged))
@@ -151,20 +151,20 @@ def counts_of_items(session: Session, items: Select[int]) -> dict[str, int]:
 
 
 def held_items_since(since: datetime) -> Select[int]:
-    """The items somebody holds, or held until lately."""
+    """Items that somebody holds, or held until after `since`."""
     return select(Assignment.pool_item_id).where(
         Assignment.state != AssignmentState.DONE, Assignment.purpose != Purpose.CARRIED, Assignment.lease_until > since
     )
 
 
 def count_in_hand(session: Session, items: Select[int], since: datetime) -> int:
-    """How many of the items somebody holds, or held until lately."""
+    """Number of items that somebody holds, or held until after `since`."""
     held = held_items_since(since).where(Assignment.pool_item_id.in_(items)).distinct()
     return len(session.scalars(held).all())
 
 
 def refuse_in_hand(session: Session, items: Select[int], since: datetime) -> None:
-    """Raise `ConflictError` when somebody holds one of the items, or held it until lately."""
+    """Raise `ConflictError` when somebody holds one of the items, or held it until after `since`."""
     count = count_in_hand(session, items, since)
     if count:
         raise ConflictError(
@@ -174,5 +174,5 @@ def refuse_in_hand(session: Session, items: Select[int], since: datetime) -> Non
 
 
 def count_rows(session: Session, rows: Select[int]) -> int:
-    """How many rows a statement finds."""
+    """Number of rows that a query returns."""
     return session.scalars(select(func.count()).select_from(rows.subquery())).one()

@@ -1,4 +1,4 @@
-"""Storing judgements: the one place where any are inserted, whether judged, imported or repeated from a duplicate."""
+"""The single writer of judgements, for judging, imports and judgements carried over to duplicates."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from annotator.storage.tables.judging import Assignment, AssignmentState, Eviden
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.topics.revisions import raise_revision
 
-# The tables themselves cost a fraction of what the mapped classes do.
+# Core tables cost a fraction of mapped classes.
 ITEMS = cast("Table", PoolItem.__table__)
 ASSIGNMENTS = cast("Table", Assignment.__table__)
 JUDGEMENTS = cast("Table", Judgement.__table__)
@@ -49,7 +49,7 @@ TAKE = update(ITEMS).where(ITEMS.c.id == bindparam("item_id")).values(taken=ITEM
 
 
 class NewJudgement(NamedTuple):
-    """A judgement to be stored; what it replaces is current no longer."""
+    """A judgement to be stored; the one that it replaces becomes not current."""
 
     client_id: str
     assignment_id: int
@@ -71,7 +71,7 @@ class NewJudgement(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """Words of a document that are kept as evidence, with their place in the text as shown."""
+    """A passage kept as evidence, with its character offsets in the displayed text."""
 
     start: int
     end: int
@@ -80,22 +80,22 @@ class Passage(NamedTuple):
 
 @dataclass
 class Changes:
-    """What one judge's acts change in the database."""
+    """Everything that one request of a judge writes to the database."""
 
     judgements: list[NewJudgement] = field(default_factory=list)
-    # Client id of a judgement → that of the one it replaces, when both are stored now.
+    # Client id of a judgement → that of the one it replaces, when both are new.
     follows: dict[str, str] = field(default_factory=dict)
     evidence: list[tuple[str, Passage]] = field(default_factory=list)
     put_off: list[int] = field(default_factory=list)
-    # Assignment → its new state.
+    # Assignment id → new state.
     states: dict[int, AssignmentState] = field(default_factory=dict)
-    # Item → how many more of the judgements it wants it has, if a person judges.
+    # Item id → change of its count of judgements, applied if the judge is a person.
     places: dict[int, int] = field(default_factory=dict)
     topics: set[int] = field(default_factory=set)
 
 
 def append_judgements(session: Session, judgements: Iterable[NewJudgement]) -> None:
-    """Store judgements; the caller has locked what they are about and raised the revisions of the topics."""
+    """Insert judgements; the caller has locked their items and raised the topics' revisions."""
     session.flush()
     several = iter(judgements)
     while batch := list(islice(several, ROWS_AT_ONCE)):
@@ -106,7 +106,7 @@ def append_judgements(session: Session, judgements: Iterable[NewJudgement]) -> N
 
 
 def store_changes(session: Session, judge_id: int, changes: Changes, at: datetime) -> None:
-    """Write what one judge's acts change, whose assignments are locked."""
+    """Write a judge's changes; the caller has locked the assignments."""
     connection = session.connection()
     for topic_id in sorted(changes.topics):
         raise_revision(connection, topic_id, judge_id)
@@ -125,7 +125,7 @@ def store_changes(session: Session, judge_id: int, changes: Changes, at: datetim
 
 
 def _take_places(session: Session, judge_id: int, places: Mapping[int, int]) -> None:
-    """Let items have more or fewer of the judgements they want; machines take no place."""
+    """Add the changes to `taken` of the items, unless the judge is a machine."""
     changed = [{"item_id": item_id, "places": count} for item_id, count in sorted(places.items()) if count]
     connection = session.connection()
     if changed and connection.execute(IS_PERSON, {"whose": judge_id}).first() is not None:
@@ -138,7 +138,7 @@ def _moment_processor(dialect: Dialect) -> Callable[[object], object]:
 
 
 def _driver_rows(session: Session, judgements: Sequence[NewJudgement]) -> Iterator[tuple[object, ...]]:
-    """The values of `COLUMNS` as the driver takes them; many rows share a moment, which is converted once."""
+    """Values of `COLUMNS` in driver format; equal times are converted once."""
     process = _moment_processor(session.connection().dialect)
     moments = {at for one in judgements for at in (one.judged_at, one.received_at)}
     stored = {at: process(at) for at in moments}

@@ -1,8 +1,8 @@
-"""How often each item of a pool is to be judged: by as many as all are, by a second judge, by everyone, or not at all.
+"""How many judgements each pool item wants: the base number, one more as overlap, from everyone, or none.
 
-Lots decide, which items got from the pool's seed when they joined it. The first of a topic's items in the order of
-their lots are for everyone; the next ones, a share of all, are overlap and want one judgement more than others. What
-was drawn keeps its mark when a pool grows or a share shrinks. Of documents with the same text one alone is judged.
+Random lots, drawn from the pool's seed, decide. The first items of a topic by lot are for everyone; the next, a share
+of all, are overlap and want one more judgement. Drawn items keep their mark when a pool grows or a share shrinks. Of
+documents with the same text only one is judged.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,25 +20,25 @@ from annotator.storage.tables.topics import Topic
 
 
 def base_wanted(collection: Collection) -> int:
-    """The judgements that every item wants; where topics are owned it is their owner's one."""
+    """Judgements that every item wants: one, the owner's, in owned mode."""
     return 1 if collection.judging_mode == JudgingMode.OWNED else collection.judgements_wanted
 
 
 def mean_wanted(collection: Collection) -> float:
-    """The judgements that an item wants on average, the share of the overlap included."""
+    """Mean number of judgements wanted per item, with the share of overlap."""
     extra = collection.overlap_share / 100
     return base_wanted(collection) + extra if extra else base_wanted(collection)
 
 
 def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int]) -> None:
-    """Bring topics' items into line with their collection's settings and the texts there are; twice is as once.
+    """Update marks and wanted judgements of topics' items from the collection's settings and texts; idempotent.
 
-    On PostgreSQL judging goes on beside it: what somebody draws at this very moment stays as it is.
+    On PostgreSQL judging continues in parallel: an item drawn at the same time keeps its marks.
     """
     collection = session.get_one(Collection, collection_id)
     session.flush()
     topic_ids = list(topic_ids)
-    # First of all topics: those who judge lock topics before items.
+    # Duplicates of all topics first: judging locks topics before items.
     for some in chunks(topic_ids):
         settle_duplicates(session, some)
     for some in chunks(topic_ids):
@@ -47,7 +47,7 @@ def settle_needs(session: Session, collection_id: int, topic_ids: Iterable[int])
 
 
 def settle_documents(session: Session, collection_id: int, document_ids: Sequence[int]) -> None:
-    """The same for the topics in which these documents are pooled, whose texts came or changed."""
+    """`settle_needs` for the topics in which these documents, whose texts are new or changed, are pooled."""
     topics = {
         topic_id
         for some in chunks(list(document_ids))
@@ -57,7 +57,7 @@ def settle_documents(session: Session, collection_id: int, document_ids: Sequenc
 
 
 def _may_differ(session: Session, collection: Collection, topic_ids: Sequence[int]) -> bool:
-    """Whether there is anything to settle, which a look at the items tells where none is to be marked."""
+    """Whether anything can differ: always with overlap or common items, otherwise one query of the items decides."""
     if collection.overlap_share or collection.common_items:
         return True
     unlike_others = or_(
@@ -74,12 +74,12 @@ def _settle_marks(session: Session, collection: Collection, topic_ids: Sequence[
     names = ("is_overlap", "for_everyone", "judgements_wanted")
     differs = or_(*(PoolItem.__table__.c[name] != marked.c[name] for name in names))
     differing = select(PoolItem.id).join(marked, marked.c.id == PoolItem.id).where(differs).order_by(PoolItem.id)
-    # In one order for everybody, so that two who change the same items wait for each other and not both for ever.
+    # Locked in one order, so that concurrent updates of the same items do not deadlock.
     if not session.scalars(differing.with_for_update(of=PoolItem)).all():
         return
     session.execute(
         update(PoolItem)
-        # Somebody may have taken it since the marks were given out.
+        # Skip items that were drawn since the marks were computed.
         .where(PoolItem.id == marked.c.id, PoolItem.taken == marked.c.taken, differs)
         .values({name: marked.c[name] for name in names})
         .execution_options(synchronize_session=False)
@@ -88,7 +88,7 @@ def _settle_marks(session: Session, collection: Collection, topic_ids: Sequence[
 
 
 def _marked(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
-    """What each item should be; test questions have no part in the lots, and duplicates want nobody."""
+    """The marks that each item should have; gold questions are outside the lots, and duplicates are left out."""
     item = _placed(collection, topic_ids).c
     share = (item.of_topic * collection.overlap_share + 50) // 100
     is_overlap = and_(~item.is_test, or_(item.keeps_overlap, and_(~item.is_common, item.place <= share)))
@@ -102,7 +102,7 @@ def _marked(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
 
 
 def _placed(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
-    """Of each item whether it is for everyone, and its place among those of its topic that are, or are not."""
+    """Whether each item is for everyone, and its position by lot among such items or the others of its topic."""
     item = _placed_for_everyone(topic_ids).c
     is_common = case(
         (item.is_test, item.for_everyone), else_=or_(item.keeps_common, item.place <= collection.common_items)
@@ -119,7 +119,7 @@ def _placed(collection: Collection, topic_ids: Sequence[int]) -> Subquery:
 
 
 def _placed_for_everyone(topic_ids: Sequence[int]) -> Subquery:
-    """The items of each topic, what keeps its mark first and then by lot, and how many there are."""
+    """The items of each topic with their position (marked ones first, then by lot) and their number."""
     is_test = PoolItem.known_grade.is_not(None)
     keeps_common = and_(PoolItem.for_everyone, PoolItem.taken > 0)
     alike = (PoolItem.topic_id, is_test)
@@ -141,14 +141,14 @@ def _placed_for_everyone(topic_ids: Sequence[int]) -> Subquery:
 
 
 def give_back_surplus(session: Session, collection: Collection) -> int:
-    """Return to the queue what is too much by the collection's settings, and count it; call it before `settle_needs`.
+    """Return assignments beyond what the settings want, and count them; call it before `settle_needs`.
 
-    (Whoever gives something back locks assignments first, and then their items.) A judgement that still comes is stored
-    as late. Items for everyone may be in any number of hands, and what a judge sees once more counts for none.
+    (Returning locks assignments before items.) A judgement of a returned assignment is stored as late. Items for
+    everyone may have any number of holders, and second showings are not counted.
     """
     base = base_wanted(collection)
     need = case((PoolItem.duplicate_of_id.is_not(None), 0), (PoolItem.is_overlap, base + 1), else_=base)
-    # What was drawn last goes back first.
+    # The latest assignments are returned first.
     place = func.row_number().over(partition_by=Assignment.pool_item_id, order_by=Assignment.id.desc())
     drawn = (
         select(Assignment.id, place.label("place"), (PoolItem.taken - need).label("too_many"))

@@ -1,4 +1,4 @@
-"""Assignments: who is to judge what, given out and given back; and what a judgement decides."""
+"""Assignments: lending, renewing and returning them; and the decision that a judgement holds."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -38,8 +38,8 @@ _DOCUMENTS = cast("Table", Document.__table__)
 _TEXTS = select(_DOCUMENTS.c.text_hash).join(_ITEMS, _ITEMS.c.document_id == _DOCUMENTS.c.id)
 LEND = insert(ASSIGNMENTS).values(text_hash=_TEXTS.where(_ITEMS.c.id == bindparam("whose_text")).scalar_subquery())
 _USERS = cast("Table", User.__table__).c
-# Machines take no place: a person is wanted all the same. It is asked for beforehand: as a condition of the update,
-# PostgreSQL answers it wrongly for a row that somebody else has just changed, and the place is lost.
+# Machines do not count as `taken`. A separate query: as a condition of the UPDATE, PostgreSQL evaluates it wrongly for
+# a row that was changed concurrently, and the count is lost.
 IS_PERSON = select(_USERS.id).where(_USERS.id == bindparam("whose"), _USERS.kind == UserKind.PERSON.value)
 TAKE = update(_ITEMS).where(_ITEMS.c.id.in_(bindparam("items", expanding=True))).values(taken=_ITEMS.c.taken + 1)
 _IS_HELD = ASSIGNMENTS.c.state.in_([state.value for state in HELD])
@@ -50,20 +50,20 @@ RENEW = (
 )
 ANY_EXPIRED = (
     select(ASSIGNMENTS.c.id)
-    # Written as the partial index has it.
+    # Text exactly as in the partial index.
     .where(text("state IN ('live', 'later')"), ASSIGNMENTS.c.lease_until < bindparam("now"))
     .limit(1)
 )
 
 
 _MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
-# The assignments of adjudicators, written as the partial index has them.
+# Assignments of adjudicators; text exactly as in the partial index.
 DECIDING = select(Assignment.id).where(text("assignment.purpose = 'adjudication'"))
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a judge decided about a document: a grade, or why it cannot be judged."""
+    """A grade, or the reason why a document cannot be judged."""
 
     grade: int | None
     cannot_judge: CannotJudge | None = None
@@ -72,7 +72,7 @@ class Decision:
 
     @classmethod
     def of(cls, judgement: Judgement | Row[*tuple[Any, ...]]) -> "Decision":
-        """The decision a stored judgement holds, or a row with its columns."""
+        """The decision of a stored judgement, or of a row with its columns."""
         reason = CannotJudge(judgement.cannot_judge) if judgement.cannot_judge else None
         return cls(judgement.grade, reason, judgement.note, judgement.seconds)
 
@@ -84,7 +84,7 @@ def lend(
     now: datetime,
     purposes: Mapping[int, Purpose] | None = None,
 ) -> None:
-    """Put items into a judge's hands, of which the caller knows that they may have them, in the order of showing."""
+    """Assign items to a judge in order of showing; the caller has checked that they may have them."""
     purposes = purposes or {}
     session.flush()
     connection = session.connection()
@@ -109,14 +109,14 @@ def lend(
 
 
 def renew(session: Session, judge_id: int, now: datetime) -> None:
-    """Renew the leases of everything a judge holds, where less than half is left."""
+    """Renew the judge's leases that have less than half of their time left."""
     session.flush()
     until = {"whose": judge_id, "soon": now + LEASE / 2, "until": now + LEASE}
     session.connection().execute(RENEW, until)
 
 
 def give_back_expired(session: Session, now: datetime) -> int:
-    """Return everything whose lease has run out, and count it."""
+    """Return all assignments with an expired lease to the queue; return their number."""
     session.flush()
     if session.connection().execute(ANY_EXPIRED, {"now": now}).first() is None:
         return 0
@@ -124,8 +124,8 @@ def give_back_expired(session: Session, now: datetime) -> int:
 
 
 def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
-    """Return what is held and fits to the queue and count it, put off or not; the items want a judge again."""
-    # In one order for everybody, so that two who give back at once wait for each other and not both for ever.
+    """Return held or deferred assignments that satisfy the conditions to the queue; return their number."""
+    # Locked in one order, so that concurrent returns do not deadlock.
     held = session.scalars(
         select(Assignment)
         .where(Assignment.state.in_(HELD), *conditions)
@@ -136,7 +136,7 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
         assignment.state = AssignmentState.RETURNED
     session.flush()
     machines = set(session.scalars(_MACHINES)) if held else set()
-    # An item that comes back from two judges counts down twice.
+    # An item returned by two judges is decremented twice.
     taken = Counter(one.pool_item_id for one in held if one.purpose not in BESIDES and one.judge_id not in machines)
     for item_id, count in sorted(taken.items()):
         session.execute(update(PoolItem).where(PoolItem.id == item_id).values(taken=PoolItem.taken - count))
@@ -144,5 +144,5 @@ def give_back(session: Session, *conditions: ColumnElement[bool]) -> int:
 
 
 def return_assignments(session: Session, judge_id: int) -> int:
-    """Give everything a judge holds back to the queue, as signing out does, and count it."""
+    """Return everything that a judge holds to the queue, as on signing out; return the number."""
     return give_back(session, Assignment.judge_id == judge_id)

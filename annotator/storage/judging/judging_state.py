@@ -1,4 +1,4 @@
-"""What is known before a judge's acts are decided: their assignments, locked, and what they judged of the items."""
+"""Loads the state that decides a judge's request: their locked assignments and current judgements of the items."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from annotator.storage.tables.judging import (
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import Topic
 
-# The tables themselves cost a fraction of what the mapped classes do.
+# Core tables cost a fraction of mapped classes.
 COLLECTIONS = cast("Table", Collection.__table__).c
 TOPICS = cast("Table", Topic.__table__).c
 ITEMS = cast("Table", PoolItem.__table__)
@@ -64,7 +64,7 @@ _OF_JUDGE = and_(ASSIGNMENTS.c.judge_id == bindparam("judge_id"), TOPICS.collect
 OWN = _WITH_JUDGEMENT.where(_OF_JUDGE, ASSIGNMENTS.c.id.in_(bindparam("assignment_ids", expanding=True))).order_by(
     ASSIGNMENTS.c.pool_item_id, ASSIGNMENTS.c.id
 )
-# For a single id, the usual case: a list is written into the statement each time.
+# For a single id, the usual case: SQLAlchemy expands a list into the statement each time.
 OWN_ONE = _WITH_JUDGEMENT.where(_OF_JUDGE, ASSIGNMENTS.c.id == bindparam("assignment_id"))
 # The assignments that the judge has on these items.
 HELD_NOW = _WITH_JUDGEMENT.where(
@@ -72,7 +72,7 @@ HELD_NOW = _WITH_JUDGEMENT.where(
 )
 OWN_TOPICS = OWN.with_only_columns(ITEMS.c.topic_id).order_by(None).distinct()
 OWN_ITEMS = OWN.with_only_columns(ASSIGNMENTS.c.pool_item_id).order_by(None)
-# All that the judge has or had of these items.
+# All present and former assignments of the judge on these items.
 LOCKED = (
     select(ASSIGNMENTS.c.id)
     .where(
@@ -82,8 +82,8 @@ LOCKED = (
     .order_by(ASSIGNMENTS.c.pool_item_id, ASSIGNMENTS.c.id)
     .with_for_update()
 )
-# The grades of the scale, the versions of the guidelines and the judgements with these ids in one answer, distinguished
-# by their first column: each statement takes as long as all three.
+# Grades, guideline versions and stored client ids in one query, distinguished by the first column: a separate query for
+# each would triple the time.
 A_GRADE, A_VERSION, A_JUDGEMENT = 0, 1, 2
 _NONE: ColumnElement[str] = literal_column("''")
 _RULES = (
@@ -109,7 +109,7 @@ STORED = _STORED_JUDGEMENT.where(JUDGEMENTS.c.client_id.in_(bindparam("client_id
 HISTORY = _STORED_JUDGEMENT.where(
     JUDGEMENTS.c.pool_item_id == bindparam("pool_item_id"), JUDGEMENTS.c.judge_id == bindparam("judge_id")
 ).order_by(JUDGEMENTS.c.id)
-# What was judged on assignments, the last of each at the end.
+# Judgements of assignments; the last of each comes last.
 OF_ASSIGNMENTS = (
     select(JUDGEMENTS.c.assignment_id, JUDGEMENTS.c.id, JUDGEMENTS.c.tab, JUDGEMENTS.c.sequence)
     .where(
@@ -126,7 +126,7 @@ WITH_TEXT = (
 
 
 class OwnAssignment(NamedTuple):
-    """An assignment of the judge."""
+    """An assignment of the judge, and whether its item has duplicates."""
 
     id: int
     pool_item_id: int
@@ -138,17 +138,17 @@ class OwnAssignment(NamedTuple):
 
     @property
     def is_shown_again(self) -> bool:
-        """Whether the judge saw the item before."""
+        """Whether it is a second showing."""
         return self.purpose == Purpose.RE_SHOWN
 
     @property
     def decides(self) -> bool:
-        """Whether it is theirs as an adjudicator."""
+        """Whether it is an adjudication."""
         return self.purpose == Purpose.ADJUDICATION
 
 
 class LatestJudgement(NamedTuple):
-    """The judgement that a new one replaces; without an id it is about to be stored under its client id."""
+    """The judgement that a new one replaces; one without an id is stored in the same transaction."""
 
     id: int | None
     tab: str
@@ -157,7 +157,7 @@ class LatestJudgement(NamedTuple):
 
 
 class StoredJudgement(NamedTuple):
-    """What is stored under an id that a browser made."""
+    """A judgement stored under an id that the client generated."""
 
     client_id: str
     pool_item_id: int
@@ -167,29 +167,29 @@ class StoredJudgement(NamedTuple):
     note: str
 
     def is_of(self, pool_item_id: int, judge_id: int) -> bool:
-        """Whether this judge judged this item by it."""
+        """Whether it is this judge's judgement of this item."""
         return (self.pool_item_id, self.judge_id) == (pool_item_id, judge_id)
 
 
 @dataclass(frozen=True)
 class JudgingState:
-    """What one judge's acts are decided by; the assignments are locked until the transaction ends."""
+    """The state for deciding one judge's request; the assignments are locked until the transaction ends."""
 
     judge_id: int
     assignments: Mapping[int, OwnAssignment]
-    # Item → the judge's current judgement of it; assignment of an item that is shown again → the last one there.
+    # Item id → the judge's current judgement; assignment id of a second showing → its last judgement.
     current: Mapping[int, LatestJudgement]
     shown_again: Mapping[int, LatestJudgement]
     grades: frozenset[int]
-    # The number of each version of the guidelines → its row.
+    # Number of each guideline version → its row id.
     guidelines: Mapping[int, int]
-    # By client id, of those that were asked for.
+    # By client id, for the requested ones.
     stored: Mapping[str, StoredJudgement]
-    # Items whose documents have a text, where that was asked.
+    # Items whose documents have a text, if requested.
     with_text: frozenset[int] = frozenset()
 
     def earliest_lease(self) -> datetime | None:
-        """When the first of these assignments goes back to the queue, unless it is renewed."""
+        """Earliest time at which one of these assignments expires, unless renewed; None without assignments."""
         return min((one.lease_until for one in self.assignments.values()), default=None)
 
 
@@ -202,9 +202,9 @@ def load_state(
     *,
     asks_for_texts: bool = False,
 ) -> JudgingState:
-    """Lock and read the assignments to be judged, and what is stored under these ids.
+    """Lock and read the assignments to be judged, and the judgements stored under these client ids.
 
-    Raises `ConflictError` when the judging has ended, and `NotFoundError` without such a collection.
+    Raises `ConflictError` when judging has ended, and `NotFoundError` without such a collection.
     """
     collection_id = open_for_judging(session, slug)
     rows = _own(session, collection_id, judge_id, list(assignment_ids))
@@ -225,24 +225,24 @@ def load_state(
 
 
 def stored_judgements(session: Session, client_ids: Sequence[str]) -> dict[str, StoredJudgement]:
-    """Client id → the judgement that is stored under it."""
+    """Client id → the judgement stored under it."""
     rows = session.execute(STORED, {"client_ids": list(client_ids)})
     return {row[0]: StoredJudgement(*row) for row in rows}
 
 
 def judgements_of_item(session: Session, pool_item_id: int, judge_id: int) -> list[StoredJudgement]:
-    """All that a judge ever judged of an item, the earliest first."""
+    """All judgements of an item by a judge, replaced ones included, oldest first."""
     return [
         StoredJudgement(*row) for row in session.execute(HISTORY, {"pool_item_id": pool_item_id, "judge_id": judge_id})
     ]
 
 
 def open_for_judging(session: Session, slug: str) -> int:
-    """The collection of that short name; `ConflictError` when its judging has ended, `NotFoundError` without it.
+    """The id of the collection; raises `ConflictError` when judging has ended, `NotFoundError` when it is missing.
 
-    On PostgreSQL whoever would end it waits; see `refuse_closed_judging`.
+    On PostgreSQL, closing the collection waits for this transaction; see `refuse_closed_judging`.
     """
-    # What runs past the mapped classes does not see what is still to be written.
+    # Core statements do not see pending changes of the session.
     session.flush()
     statement = PLACE if has_one_writer(session) else LOCKED_PLACE
     row = session.connection().execute(statement, {"slug": slug}).one_or_none()
@@ -257,7 +257,7 @@ def open_for_judging(session: Session, slug: str) -> int:
 def _own(
     session: Session, collection_id: int, judge_id: int, assignment_ids: list[int]
 ) -> Sequence[Row[*tuple[Any, ...]]]:
-    """The judge's assignments with these ids; of those that were given back, also the newer holds of the same items."""
+    """The judge's assignments with these ids; for returned ones also their newer assignments of the same items."""
     connection = session.connection()
     judge = {"collection_id": collection_id, "judge_id": judge_id}
     wanted = {**judge, "assignment_ids": assignment_ids}
@@ -276,9 +276,9 @@ def _own(
 
 
 def _lock_own(session: Session, wanted: dict[str, Any]) -> None:
-    """On PostgreSQL, lock in the order in which everybody does: collection, topic, assignment, pool item.
+    """On PostgreSQL, lock in the global order: collection, topic, assignment, pool item.
 
-    What was judged is read behind the locks: who waited for them would see what was current before.
+    Judgements are read after locking: a read that waited for a lock would see outdated ones.
     """
     connection = session.connection()
     for (topic_id,) in sorted(connection.execute(OWN_TOPICS, wanted).all()):

@@ -1,4 +1,4 @@
-"""How far a pool is judged, by item and by topic, and how long a judgement takes."""
+"""Progress of judging by item and by topic, and the time that a judgement takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,10 +18,10 @@ from annotator.storage.tables.topics import ACCEPTED, Topic
 
 
 def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
-    """Of a collection's pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
+    """Query of pool items: `topic_id`, `document_id`, `is_judged`, `missing` judgements and `is_complete`.
 
-    An item may have more judgements than it wants; then a negative number is missing. What machines say counts for
-    nothing here, nor what adjudicators decide.
+    `missing` is negative for an item with more judgements than it wants. Judgements by machines and adjudicators do not
+    count.
     """
     given = (
         select(Judgement.pool_item_id, func.count().label("count"))
@@ -53,7 +53,7 @@ def item_progress(collection_id: int) -> Select[*tuple[Any, ...]]:
 
 
 def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
-    """Those of the topics of which anything was ever judged, replaced judgements included."""
+    """Ids of the topics with any judgement, replaced judgements included."""
     statement = select(PoolItem.topic_id).where(exists().where(Judgement.pool_item_id == PoolItem.id)).distinct()
     return {
         topic_id
@@ -63,7 +63,7 @@ def judged_topic_ids(session: Session, ids: Sequence[int]) -> set[int]:
 
 
 class TopicCount(NamedTuple):
-    """An accepted topic with a pool: its items, and those that nobody has judged."""
+    """An accepted topic with a pool: numbers of its items and of those without judgements."""
 
     id: int
     number: str
@@ -72,7 +72,7 @@ class TopicCount(NamedTuple):
 
 
 def topic_counts(session: Session, collection_id: int, *, machines: bool) -> list[TopicCount]:
-    """Each accepted topic with a pool; judgements of machines count only if wanted."""
+    """Counts for each accepted topic with a pool; judgements by machines count only with `machines`."""
     is_judged = exists().where(Judgement.pool_item_id == PoolItem.id, Judgement.current)
     if not machines:
         is_judged = is_judged.where(Judgement.judge_id.not_in(MACHINES))
@@ -92,9 +92,9 @@ SECONDS_AN_HOUR = 3_600
 
 @dataclass(frozen=True)
 class Effort:
-    """How long judging takes: the median of the judgements so far, or a usual time while there are too few.
+    """Time per judgement in seconds: the median so far, or a default while there are too few.
 
-    `judgements_wanted` is the mean of a document, the share with a second opinion included.
+    `judgements_wanted` is the mean per document, second opinions included.
     """
 
     seconds: float
@@ -102,12 +102,12 @@ class Effort:
     judgements_wanted: float
 
     def hours(self, judgements: int) -> float:
-        """How long all judges together are busy with so many judgements."""
+        """Hours of judging for so many judgements, summed over judges."""
         return judgements * self.seconds / SECONDS_AN_HOUR
 
 
 def judging_effort(session: Session, collection: Collection) -> Effort:
-    """How long judging takes in a collection by its present settings."""
+    """The effort of judging in a collection with its present settings."""
     seconds = (
         select(Judgement.seconds)
         .join(PoolItem, PoolItem.id == Judgement.pool_item_id)

@@ -1,1 +1,1 @@
-"""Queries of the leaderboard."""
+"""Queries for the leaderboard."""

@@ -1,4 +1,4 @@
-"""What settled grades and scores depend on: runs, topics, revisions, and judgements added since."""
+"""Inputs of scoring: runs, topics, revisions and recent judgements; used as cache keys for grades and scores."""
 
 import hashlib
 from collections.abc import Collection as SizedIterable
@@ -27,7 +27,7 @@ from annotator.storage.tables.runs import IN_FORCE, RankedList, Run
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicRevision
 from annotator.storage.topics.revisions import Revision, revisions
 
-# Of more, to read whole topics takes no longer.
+# With more new judgements, rereading whole topics is as fast.
 MOST_NEW = 5_000
 
 _SAID = cast("Table", Judgement.__table__).c
@@ -36,10 +36,9 @@ _NEW = select(_SAID.id, _SAID.pool_item_id, _SAID.grade, _SAID.replaces_id, _SAI
 
 
 def latest_judgement(session: Session) -> int | None:
-    """The last judgement of all, 0 when there is none; None where ids do not tell which came first.
+    """The greatest judgement id, 0 without judgements; None where ids do not reflect the order of commits.
 
-    On SQLite, with one writer at a time, the higher id is the later one; on PostgreSQL a judgement may become visible
-    after one with a higher id.
+    On SQLite, with a single writer, they do; on PostgreSQL a judgement may become visible after one with a greater id.
     """
     if not has_one_writer(session):
         return None
@@ -47,9 +46,9 @@ def latest_judgement(session: Session) -> int | None:
 
 
 def items_judged_since(session: Session, since: Mapping[int, int]) -> dict[int, dict[int, int]]:
-    """Topic → {pool item: document} of what was judged in it after this judgement, {topic: judgement}.
+    """Topic id → {pool item id: document id} judged after the given judgement; `since` is {topic id: judgement id}.
 
-    A topic is not among them where somebody took a grade back, or where there is too much new: it has to be read whole.
+    Left out, since they must be reread whole, are topics with a withdrawn grade; all topics if too much is new.
     """
     if not since:
         return {}
@@ -75,7 +74,7 @@ def items_judged_since(session: Session, since: Mapping[int, int]) -> dict[int, 
 
 
 def _items_repeating(session: Session, judgements: list[int]) -> set[int]:
-    """The items to which these judgements, which count no more, are still carried over."""
+    """Items with current judgements that were carried over from these replaced ones."""
     return {
         item
         for some in chunks(judgements)
@@ -86,7 +85,7 @@ def _items_repeating(session: Session, judgements: list[int]) -> set[int]:
 
 
 def _places(session: Session, items: set[int]) -> dict[int, tuple[int, int]]:
-    """Item → its topic and its document."""
+    """Pool item id → (topic id, document id)."""
     statement = select(_ITEMS.id, _ITEMS.topic_id, _ITEMS.document_id)
     return {
         item: (topic, document)
@@ -95,7 +94,7 @@ def _places(session: Session, items: set[int]) -> dict[int, tuple[int, int]]:
     }
 
 
-# More documents than that are asked for together.
+# With more documents than this, they are read with the items of whole topics.
 ALL_AT_ONCE = 5_000
 _ID, _DOCNO = Document.__table__.c.id, Document.__table__.c.docno
 
@@ -107,14 +106,14 @@ class ScoredRun(NamedTuple):
     tag: str
     team: str | None
     uploaded_at: datetime
-    fed_pool: bool  # whether a version of the pool was made from it
+    fed_pool: bool  # whether it contributed to any pool version
 
 
 @dataclass(frozen=True)
 class TopicState:
-    """An accepted topic; a change of what is said of its documents raises its revision.
+    """An accepted topic; every change of its judgements raises its revision.
 
-    `latest` is the last judgement of all at that moment, None where ids do not tell which came first.
+    `latest` is the greatest judgement id at that time, None where ids do not reflect the order of commits.
     """
 
     number: str
@@ -123,7 +122,7 @@ class TopicState:
     latest: int | None = field(default=None, compare=False)
 
     def is_continued_by(self, later: "TopicState") -> bool:
-        """Whether all that changed from then to `later` are judgements after `latest`."""
+        """Whether judgements with ids above `latest` are the only changes between this state and `later`."""
         return (
             self.latest is not None
             and later.latest is not None
@@ -136,22 +135,22 @@ class TopicState:
 
 @dataclass(frozen=True)
 class ScoredState:
-    """A collection at one moment; what is made from equal states and revisions is equal."""
+    """State of a collection at one time: scores computed from equal states (and qrels) are equal."""
 
     collection_id: int
     runs: tuple[ScoredRun, ...]
     topics: dict[int, TopicState]
     relevant_from: int
     best_grade: int
-    machines: tuple[int, ...]  # the accounts that are machines; they count or not, but are never in dispute
-    sample: DrawnSample | None  # of the pool, if it was drawn
+    machines: tuple[int, ...]  # machine accounts; their grades may count, but are never disputed
+    sample: DrawnSample | None  # of the pool, if it was sampled
 
     def in_time(self, before: datetime | None) -> "ScoredState":
-        """The same without the runs that were uploaded from that moment on."""
+        """The state without runs uploaded at `before` or later; unchanged for None."""
         return replace(self, runs=tuple(one for one in self.runs if before is None or one.uploaded_at < before))
 
     def continued(self, earlier: Mapping[int, object]) -> dict[int, int]:
-        """Of the topics, {topic: its state then}, those to which only judgements were added: the last one by then."""
+        """Topic id → last judgement of the earlier state, for topics in which only judgements were added since."""
         return {
             topic: state.latest
             for topic, state in earlier.items()
@@ -160,7 +159,7 @@ class ScoredState:
 
 
 def scored_state(session: Session, collection: Collection, *, as_kept: int | None = None) -> ScoredState:
-    """Read all of it in one transaction with what else is read; the scale is that of now, or of a version's time."""
+    """Read the state in the caller's transaction; `as_kept` takes the scale from that qrels version."""
     topics = session.execute(
         select(Topic.id, Topic.number, Topic.owner_id)
         .where(Topic.collection_id == collection.id, ACCEPTED)
@@ -187,7 +186,7 @@ def scored_state(session: Session, collection: Collection, *, as_kept: int | Non
 def lists_with_scores(
     session: Session, run_ids: SizedIterable[int], topics: SizedIterable[int], *, with_scores: bool
 ) -> list[tuple[int, int, bytes, bytes | None]]:
-    """Run id, topic id, documents and, if wanted, scores, as they are packed, of every list of these."""
+    """(run id, topic id, packed documents, packed scores or None) of every ranked list of these runs and topics."""
     columns = (RankedList.run_id, RankedList.topic_id, RankedList.documents)
     statement = select(*columns, RankedList.scores) if with_scores else select(*columns)
     rows = []
@@ -199,7 +198,7 @@ def lists_with_scores(
 
 
 def docnos_in_topics(session: Session, topics: SizedIterable[int], documents: set[int]) -> dict[int, bytes]:
-    """The docnos of these documents; of many, those of all items of these topics at once."""
+    """Document id → encoded docno; for many documents, read with the items of whole topics."""
     known: dict[int, bytes] = {}
     if len(documents) > ALL_AT_ONCE:
         for some in chunks(sorted(topics)):
@@ -224,7 +223,7 @@ def _runs(session: Session, collection_id: int) -> tuple[ScoredRun, ...]:
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run in force with its lists, {topic id: documents packed}."""
+    """A run in force and its ranked lists, {topic id: packed documents}."""
 
     id: int
     tag: str
@@ -235,9 +234,9 @@ class ListedRun:
 def listed_runs(
     session: Session, collection_id: int, topics: SizedIterable[int], *, runs_of: SizedIterable[int] | None = None
 ) -> list[ListedRun]:
-    """The runs in force by their arrival, with their lists for these topics.
+    """Runs in force in order of upload, with their ranked lists for these topics.
 
-    `runs_of` are the ids of the runs of a round, the only ones then.
+    With `runs_of`, only these run ids, such as those of a round.
     """
     counting = [Run.collection_id == collection_id, IN_FORCE]
     if runs_of is not None:
@@ -253,7 +252,7 @@ def listed_runs(
 
 
 def require_in_force(session: Session, collection_id: int, tag: str) -> Run:
-    """The run of this tag; `NotFoundError` when there is none, `ConflictError` when it is withdrawn."""
+    """The run with this tag; raises `NotFoundError` when there is none, `ConflictError` when it is withdrawn."""
     run = find_run(session, collection_id, tag)
     if run.withdrawn_at is not None:
         raise ConflictError("The run %(tag)s is withdrawn, so that it is not scored.", tag=tag)
@@ -261,13 +260,13 @@ def require_in_force(session: Session, collection_id: int, tag: str) -> Run:
 
 
 def packed_scores(session: Session, run_id: int) -> dict[int, bytes]:
-    """The scores of a run's documents by topic id, packed in the order of its lists."""
+    """Topic id → packed scores of a run, in the order of its ranked lists."""
     rows = session.execute(select(RankedList.topic_id, RankedList.scores).where(RankedList.run_id == run_id))
     return {topic: packed for topic, packed in rows}
 
 
 def searchers_of(session: Session, topic_id: int) -> dict[int, tuple[str, ...]]:
-    """Document id → who found it by searching, by name; only documents that were found so."""
+    """Document id → names of the people who added it by a search; other documents are absent."""
     rows = session.execute(
         select(PoolItem.document_id, User.name)
         .join(Contribution, Contribution.pool_item_id == PoolItem.id)
@@ -283,19 +282,19 @@ def searchers_of(session: Session, topic_id: int) -> dict[int, tuple[str, ...]]:
 
 
 def report_state(session: Session, collection: Collection) -> bytes:
-    """A digest that is another one after every change that a report of scored runs or compared judges can show.
+    """A digest that changes with everything that a report on scored runs or compared judges can show.
 
-    Such a report reads every judgement and every ranked list, which takes up to a second; this reads small tables
-    alone. What it needs of the large ones changes with something that stands here:
+    Such a report reads every judgement and ranked list, which takes up to a second; this reads only small tables. Large
+    tables are covered by rows that change with them:
 
-    - judgements, assignments and pool items, and documents found by searching: the revision of their topic;
-    - ranked lists: the run, which is never changed, only withdrawn or replaced by another;
-    - strata, and contributions of runs and of files: the version of the pool, or the choices of an adaptive one;
-    - the grades of a kept version of the qrels: that version;
-    - the names of documents: the judgements, since no document that is judged is deleted;
-    - all of these: the deletions, made and taken back.
+    - judgements, assignments, pool items, documents found by searching: the revision of their topic;
+    - ranked lists: the run, which is never changed, only withdrawn or replaced;
+    - strata, and contributions of runs and files: the pool version, or the selections of an adaptive one;
+    - the grades of a stored qrels version: that version;
+    - docnos: the judgements, since judged documents are not deleted;
+    - all of these: deletions and their restoration.
 
-    What was done in other collections changes it only where it concerns accounts.
+    Changes in other collections matter only where they affect accounts.
     """
     digest = hashlib.sha256()
     for statement in _statements(collection.id):
@@ -304,7 +303,7 @@ def report_state(session: Session, collection: Collection) -> bytes:
 
 
 def _statements(collection_id: int) -> Iterator[Select[*tuple[Any, ...]]]:
-    """The small tables, each in a fixed order."""
+    """Queries of the small tables, each in a fixed order."""
     yield select(Collection.__table__).where(Collection.id == collection_id)
     yield select(Grade.__table__).where(Grade.collection_id == collection_id).order_by(Grade.value)
     own_topics = Topic.collection_id == collection_id

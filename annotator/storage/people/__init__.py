@@ -1,1 +1,1 @@
-"""Queries of people."""
+"""Queries for people."""

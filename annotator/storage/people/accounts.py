@@ -1,4 +1,4 @@
-"""Accounts, their teams and roles in collections; links and tokens end with them; and who is kept out."""
+"""Accounts, teams and roles in collections; ending of links, tokens and sessions; throttling of attempts."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ from annotator.storage.tables.people import (
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who is signed in; `generation` tells sessions from before a change of password."""
+    """A signed-in user; sessions with an older `generation` end when the password changes."""
 
     id: int
     name: str
@@ -37,12 +37,12 @@ class Person:
 
 
 def person_of(user: User) -> Person:
-    """The person of an account."""
+    """The signed-in view of an account."""
     return Person(user.id, user.name, user.administrator, user.sign_in_generation)
 
 
 def find_user(session: Session, name: str) -> User:
-    """The person of that name; `NotFoundError` when there is none."""
+    """The user with that name; raises `NotFoundError` when there is none."""
     user = session.scalar(select(User).where(User.name == name, User.being_imported.is_(False)))
     if user is None:
         raise NotFoundError("There is no user “%(name)s”.", name=name)
@@ -50,17 +50,17 @@ def find_user(session: Session, name: str) -> User:
 
 
 def locked_user(session: Session, name: str) -> User:
-    """The same, which on PostgreSQL nobody changes until the transaction ends; who waited sees what was changed."""
+    """The user with that name, reread and locked (on PostgreSQL) until the transaction ends."""
     return lock_user(session, find_user(session, name).id)
 
 
 def lock_user(session: Session, user_id: int) -> User:
-    """The account of this id, locked as `locked_user` says; it comes before links and tokens in the order of locks."""
+    """The account with this id, reread and locked; in the order of locks it precedes links and tokens."""
     return session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
 
 
 def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
-    """The team of that name in the collection, made when it is new; `InvalidValueError` for an unusable name."""
+    """The team with that name in the collection, created if missing; `InvalidValueError` for an unusable name."""
     if not _is_usable(name.replace(" ", "_")) or name != name.strip():
         raise InvalidValueError(
             "A team's name has 1 to %(most)d printable characters and no blanks at its ends; “%(name)s” does not fit.",
@@ -76,7 +76,7 @@ def find_or_add_team(session: Session, collection_id: int, name: str) -> Team:
 
 
 def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
-    """The account of that name; one that is made here has no password and cannot sign in."""
+    """The account with that name, created if missing, without a password, so that it cannot sign in."""
     user = session.scalar(select(User).where(User.name == name))
     if user is None:
         user = new_user(
@@ -87,7 +87,7 @@ def find_or_add_user(session: Session, name: str, added_at: datetime) -> User:
 
 
 def refuse_unfinished(user: User) -> None:
-    """Raise `ConflictError` for an account that an archive brings, which is not whole yet."""
+    """Raise `ConflictError` for an account of an archive whose import is unfinished."""
     if user.being_imported:
         raise ConflictError(
             "The account “%(name)s” comes with a collection that is being imported. Try again later.", name=user.name
@@ -103,10 +103,10 @@ def new_user(
     added_at: datetime,
     may_be_forgotten: bool = False,
 ) -> User:
-    """Make an account; names are unique whatever their case, printable and without blanks.
+    """Create an account; names are printable, without blanks, and unique without regard to case.
 
-    Only a file may bring the name of somebody who was forgotten. Raises `InvalidValueError` for an unusable name and
-    `ConflictError` for one that is taken.
+    Only an import (`may_be_forgotten`) may use a name of an erased account. Raises `InvalidValueError` for an unusable
+    name and `ConflictError` for an existing one.
     """
     if not _is_usable(name):
         raise InvalidValueError(
@@ -131,9 +131,9 @@ def new_user(
 def give_role(
     session: Session, collection_id: int, user: User, role: Role, *, team: str | None = None, added_at: datetime
 ) -> None:
-    """Give a person a role in a collection; a participant needs a team, and nobody else has one.
+    """Add a membership; a participant needs a team, and other roles have none.
 
-    Raises `InvalidValueError` when it is otherwise, and `ConflictError` for a role already held.
+    Raises `InvalidValueError` when this is violated, and `ConflictError` for a role already held.
     """
     if (role == Role.PARTICIPANT) != bool(team):
         raise InvalidValueError("A participant belongs to a team, and only a participant does.")
@@ -144,7 +144,7 @@ def give_role(
 
 
 def find_membership(session: Session, collection_id: int, user_id: int, role: Role) -> Membership | None:
-    """A role of a person in a collection; None when they do not have it."""
+    """A person's membership with this role in a collection; None when they do not have it."""
     return session.scalar(
         select(Membership).where(
             Membership.collection_id == collection_id, Membership.user_id == user_id, Membership.role == role
@@ -153,9 +153,9 @@ def find_membership(session: Session, collection_id: int, user_id: int, role: Ro
 
 
 def refuse_without_organiser(session: Session, collection_id: int, slug: str, leaving: User) -> None:
-    """Raise `ConflictError` when nobody would organise a collection, which is locked, without this organiser.
+    """Raise `ConflictError` when this organiser is the last one; the caller has locked the collection.
 
-    Somebody who has not chosen a password yet does not replace an organiser who can sign in.
+    An account that has no password yet does not replace an organiser who can sign in.
     """
     others = (
         select(Membership.id)
@@ -178,9 +178,9 @@ def refuse_without_organiser(session: Session, collection_id: int, slug: str, le
 
 
 def refuse_person_elsewhere(session: Session, collection_id: int, judge: User) -> None:
-    """Raise `ConflictError` when labels would come in under the name of a person who is no member of the collection.
+    """Raise `ConflictError` when imported labels name a person who is not a member of the collection.
 
-    An account without password and roles is no person's: an import of labels has made it, here or elsewhere.
+    An account without password and roles is not a person's: an import of labels created it.
     """
     if judge.kind == UserKind.MACHINE:
         return
@@ -194,23 +194,23 @@ def refuse_person_elsewhere(session: Session, collection_id: int, judge: User) -
 
 
 def replace_password(user: User, new_hash: str) -> None:
-    """Give an account, which is locked, another password; everybody who is signed in to it is signed out."""
+    """Change the password of a locked account; all of its sessions end."""
     user.password_hash = new_hash
     end_sessions(user)
 
 
 def end_sessions(user: User) -> None:
-    """Sign everybody out who is signed in to an account, which is locked: of two who do so none is overlooked."""
+    """End all sessions of an account; the caller has locked it, so that concurrent increments are not lost."""
     user.sign_in_generation += 1
 
 
 def _is_usable(name: str) -> bool:
-    """Whether a name can stand as one field in any export."""
+    """Whether a name can be one field of any export format."""
     return 1 <= len(name) <= GREATEST_NAME_LENGTH and name.isprintable() and not any(map(str.isspace, name))
 
 
 def joined_by_link(session: Session, collection_id: int, user: User) -> bool:
-    """Whether somebody accepted an invitation to the collection, or a file of its people made the account."""
+    """Whether the user accepted an invitation to the collection, or a file of its members created the account."""
     accepted = (Invitation.used_by_id == user.id) & Invitation.role.is_not(None)
     made = (Invitation.user_id == user.id) & (Invitation.made_at == user.added_at)
     links = select(Invitation.id).where(Invitation.collection_id == collection_id, accepted | made)
@@ -218,7 +218,7 @@ def joined_by_link(session: Session, collection_id: int, user: User) -> bool:
 
 
 def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> None:
-    """End every link to a new password of an account that was not used."""
+    """Withdraw every unused password link of an account."""
     ended = update(Invitation).where(
         Invitation.user_id == user_id, Invitation.used_at.is_(None), Invitation.withdrawn_at.is_(None)
     )
@@ -226,7 +226,7 @@ def withdraw_password_links(session: Session, user_id: int, *, at: datetime) -> 
 
 
 def revoke_all(session: Session, user_id: int, *, at: datetime) -> None:
-    """End every token of an account that has not ended."""
+    """Revoke every active token of an account."""
     session.execute(
         update(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None)).values(revoked_at=at)
     )
@@ -246,14 +246,14 @@ COUNT = {
 
 
 def count_attempt(session: Session, windows: Mapping[str, timedelta], *, now: datetime) -> None:
-    """Count an attempt under each key; a count begins again so long after the first attempt that it counts."""
+    """Count an attempt under each key; a count restarts when its window since the first attempt has passed."""
     session.execute(delete(Attempts).where(Attempts.ends_at <= now))
     rows = [{"key": key, "now": now, "ends_at": now + window} for key, window in windows.items()]
     session.execute(COUNT[session.get_bind().dialect.name], rows)
 
 
 def attempts_so_far(session: Session, keys: Iterable[str], *, now: datetime) -> dict[str, tuple[int, datetime]]:
-    """How many attempts are counted under each key, and until when; a key without any is absent."""
+    """Key → (number of attempts, end of the window); keys without attempts are absent."""
     found = session.scalars(select(Attempts).where(Attempts.key.in_(keys), Attempts.ends_at > now))
     return {one.key: (one.count, one.ends_at) for one in found}
 
@@ -266,7 +266,7 @@ END = {
 
 
 def end_session(session: Session, key: str, *, until: datetime, now: datetime) -> None:
-    """Remember a session as ended for as long as its cookie would be believed; ending it twice is ending it."""
+    """Store a session as ended until its cookie would expire; idempotent."""
     session.execute(delete(EndedSession).where(EndedSession.until < now))
     if until > now:
         session.execute(END[session.get_bind().dialect.name], {"key": key, "until": until})

@@ -1,1 +1,1 @@
-"""Queries of pools."""
+"""Queries for pools."""

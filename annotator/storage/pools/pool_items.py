@@ -1,4 +1,4 @@
-"""What joins a pool: its items, each with its lot, and why they are in it."""
+"""Insertion of pool items with their lots, and of contributions (why each item is in the pool)."""
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
@@ -15,12 +15,12 @@ from annotator.storage.tables.pools import Contribution, Pool, PoolItem
 
 ROWS_AT_ONCE = 10_000
 
-# The docnos of one topic, the pool's seed and the topic's number in; a priority for each docno out.
+# (docnos of a topic, seed of the pool, topic number) → a priority for each docno.
 JudgingOrder = Callable[[Sequence[str], int, str], Iterable[int]]
 
 
 class NewItem(NamedTuple):
-    """A document that joins the pool, with its place in the order of showing, and where a sample put it."""
+    """A document to add to the pool, its priority for showing, and its stratum and sampling rate."""
 
     topic_id: int
     document_id: int
@@ -30,14 +30,14 @@ class NewItem(NamedTuple):
 
 
 class NewContribution(NamedTuple):
-    """That a run has a pooled document at this rank."""
+    """A run's rank of a pooled document."""
 
     pool_item_id: int
     run_id: int
     rank: int
 
 
-# Many rows go in through the tables themselves: the mapped classes cost ten times as much a row.
+# Core tables for bulk inserts: mapped classes cost ten times as much per row.
 POOL_ITEMS = cast("Table", PoolItem.__table__)
 CONTRIBUTIONS = cast("Table", Contribution.__table__)
 
@@ -45,9 +45,9 @@ CONTRIBUTIONS = cast("Table", Contribution.__table__)
 def add_pool_items(
     session: Session, pool: Pool, pairs: Iterable[tuple[int, int]], *, judgements_wanted: int, order: JudgingOrder
 ) -> dict[tuple[int, int], int]:
-    """Add (topic id, document id) pairs that are new to the pool; the ids of the version's items, by pair.
+    """Add (topic id, document id) pairs that are new to the pool; return pair → id of the version's items.
 
-    `order` gives the documents of a topic their priorities, from their docnos, the pool's seed and the topic's number.
+    `order` computes the priorities of a topic's documents.
     """
     by_topic: dict[int, list[int]] = {}
     for topic_id, document_id in sorted(pairs):
@@ -67,7 +67,7 @@ def add_pool_items(
 
 
 def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judgements_wanted: int) -> None:
-    """Store items that no earlier version has, and settle again how often each item of their topics is judged."""
+    """Insert items that are new to the pool, and update the wanted judgements of their topics."""
     items = list(items)
     numbers = {id_: number for number, id_ in topic_ids(session, pool.collection_id).items()}
     docnos = docnos_of(session, {item.document_id for item in items})
@@ -84,18 +84,18 @@ def insert_items(session: Session, pool: Pool, items: Iterable[NewItem], *, judg
 
 
 def _lot(seed: int, topic: str, docno: str) -> int:
-    """The lot of an item: the same whenever and with whatever else it joins the pool, and apart from its priority."""
+    """Hash-based lot of an item, independent of when and with what it joins the pool, and of its priority."""
     digest = blake2b(f"{seed}\0{topic}\0{docno}\0lot".encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def insert_imported(session: Session, pool: Pool, pool_item_ids: Iterable[int], imported_from: str) -> None:
-    """Store that an import has these documents."""
+    """Record an import as the contributor of these items."""
     rows = ((item_id, pool.id, imported_from) for item_id in pool_item_ids)
     insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "imported_from"), rows, at_once=ROWS_AT_ONCE)
 
 
 def insert_contributions(session: Session, pool: Pool, contributions: Iterable[NewContribution]) -> None:
-    """Store that runs have these documents."""
+    """Record runs as contributors of items."""
     rows = ((one.pool_item_id, pool.id, one.run_id, one.rank) for one in contributions)
     insert_rows(session, CONTRIBUTIONS, ("pool_item_id", "pool_id", "run_id", "rank"), rows, at_once=ROWS_AT_ONCE)

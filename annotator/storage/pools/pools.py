@@ -1,4 +1,4 @@
-"""What a pool is to be made from; its versions and items, the sample that it drew, and who contributed what."""
+"""Pool versions, samples and contributions, and the runs and ranked lists from which a pool is built."""
 
 from collections.abc import Collection as SizedIterable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,24 +24,24 @@ GREATEST_SEED = 2**62
 
 
 def latest_pool(session: Session, collection_id: int) -> Pool | None:
-    """The newest version, None before the first."""
+    """The newest version, or None when there is no pool."""
     newest = select(func.max(Pool.version)).where(Pool.collection_id == collection_id).scalar_subquery()
     return session.scalar(select(Pool).where(Pool.collection_id == collection_id, Pool.version == newest))
 
 
 def all_pools(session: Session, collection_id: int) -> list[Pool]:
-    """Every version, oldest first."""
+    """All versions, oldest first."""
     return list(session.scalars(select(Pool).where(Pool.collection_id == collection_id).order_by(Pool.version)))
 
 
 def next_seed(session: Session, collection_id: int) -> int:
-    """The seed of the newest version, which the next one keeps unless told otherwise."""
+    """The seed of the newest version, the default for the next one."""
     latest = latest_pool(session, collection_id)
     return latest.seed if latest else FIRST_SEED
 
 
 def check_seed(session: Session, collection_id: int, seed: int | None) -> int:
-    """The seed for the next version: the given one, else that of the newest; `InvalidValueError` out of range."""
+    """The seed for the next version: the given one, else the newest; raises `InvalidValueError` out of range."""
     if seed is None:
         return next_seed(session, collection_id)
     if not 0 <= seed <= GREATEST_SEED:
@@ -60,7 +60,7 @@ def next_pool(
     built_by_id: int | None,
     built_at: datetime,
 ) -> Pool:
-    """Begin the next version of a collection's pool."""
+    """Insert the next version of a collection's pool."""
     pool = Pool(
         collection_id=collection_id,
         version=_next_version(session, collection_id),
@@ -77,7 +77,7 @@ def next_pool(
 
 
 def _next_version(session: Session, collection_id: int) -> int:
-    """Beyond the newest version and every deleted one: the log, and a version that is restored, keep their numbers."""
+    """One above the greatest version, also of deleted pools: log entries and restored versions keep their numbers."""
     latest = latest_pool(session, collection_id)
     deleted = deleted_subjects(session, collection_id, DeletedKind.POOL)
     return max([latest.version if latest else 0, *map(int, deleted)]) + 1
@@ -93,17 +93,17 @@ def pool_item_ids(session: Session, collection_id: int) -> dict[tuple[int, int],
     return {(topic_id, document_id): id_ for topic_id, document_id, id_ in fetch_rows(session, items)}
 
 
-GREATEST_VERSION = 1 << 30  # every database holds it
-DOCUMENT_BYTES = 4  # of each document of a stratum
+GREATEST_VERSION = 1 << 30  # fits the integers of every database
+DOCUMENT_BYTES = 4  # per document of a stratum
 
 
 class DrawnSample(NamedTuple):
-    """A sample with all that changes when another one is drawn; the numbers are those of the accepted topics."""
+    """A sample for estimated measures; counts are totals over the accepted topics."""
 
     pool_id: int
     version: int
     built_at: datetime
-    rates: tuple[float, ...]  # of the strata, from the top of the ranked lists down
+    rates: tuple[float, ...]  # sampling rates of the strata, from the top ranks down
     documents: int
     drawn: int
 
@@ -111,7 +111,7 @@ class DrawnSample(NamedTuple):
 def sampled_pool(
     session: Session, collection_id: int, *, version: int | None = None, up_to: int | None = None
 ) -> Pool | None:
-    """The version of the pool that drew a sample: this one, or the newest, or the newest up to another version."""
+    """The pool version that drew a sample: the given one, else the newest (not above `up_to`); None without one."""
     statement = select(Pool).where(Pool.collection_id == collection_id, exists().where(Stratum.pool_id == Pool.id))
     if version is not None:
         statement = statement.where(Pool.version == min(version, GREATEST_VERSION))
@@ -121,7 +121,7 @@ def sampled_pool(
 
 
 def drawn_sample(session: Session, collection_id: int, *, up_to: int | None = None) -> DrawnSample | None:
-    """The newest sample, or the newest up to a version of the pool; None when there is none."""
+    """The newest sample, or the newest up to a pool version; None when there is none."""
     pool = sampled_pool(session, collection_id, up_to=up_to)
     if pool is None:
         return None
@@ -137,7 +137,7 @@ def drawn_sample(session: Session, collection_id: int, *, up_to: int | None = No
 
 
 def strata_of(session: Session, sample: DrawnSample | None, topics: SizedIterable[int]) -> list[Stratum]:
-    """The strata of a sample, of these topics; none without a sample."""
+    """The strata of a sample for these topics; empty without a sample."""
     if sample is None:
         return []
     statement = select(Stratum).where(Stratum.pool_id == sample.pool_id).order_by(Stratum.topic_id, Stratum.number)
@@ -149,7 +149,7 @@ def strata_of(session: Session, sample: DrawnSample | None, topics: SizedIterabl
 
 
 class Finder(NamedTuple):
-    """A run, and the team that sent it."""
+    """A run and its team, as a contributor to the pool."""
 
     run_id: int
     tag: str
@@ -158,7 +158,7 @@ class Finder(NamedTuple):
 
 
 class Find(NamedTuple):
-    """That a document of a topic is in the pool because a run has it, or None: because a search found it."""
+    """A contributed document of a topic; `run_id` is None when it was found by a search."""
 
     topic_id: int
     document_id: int
@@ -166,7 +166,7 @@ class Find(NamedTuple):
 
 
 def finders(session: Session, collection_id: int) -> list[Finder]:
-    """Every run there ever was, in the order of arrival."""
+    """All runs of a collection, withdrawn and replaced ones included, in order of upload."""
     rows = session.execute(
         select(Run.id, Run.tag, Team.name, IN_FORCE)
         .outerjoin(Team, Team.id == Run.team_id)
@@ -177,7 +177,7 @@ def finders(session: Session, collection_id: int) -> list[Finder]:
 
 
 def finds_of_runs(session: Session, collection_id: int) -> list[Find]:
-    """What runs put into the pool; a document that several versions of the pool took from a run may come twice."""
+    """Documents contributed by runs; a document contributed to several pool versions may occur repeatedly."""
     statement = (
         select(PoolItem.topic_id, PoolItem.document_id, Contribution.run_id)
         .join(Contribution, Contribution.pool_item_id == PoolItem.id)
@@ -188,7 +188,7 @@ def finds_of_runs(session: Session, collection_id: int) -> list[Find]:
 
 
 def finds_of_searches(session: Session, collection_id: int) -> list[Find]:
-    """What people found by searching."""
+    """Documents contributed by people's searches."""
     statement = (
         select(PoolItem.topic_id, PoolItem.document_id)
         .join(Contribution, Contribution.pool_item_id == PoolItem.id)
@@ -199,7 +199,7 @@ def finds_of_searches(session: Session, collection_id: int) -> list[Find]:
 
 
 def feeding_runs(session: Session, collection_id: int) -> set[int]:
-    """The ids of the runs that put anything into the pool."""
+    """Ids of the runs that contributed to the pool."""
     statement = (
         select(Contribution.run_id)
         .join(PoolItem, PoolItem.id == Contribution.pool_item_id)
@@ -211,7 +211,7 @@ def feeding_runs(session: Session, collection_id: int) -> set[int]:
 
 
 def deleted_subjects(session: Session, collection_id: int, kind: DeletedKind) -> list[str]:
-    """What was ever deleted of a kind and was not restored."""
+    """Subjects of all deletions of a kind that were not restored."""
     return list(
         session.scalars(
             select(Deletion.subject).where(
@@ -221,17 +221,17 @@ def deleted_subjects(session: Session, collection_id: int, kind: DeletedKind) ->
     )
 
 
-# Of a few runs, several topics are read by one statement: there may be thousands of topics.
+# With few runs, one query reads several topics: there may be thousands of topics.
 LISTS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
 class PoolRequest:
-    """A pool as somebody asks for it: the strategy with what was said of it, and the runs.
+    """Parameters of a pool to build: the strategy with its options, and the runs.
 
-    `tags` None means all runs in force, `priority` P those to which their teams gave 1 to P; `depth_of` gives runs a
-    depth of their own, by tag. Where there are rounds, a pool is made from the runs of one of them, the newest unless
-    its number is given, and looks past what was judged before it; `every_round` is for pools that fill holes.
+    `tags` None means all runs in force; `priority` P those with team priority 1 to P; `depth_of` maps tags to depths of
+    their own. With rounds, a pool uses the runs of one round (the newest by default) and skips documents judged before
+    it; `every_round` is for filling holes.
     """
 
     strategy: str = "depth"
@@ -244,7 +244,7 @@ class PoolRequest:
 
 
 class PooledRun(NamedTuple):
-    """A run that is to be pooled; its lists never change, and its id and moment together are no other run's."""
+    """A run to be pooled; its lists never change, and no other run has the same id and upload time."""
 
     id: int
     tag: str
@@ -253,7 +253,7 @@ class PooledRun(NamedTuple):
 
 
 class PackedList(NamedTuple):
-    """One run's answer for a topic, or the top of it, as it is stored; scores only where they were asked for."""
+    """A run's ranked list for a topic, or its top, in packed form; scores only if requested."""
 
     run_id: int
     documents: bytes
@@ -261,10 +261,10 @@ class PackedList(NamedTuple):
 
 
 def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> list[PooledRun]:
-    """The runs in force that a request means, by id.
+    """Runs in force that a request selects, ordered by id.
 
     Raises `NotFoundError` for an unknown tag, `ConflictError` for a withdrawn run or when there is none to pool, and
-    `InvalidValueError` for a depth of a run that is not among them.
+    `InvalidValueError` for a depth of a run that is not selected.
     """
     rows = session.execute(
         select(Run.id, Run.tag, Team.name, Run.priority, IN_FORCE, Run.round_id, Run.uploaded_at)
@@ -297,13 +297,13 @@ def runs_to_pool(session: Session, collection_id: int, request: PoolRequest) -> 
 
 
 def team_numbers(runs: Iterable[PooledRun]) -> list[int]:
-    """Number the teams of the runs from 0; a run without a team is one of its own."""
+    """A team number for each run, from 0; a run without a team counts as its own team."""
     numbers: dict[object, int] = {}
     return [numbers.setdefault(run.team or run, len(numbers)) for run in runs]
 
 
 def round_to_pool(session: Session, collection_id: int, request: PoolRequest) -> Round | None:
-    """The round that a request means, None where there are no rounds; `NotFoundError` for one there is not."""
+    """The round of a request, None without rounds; raises `NotFoundError` for an unknown round."""
     if request.round is not None:
         return find_round(session, collection_id, request.round)
     rounds = [] if request.every_round else rounds_of(session, collection_id)
@@ -311,13 +311,13 @@ def round_to_pool(session: Session, collection_id: int, request: PoolRequest) ->
 
 
 def looked_past(session: Session, collection_id: int, pooled: Round | None) -> dict[int, frozenset[int]]:
-    """Topic id → the documents that a pool of this round looks past, for they were judged before it."""
+    """Topic id → documents that a pool of this round skips because they were judged in earlier rounds."""
     judged = {} if pooled is None else judged_before(session, collection_id, pooled.number)
     return {topic: frozenset(documents) for topic, documents in judged.items()}
 
 
 def topics_to_pool(session: Session, collection_id: int) -> dict[int, str]:
-    """Topic id → number, of the accepted topics."""
+    """Topic id → number of the accepted topics."""
     return {id_: number for number, id_ in topic_ids(session, collection_id, ACCEPTED).items()}
 
 
@@ -329,13 +329,13 @@ def packed_lists(
     most_bytes: int | None,
     with_scores: bool = False,
 ) -> Iterator[tuple[int, list[PackedList]]]:
-    """The lists of the runs, one topic after the other, by run id; no topic without any.
+    """Ranked lists of the runs topic by topic, ordered by run id; topics without lists are left out.
 
-    Of each list only the first `most_bytes` of the documents leave the database; scores come whole. There are never
-    more than `LISTS_AT_ONCE` in memory, or those of one topic.
+    Of each list only the first `most_bytes` of the packed documents are read; scores are read whole. At most
+    `LISTS_AT_ONCE` lists, or those of one topic, are in memory.
     """
     documents = RankedList.documents if most_bytes is None else func.substr(RankedList.documents, 1, most_bytes)
-    # In the statement itself, since there may be more runs than a database takes bound values.
+    # Rendered into the statement: there may be more runs than a database allows bound values.
     wanted: BindParameter[int] = bindparam("runs", value=list(run_ids), expanding=True, literal_execute=True)
     scores = RankedList.scores if with_scores else null()
     columns = (RankedList.topic_id, RankedList.run_id, documents, scores)

@@ -1,1 +1,1 @@
-"""Queries of qrels."""
+"""Queries for qrels."""

@@ -1,6 +1,6 @@
-"""What the judges say of accepted topics, now or at an earlier moment: one opinion a judge and pool item.
+"""Judges' grades in accepted topics, now or at an earlier time: one opinion per judge and pool item.
 
-An opinion is a grade; what could not be judged is none, and what was said of a document shown again is none either.
+An opinion is a grade; “cannot judge” and grades of second showings are not opinions.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,7 +19,7 @@ from annotator.storage.tables.people import MACHINES, User, UserKind
 from annotator.storage.tables.pools import Pool, PoolItem
 from annotator.storage.tables.topics import ACCEPTED, Topic, TopicState
 
-# From the tables themselves: a mapped class costs twice the time a row.
+# Core tables: mapped classes take twice as long per row.
 _JUDGEMENT = cast("Table", Judgement.__table__)
 _ITEM = cast("Table", PoolItem.__table__)
 _TOPIC = cast("Table", Topic.__table__)
@@ -33,22 +33,22 @@ _COLUMNS = (
 )
 
 
-# Judgement, pool item, topic, document, judge, grade, assignment, the judgement it repeats, and the one it replaces.
+# Ids of judgement, item, topic, document, judge; grade; ids of assignment, original and replaced judgement.
 _Said = tuple[int, int, int, int, int, int, int, int | None, int | None]
 
 
 class _Wanted(NamedTuple):
-    """Which topics, and which of their pool items; None is all of them."""
+    """Topics and pool items to read; None means all."""
 
     topics: Collection[int] | None = None
     items: Collection[int] | None = None
 
 
 class OpinionRow(NamedTuple):
-    """A judge's grade of a pool item, with who they are to it.
+    """A judge's grade of a pool item, with the judge's roles.
 
-    `place` is 1 for the judge who first said something of the item, 2 for the second, among those of the list; a
-    carried opinion was said of another document with the same text, and decides when that one does.
+    `place` numbers the judges of an item in the list from 1, in order of their first judgement. A carried opinion was
+    given to another document with the same text, and adjudicates if that one does.
     """
 
     judgement_id: int
@@ -74,13 +74,13 @@ def opinions(
     items: Collection[int] | None = None,
     at: datetime | None = None,
 ) -> list[OpinionRow]:
-    """Every opinion on accepted topics, or on those of `topics` that are accepted, in the order they were first formed.
+    """All opinions on accepted topics, or on those among `topics`, ordered by each judge's first judgement.
 
-    With `items` it is those on these pool items alone, each just as it is among all opinions on the topic.
+    With `items`, only opinions on these pool items, equal to those of a full read.
 
-    Those of adjudicators come last, in the order of their present words: the last one of an item decides it.
-    Those of machines are among them only if wanted. `at` asks for the judgements that counted at that moment; which
-    topics are accepted, who owns them, and which documents have the same text is as it is now.
+    Adjudicators' opinions come last, ordered by their current judgement: the last one decides the item. Machines are
+    included only with `machines`. `at` selects judgements that were current then; accepted topics, owners and
+    duplicates are always the present ones.
     """
     wanted = _Wanted(topics, items)
     rows = _rows(session, collection_id, wanted, at, machines=machines)
@@ -96,13 +96,13 @@ def opinions(
         [id_ in deciding or origin in deciding for id_, origin in zip(ids, origins, strict=True)],
         *([people[judge][1] for judge in judges], [origin is not None for origin in origins], judges),
     )
-    # Column by column, and past Python's own constructor of a named tuple: a row at a time takes several times as long.
+    # By columns, bypassing the named tuple's constructor: building rows one by one takes several times as long.
     listed = list(map(partial(tuple.__new__, OpinionRow), zip(*columns, strict=True)))
     return _decisions_last(listed) if deciding else listed
 
 
 def of_people(rows: Sequence[OpinionRow]) -> Sequence[OpinionRow]:
-    """What is left of opinions without those of machines, as if these had not been asked for: places count people."""
+    """Opinions without those of machines, with `place` renumbered among people."""
     people = sorted((row for row in rows if not row.is_machine), key=lambda row: row.place)
     if len(people) == len(rows):
         return rows
@@ -115,7 +115,7 @@ def _decisions_last(rows: list[OpinionRow]) -> list[OpinionRow]:
 
 
 def _places(items: Sequence[int]) -> list[int]:
-    """Of each opinion, which one of its item it is."""
+    """For each opinion its number among those of the same item, from 1."""
     if len(set(items)) == len(items):  # most documents have one judge
         return [1] * len(items)
     judges_of: dict[int, int] = {}
@@ -127,7 +127,7 @@ def _places(items: Sequence[int]) -> list[int]:
 
 
 def _rows(session: Session, collection_id: int, wanted: _Wanted, at: datetime | None, *, machines: bool) -> list[_Said]:
-    """Opinions in the order in which their judges first said something of the item."""
+    """Rows of opinions, ordered by the judge's first judgement of the item."""
     statement = _of_collection(select(*_COLUMNS), collection_id).where(_said.grade.is_not(None))
     statement = statement.where(_said.current) if at is None else _as_of(statement, at)
     if not machines:
@@ -142,7 +142,7 @@ def _rows(session: Session, collection_id: int, wanted: _Wanted, at: datetime | 
 def refused_items(
     session: Session, collection_id: int, *, machines: bool, judge: str | None = None, at: datetime | None = None
 ) -> set[int]:
-    """The pool items of accepted topics that somebody, or that judge, could not judge."""
+    """Pool items of accepted topics that any judge, or that judge, could not judge."""
     statement = _of_collection(select(_said.pool_item_id), collection_id).where(_said.cannot_judge.is_not(None))
     statement = statement.where(_said.current) if at is None else _as_of(statement, at)
     if not machines:
@@ -153,7 +153,7 @@ def refused_items(
 
 
 def pooled_items(session: Session, collection_id: int, at: datetime | None = None) -> dict[int, tuple[int, int]]:
-    """Pool item → topic id and document id, of accepted topics, with what was in the pool by that moment."""
+    """Pool item id → (topic id, document id), for accepted topics, as the pool was at `at`."""
     statement = (
         select(PoolItem.id, PoolItem.topic_id, PoolItem.document_id)
         .join(Topic, Topic.id == PoolItem.topic_id)
@@ -174,9 +174,9 @@ def _of_collection(statement: Select[*tuple[Any, ...]], collection_id: int) -> S
 
 
 def _as_of(statement: Select[*tuple[Any, ...]], at: datetime) -> Select[*tuple[Any, ...]]:
-    """Leave what counted then: what was said by then, and was current until something later replaced it, if anything.
+    """Restrict to judgements that counted at a time: received by then, and not replaced until later.
 
-    What is neither current nor replaced never counted: it was overtaken on its way, or said of a document shown again.
+    A judgement that is neither current nor replaced never counted: it was outdated on arrival, or of a second showing.
     """
     later = _LATER.c
     counted = or_(and_(later.id.is_(None), _said.current), later.received_at > at)
@@ -188,7 +188,7 @@ def _as_of(statement: Select[*tuple[Any, ...]], at: datetime) -> Select[*tuple[A
 
 
 def _fetch(session: Session, statement: Select[*tuple[Any, ...]], wanted: _Wanted) -> list[Any]:
-    """The rows as the driver gives them."""
+    """Rows of the statement as driver tuples, for the wanted topics or items."""
     if wanted.items is not None:
         some = (statement.where(_said.pool_item_id.in_(ids)) for ids in chunks(sorted(wanted.items)))
     elif wanted.topics is not None:
@@ -199,7 +199,7 @@ def _fetch(session: Session, statement: Select[*tuple[Any, ...]], wanted: _Wante
 
 
 def _first_words(session: Session, items: Collection[int]) -> dict[tuple[int, int], int]:
-    """(pool item, judge) → the first judgement, for everybody who said something of these items."""
+    """(pool item id, judge id) → id of the first judgement, for all judges of these items."""
     statement = select(_said.pool_item_id, _said.judge_id, func.min(_said.id)).group_by(
         _said.pool_item_id, _said.judge_id
     )
@@ -211,7 +211,7 @@ def _first_words(session: Session, items: Collection[int]) -> dict[tuple[int, in
 
 
 def _people(session: Session, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
-    """The names of judges, and whether they are machines."""
+    """Judge id → (name, whether a machine)."""
     statement = select(User.id, User.name, User.kind)
     return {
         id_: (name, kind == UserKind.MACHINE)
@@ -221,18 +221,18 @@ def _people(session: Session, ids: Collection[int]) -> dict[int, tuple[str, bool
 
 
 def _owners(session: Session, collection_id: int) -> dict[int, int | None]:
-    """Topic id → who owns it."""
+    """Topic id → id of the owner, or None."""
     rows = session.execute(select(Topic.id, Topic.owner_id).where(Topic.collection_id == collection_id))
     return {topic: owner for topic, owner in rows}
 
 
 def _deciding(session: Session, rows: Sequence[_Said], *, some_items: bool) -> set[int]:
-    """The judgements among these, and those they repeat, that were made to decide and count."""
+    """Ids of current adjudications: among the rows, and among originals of carried judgements."""
     adjudications = set(session.scalars(DECIDING))
     if not adjudications:
         return set()
     deciding = {row[0] for row in rows if row[6] in adjudications}
-    # Of whole topics what is repeated is among the rows if it counts.
+    # For whole topics, the rows contain every original that counts.
     elsewhere = {row[7] for row in rows if row[7] is not None} - {row[0] for row in rows} if some_items else set()
     repeated = select(_said.id, _said.assignment_id).where(_said.current)
     for some in chunks(sorted(elsewhere)):

@@ -1,4 +1,4 @@
-"""What the manifest of qrels says of a collection: its pool, how the work was shared out, its notes and machines."""
+"""Facts for the manifest of qrels: pool versions, distribution of the judging, notes, dropped topics and machines."""
 
 import hashlib
 from collections.abc import Mapping
@@ -16,18 +16,18 @@ from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 from annotator.storage.tables.topics import ACCEPTED, DROPPED, Topic
 
-# Of a pool's parameters what people wrote, and their names: the judge of imported labels, the name of a file or a click
-# log, the words of a search. The checksum tells which file it was.
+# Pool parameters with personal data: the judge of imported labels, names of files or click logs, search queries. The
+# checksum identifies a file.
 PERSONAL_PARAMETERS = ("judge", "file", "queries")
 
 
 def public_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """How a pool was chosen, without what names a person."""
+    """Parameters of a pool without those that may name a person."""
     return {name: value for name, value in parameters.items() if name not in PERSONAL_PARAMETERS}
 
 
 def pool_facts(session: Session, collection_id: int, at: datetime | None = None) -> list[dict[str, object]]:
-    """Every version of the pool, or those there were at a moment: how it was chosen, and in which order shown."""
+    """All pool versions, or those built by `at`: strategy, parameters, seed and order of showing."""
     return [
         {
             "version": pool.version,
@@ -42,9 +42,9 @@ def pool_facts(session: Session, collection_id: int, at: datetime | None = None)
 
 
 def judging_facts(session: Session, collection: Collection) -> dict[str, object]:
-    """How the work was shared out, and how many documents of accepted topics were judged more often or not at all.
+    """Settings of the judging, and counts of items in accepted topics that were multiply judged or not judged.
 
-    Which documents these are follows from the seeds of the pool's versions.
+    Which items these are follows from the seeds of the pool versions.
     """
     overlap, for_everyone, tests, identical = session.execute(
         select(
@@ -72,13 +72,13 @@ def judging_facts(session: Session, collection: Collection) -> dict[str, object]
 
 
 def dropped_facts(session: Session, collection_id: int) -> list[dict[str, str]]:
-    """The dropped topics and why, in no order."""
+    """Number and reason of the dropped topics, unordered."""
     dropped = session.scalars(select(Topic).where(Topic.collection_id == collection_id, DROPPED))
     return [{"number": topic.number, "reason": topic.reason} for topic in dropped]
 
 
 def note_facts(session: Session, collection_id: int, of_judge: ColumnElement[bool]) -> list[dict[str, str]]:
-    """What judges decided counts as relevant of accepted topics, in no order."""
+    """Judges' notes on relevance for accepted topics, unordered."""
     return [
         {"topic": note.topic, "judge": note.judge, "text": note.text, "changed_at": note.changed_at.isoformat()}
         for note in topic_notes(session, collection_id, ACCEPTED, of_judge)
@@ -86,7 +86,7 @@ def note_facts(session: Session, collection_id: int, of_judge: ColumnElement[boo
 
 
 def machine_facts(session: Session, names: set[str]) -> list[dict[str, object]]:
-    """Those of the judges that are machines: the model, the prompt by its checksum, and when they labelled."""
+    """The machines among these judges: model, SHA-256 of the prompt, and date of labelling."""
     machines = session.scalars(select(User).where(User.kind == UserKind.MACHINE).order_by(User.name))
     return [
         {
@@ -101,7 +101,7 @@ def machine_facts(session: Session, names: set[str]) -> list[dict[str, object]]:
 
 
 def judge_names(session: Session, collection_id: int) -> list[str]:
-    """The names of those who have graded something of an accepted topic, in their order."""
+    """Sorted names of the judges with current grades in accepted topics."""
     return list(
         session.scalars(
             select(User.name)

@@ -1,4 +1,4 @@
-"""The kept versions of a collection's qrels, and the grades read in another way, to check what goes out."""
+"""Stored versions of a collection's qrels, and a second, independent read of the grades to verify exports."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ from annotator.storage.tables.pools import Pool, PoolItem
 from annotator.storage.tables.qrels import QrelsGrade, QrelsVersion
 from annotator.storage.tables.topics import ACCEPTED, Topic
 
-MOST_DIGITS = 9  # every database holds numbers of so many; one of more digits is of no version
-LONGEST_SHOWN = 40  # of its digits, in the sentence that says so
+MOST_DIGITS = 9  # fits the integers of every database; longer numbers match no version
+LONGEST_SHOWN = 40  # digits of it in an error message
 
 
 def kept_version(session: Session, collection_id: int, number: str) -> QrelsVersion:
-    """A version that is kept, by its number as it was written; `NotFoundError` when there is none of that number."""
+    """The stored version with that number, given as text; raises `NotFoundError` when there is none."""
     version = None
     if _is_number(number) and len(number) <= MOST_DIGITS:
         version = session.scalar(
@@ -42,14 +42,14 @@ def kept_version(session: Session, collection_id: int, number: str) -> QrelsVers
 
 
 class ReleasedVersion(NamedTuple):
-    """The kept version of the qrels that released scores are computed from."""
+    """The stored qrels version from which released scores are computed."""
 
     number: int
     kept_at: datetime
 
 
 def released_version(session: Session, collection_id: int, number: int | None) -> ReleasedVersion | None:
-    """The version of that number, as released scores name it; None for none, where they follow the live grades."""
+    """The qrels version of released scores; None for None, when they follow the live grades."""
     if number is None:
         return None
     version = kept_version(session, collection_id, str(number))
@@ -59,9 +59,9 @@ def released_version(session: Session, collection_id: int, number: int | None) -
 def released_otherwise(
     session: Session, collection: Collection, fingerprint: str, relevant_from: int
 ) -> ReleasedVersion | None:
-    """The version that released scores are computed from, if its grades, or which of them are relevant, are others.
+    """The version of released scores, if its grades or relevance threshold differ from these; else None.
 
-    The fingerprint may be the beginning of one.
+    The fingerprint may be abbreviated to a prefix.
     """
     if collection.scores_qrels_version is None:
         return None
@@ -71,7 +71,7 @@ def released_otherwise(
 
 
 def versions_with(session: Session, collection_id: int, fingerprint: str) -> Sequence[QrelsVersion]:
-    """The versions with exactly these lines, newest first."""
+    """Versions with this fingerprint, newest first."""
     found = select(QrelsVersion).where(
         QrelsVersion.collection_id == collection_id, QrelsVersion.fingerprint == fingerprint
     )
@@ -79,9 +79,9 @@ def versions_with(session: Session, collection_id: int, fingerprint: str) -> Seq
 
 
 def version_number(written: str) -> int:
-    """The number of a version as it was written.
+    """Parse the number of a version.
 
-    Raises `InvalidValueError` for what is no number, and `NotFoundError` for one that no version can have.
+    Raises `InvalidValueError` for text that is not a number, and `NotFoundError` for one too long for any version.
     """
     if not _is_number(written):
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=_shown(written))
@@ -99,14 +99,14 @@ def _shown(written: str) -> str:
 
 
 LIVE = "live"
-UNJUDGED = -1  # what qrels say of a document that was pooled and not judged
+UNJUDGED = -1  # the grade in qrels of a document that was pooled but not judged
 
 
 @dataclass(frozen=True)
 class KeptGrades:
-    """The policy of a version, its fingerprint in full, and its grades by (topic id, document id).
+    """The policy of a version, its full fingerprint, and its grades by (topic id, document id).
 
-    `pool_version` is the newest version of the pool when it was made; 0 when there was none.
+    `pool_version` is the newest pool version at the time; 0 without a pool.
     """
 
     policy: str
@@ -116,9 +116,9 @@ class KeptGrades:
 
 
 def kept_grades(session: Session, collection_id: int, name: str) -> KeptGrades:
-    """A version by its number as it was written, with its grades of the topics that count now.
+    """A version by number, with its grades in the topics that are accepted now.
 
-    Raises `InvalidValueError` for what is no number and `NotFoundError` for a version that there is not.
+    Raises `InvalidValueError` for text that is not a number and `NotFoundError` for an unknown version.
     """
     if not name.isdecimal():
         raise InvalidValueError("“%(name)s” is neither the number of a version nor “live”.", name=name)
@@ -128,9 +128,9 @@ def kept_grades(session: Session, collection_id: int, name: str) -> KeptGrades:
 
 
 def grades_of_version(session: Session, version_id: int, *, every_topic: bool = False) -> dict[tuple[int, int], int]:
-    """The grades of what was judged, by (topic id, document id), of the topics that count now, or of every topic.
+    """(topic id, document id) → grade, for the topics that are accepted now, or for all.
 
-    Lines for documents that were pooled and not judged are no grades, and make no topic one that is scored.
+    Lines of unjudged documents are left out, so that they do not make a topic a scored one.
     """
     rows = (
         select(QrelsGrade.topic_id, QrelsGrade.document_id, QrelsGrade.grade)
@@ -143,21 +143,21 @@ def grades_of_version(session: Session, version_id: int, *, every_topic: bool = 
 
 
 class RoundFacts(NamedTuple):
-    """What scoring one round depends on, beside what `judged_before_round` reads."""
+    """Inputs of scoring one round, besides the result of `judged_before_round`."""
 
     number: int
     residual: bool
     runs: frozenset[int]
-    kept: tuple[int, ...]  # versions of the qrels that the rounds before were closed with
-    mark: tuple[int, datetime | None] | None  # changes when what counts as judged before may have changed
+    kept: tuple[int, ...]  # qrels versions stored when the earlier rounds were closed
+    mark: tuple[int, datetime | None] | None  # cache key for the documents judged before
 
 
 def facts_of_round(
     session: Session, collection_id: int, number: int | None, *, residual: bool, as_kept: int | None = None
 ) -> RoundFacts | None:
-    """What scoring this round depends on, None for no round; `NotFoundError` for one there is not.
+    """Inputs of scoring this round, None without one; raises `NotFoundError` for an unknown round.
 
-    With a version of the qrels it is as it was when that was kept.
+    With `as_kept`, as of the time when that qrels version was stored.
     """
     if number is None:
         return None
@@ -175,7 +175,7 @@ def facts_of_round(
 def judged_before_round(
     session: Session, collection_id: int, number: int, *, as_kept: int | None = None
 ) -> dict[int, dict[int, str]]:
-    """What was judged before a round, {topic id: {document id: docno}}, by now or by when a version was kept."""
+    """Topic id → {document id: docno} judged before a round, as of now or of a stored qrels version."""
     at = None if as_kept is None else kept_version(session, collection_id, str(as_kept)).made_at
     return judged_before(session, collection_id, number, at=at)
 
@@ -183,8 +183,8 @@ def judged_before_round(
 class NamedOpinion(NamedTuple):
     """A judge's grade of a document for a topic.
 
-    Of an item, whose judge was the first to say anything of it has the lowest number `first`, and what was said last
-    the highest number `latest`.
+    Within an item, the lowest `first` belongs to the judge who judged first, and the highest `latest` to the most
+    recent judgement.
     """
 
     topic: str
@@ -201,10 +201,10 @@ class NamedOpinion(NamedTuple):
 def named_opinions(
     session: Session, collection_id: int, *, machines: bool, at: datetime | None = None
 ) -> Iterator[NamedOpinion]:
-    """Every opinion on accepted topics, now or at an earlier moment, in no order; of machines only if wanted."""
+    """All opinions on accepted topics, now or at an earlier time, unordered; machines only if requested."""
     repeated, decision = aliased(Judgement), aliased(Assignment)
     earlier = aliased(Judgement)
-    # Most judges never change their mind.
+    # Fast path: most judgements replace none.
     first = case(
         (Judgement.replaces_id.is_(None), Judgement.id),
         else_=select(func.min(earlier.id))
@@ -224,7 +224,7 @@ def named_opinions(
         .join(Document, Document.id == PoolItem.document_id)
         .join(User, User.id == Judgement.judge_id)
         .outerjoin(repeated, repeated.id == Judgement.carried_from_id)
-        # What repeats another judgement decides as that one does.
+        # A carried judgement adjudicates if its original does.
         .join(decision, decision.id == func.coalesce(repeated.assignment_id, Judgement.assignment_id))
         .where(Topic.collection_id == collection_id, ACCEPTED, Judgement.grade.is_not(None), _counted(at))
     )
@@ -237,7 +237,7 @@ def named_opinions(
 def named_unjudged(
     session: Session, collection_id: int, *, machines: bool, judge: str | None = None, at: datetime | None = None
 ) -> Iterator[tuple[str, str]]:
-    """Topic number and docno of what is pooled and of which nobody, or not that judge, has said anything."""
+    """(topic number, docno) of pooled documents without a judgement by anybody, or by that judge."""
     judged = select(Judgement.pool_item_id).join(User, User.id == Judgement.judge_id).where(_counted(at))
     if not machines:
         judged = judged.where(User.kind != UserKind.MACHINE)
@@ -250,7 +250,7 @@ def named_unjudged(
         .join(Topic, Topic.id == PoolItem.topic_id)
         .join(Document, Document.id == PoolItem.document_id)
         .join(Pool, Pool.id == PoolItem.first_pool_id)
-        # Looked up item by item: of a million judgements PostgreSQL would go through a list for each.
+        # Correlated subquery: with a million judgements PostgreSQL would otherwise scan a list for each.
         .where(Topic.collection_id == collection_id, ACCEPTED, ~judged.where(of_item).exists())
     )
     if at is not None:
@@ -259,7 +259,7 @@ def named_unjudged(
 
 
 def _counted(at: datetime | None) -> ColumnElement[bool]:
-    """Whether a judgement counts, or counted at that moment."""
+    """Condition: a judgement counts now, or counted at that time."""
     if at is None:
         return Judgement.current.is_(True)
     later = aliased(Judgement)

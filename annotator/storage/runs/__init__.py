@@ -1,1 +1,1 @@
-"""Queries of runs."""
+"""Queries for runs."""

@@ -1,4 +1,4 @@
-"""Runs: their files and ranked lists, the details beside a file, and what is stated of their costs."""
+"""Runs: files, ranked lists, metadata, and stated costs (facts)."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ LISTS_AT_ONCE = 500
 
 
 def find_run(session: Session, collection_id: int, tag: str, *, team: str | None = None) -> Run:
-    """The newest run of that tag, also when it is withdrawn; `NotFoundError` when there is none, or not of the team."""
+    """The newest run with that tag, even if withdrawn; raises `NotFoundError` when missing or not of the team."""
     statement = select(Run).where(Run.collection_id == collection_id, Run.tag == tag, Run.replaced_at.is_(None))
     if team is not None:
         statement = statement.join(Team, Team.id == Run.team_id).where(Team.name == team)
@@ -39,19 +39,19 @@ def find_run(session: Session, collection_id: int, tag: str, *, team: str | None
 
 
 def add_files(session: Session, files: Iterable[tuple[int, bool, bytes]]) -> None:
-    """Store files: run id, whether we packed it, content."""
+    """Insert run files: (run id, whether the site compressed it, content)."""
     insert_rows(session, RUN_FILES, ("run_id", "packed_here", "content"), files, at_once=FILES_AT_ONCE)
 
 
 def add_ranked_lists(session: Session, lists: Iterable[tuple[int, int, bytes, bytes]]) -> None:
-    """Store ranked lists: run id, topic id, documents and scores as they are packed."""
+    """Insert ranked lists: (run id, topic id, packed documents, packed scores)."""
     columns = ("run_id", "topic_id", "documents", "scores")
     insert_rows(session, RANKED_LISTS, columns, lists, at_once=LISTS_AT_ONCE)
 
 
 @dataclass(frozen=True)
 class ListsOfRun:
-    """A run's lists, {topic id: documents packed}."""
+    """A run's ranked lists, {topic id: packed documents}."""
 
     tag: str
     lists: dict[int, bytes] = field(default_factory=dict)
@@ -60,9 +60,9 @@ class ListsOfRun:
 def lists_of_runs(
     session: Session, collection_id: int, topic_ids: Collection[int], *, runs_of: Collection[int] | None = None
 ) -> list[ListsOfRun]:
-    """Every run in force in the order of their arrival, with its lists for these topics.
+    """All runs in force in order of upload, with their ranked lists for these topics.
 
-    `runs_of` are the ids of the runs of a round, the only ones then.
+    With `runs_of`, only these run ids, such as those of a round.
     """
     counting = [Run.collection_id == collection_id, IN_FORCE]
     if runs_of is not None:
@@ -81,10 +81,10 @@ def lists_of_runs(
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What the file of a run does not say; None leaves a thing as it is, or unsaid of a new run.
+    """Metadata that is not in a run file; None leaves a value unchanged, or unset for a new run.
 
-    The priority is from 1, the first of the team's to be pooled, on; several runs may share one. The
-    round is by its number; of a new run, unless it corrects another, it is the one that is open.
+    `priority` is the team's order of pooling, from 1; runs may share one. `round` is a number; a new run that does not
+    correct another gets the open round by default.
     """
 
     team: str | None = None
@@ -95,7 +95,7 @@ class RunDetails:
 
 
 def apply_details(session: Session, run: Run, details: RunDetails) -> None:
-    """Put what is given on the row; a new team is made."""
+    """Set the given values on a run; a new team is created."""
     if details.team is not None:
         run.team_id = find_or_add_team(session, run.collection_id, details.team).id
     if details.description is not None:
@@ -110,7 +110,7 @@ def apply_details(session: Session, run: Run, details: RunDetails) -> None:
 
 @dataclass(frozen=True)
 class StatedFact:
-    """A fact as it is kept: a number, or words."""
+    """A stored fact: a number or text."""
 
     fact: str
     detail: str
@@ -120,7 +120,7 @@ class StatedFact:
 
 @dataclass(frozen=True)
 class RunWithFacts:
-    """A run and what is stated of it."""
+    """A run and its stated facts."""
 
     tag: str
     team: str | None
@@ -128,18 +128,18 @@ class RunWithFacts:
 
 
 def columns_of(session: Session, collection_id: int) -> list[FactColumn]:
-    """The columns that a collection adds, in the order in which they came."""
+    """The fact columns that a collection defines, in order of creation."""
     wanted = FactColumn.collection_id == collection_id
     return list(session.scalars(select(FactColumn).where(wanted).order_by(FactColumn.id)))
 
 
 def facts_of_run(session: Session, run_id: int) -> list[StatedFact]:
-    """What is stated of one run."""
+    """Stated facts of one run."""
     return _facts(session, [run_id]).get(run_id, [])
 
 
 def runs_with_facts(session: Session, collection_id: int, *, before: datetime | None = None) -> list[RunWithFacts]:
-    """The runs that count, with what is stated of each; with `before` only those uploaded before that moment."""
+    """Runs in force with their facts; with `before`, only those uploaded before that time."""
     wanted = select(Run, Team.name).outerjoin(Team, Team.id == Run.team_id)
     wanted = wanted.where(Run.collection_id == collection_id, IN_FORCE)
     if before is not None:
@@ -150,7 +150,7 @@ def runs_with_facts(session: Session, collection_id: int, *, before: datetime | 
 
 
 def replace_facts(session: Session, run_id: int, facts: Iterable[StatedFact], *, at: datetime) -> None:
-    """Let these stand instead of all that was stated of a run; what says the same keeps its moment."""
+    """Replace all facts of a run; unchanged facts keep their time."""
     before = {(row.fact, row.detail): row for row in _rows(session, [run_id])}
     rows = []
     for one in facts:
@@ -163,7 +163,7 @@ def replace_facts(session: Session, run_id: int, facts: Iterable[StatedFact], *,
 
 
 def carry_facts(session: Session, runs: Mapping[int, int]) -> None:
-    """What is stated of a run goes over to the one that corrects it: old run id → new run id."""
+    """Copy facts to corrected runs: {old run id: new run id}."""
     rows = [
         _row(runs[row.run_id], StatedFact(row.fact, row.detail, row.number, row.words), row.stated_at)
         for row in _rows(session, list(runs))
@@ -173,13 +173,13 @@ def carry_facts(session: Session, runs: Mapping[int, int]) -> None:
 
 
 def runs_stating(session: Session, collection_id: int, fact: str) -> list[str]:
-    """The tags of the runs, withdrawn ones included, that state this fact."""
+    """Sorted tags of the runs, withdrawn ones included, with this fact."""
     wanted = select(Run.tag).join(RunFact, RunFact.run_id == Run.id).where(RunFact.fact == fact)
     return sorted(set(session.scalars(wanted.where(Run.collection_id == collection_id, Run.replaced_at.is_(None)))))
 
 
 def delete_column(session: Session, column: FactColumn) -> None:
-    """Take a column away, with what replaced files stated of it."""
+    """Delete a fact column, with the values of replaced runs."""
     runs = select(Run.id).where(Run.collection_id == column.collection_id)
     session.execute(delete(RunFact).where(RunFact.run_id.in_(runs), RunFact.fact == column.key))
     session.delete(column)

@@ -1,4 +1,4 @@
-"""Runs file by file: those in force, withdrawn or replaced, and those with identical rankings."""
+"""Submitted run files: those in force, withdrawn or replaced, and runs with identical rankings."""
 
 import hashlib
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ GZIP_SIZE_BYTES = 4
 
 @dataclass(frozen=True)
 class SentRun:
-    """One file of a run as lists show it; the versions of a tag count from 1, and `retrieved` is also its lines."""
+    """One submitted file of a run; `version` counts per tag from 1, `retrieved` is also its number of lines."""
 
     id: int
     tag: str
@@ -49,20 +49,20 @@ class SentRun:
 
     @property
     def corrects(self) -> bool:
-        """Whether it took the place of an earlier file."""
+        """Whether it replaced an earlier file."""
         return self.version > 1
 
 
 @dataclass(frozen=True)
 class Receipt(SentRun):
-    """What was stored of one run, for its sender."""
+    """The receipt of a stored run, for its submitter."""
 
-    bytes: int  # of the file as it was sent
+    bytes: int  # of the uploaded file
     sentences: tuple[Sentence, ...]  # its warnings
 
 
 def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> list[SentRun]:
-    """Every file of a collection's runs, or of one tag, in the order in which they came."""
+    """All files of a collection's runs, or of one tag, in order of upload."""
     statement = _selected().where(Run.collection_id == collection_id).order_by(Run.id)
     if tag is not None:
         statement = statement.where(Run.tag == tag)
@@ -100,7 +100,7 @@ def sent_runs(session: Session, collection_id: int, tag: str | None = None) -> l
 
 
 def _selected() -> Select[Run, str, str, str, int, bool, Round | None]:
-    """Select runs with team, sender, who withdrew them, how many lists they have, if pooled, and their round."""
+    """Query of runs with team, submitter, withdrawer, number of lists, whether pooled, and round."""
     lists = select(func.count()).where(RankedList.run_id == Run.id).correlate(Run).scalar_subquery()
     pooled = select(PoolRun.run_id).where(PoolRun.run_id == Run.id).correlate(Run).exists()
     withdrawer = aliased(User)
@@ -116,7 +116,7 @@ def _selected() -> Select[Run, str, str, str, int, bool, Round | None]:
 def find_sent_run(
     session: Session, collection_id: int, tag: str, *, version: int | None = None, team: str | None = None
 ) -> SentRun:
-    """The newest file of a run, or one of its versions; `NotFoundError` when there is none, or not of the team."""
+    """The newest file of a run, or one version; raises `NotFoundError` when missing or not of the team."""
     sent = [run for run in sent_runs(session, collection_id, tag) if team is None or run.team == team]
     if not sent:
         raise NotFoundError("There is no run “%(tag)s” in this collection.", tag=tag)
@@ -133,17 +133,17 @@ def find_sent_run(
 
 
 def size_as_sent(session: Session, run_id: int) -> int:
-    """How many bytes a run's file had when it was sent; the file itself stays where it is."""
+    """Size of a run's file in bytes as uploaded, without reading the content."""
     end = func.substr(RunFile.content, func.length(RunFile.content) - GZIP_SIZE_BYTES + 1)
     size, packed_here, last_bytes = session.execute(
         select(func.length(RunFile.content), RunFile.packed_here, end).where(RunFile.run_id == run_id)
     ).one()
-    # What we packed is one gzip member, which ends with the size of what is in it; no file is as large as 4 GB.
+    # Files compressed here are one gzip member, which ends with the uncompressed size (all are below 4 GB).
     return int.from_bytes(last_bytes, "little") if packed_here else int(size)
 
 
 class _Sketch(NamedTuple):
-    """What runs of one ranking have in common and is known without reading a list."""
+    """A key that runs with equal rankings share, known without reading their lists."""
 
     retrieved: int
     topics: int
@@ -151,10 +151,10 @@ class _Sketch(NamedTuple):
 
 
 def same_rankings(session: Session, collection_id: int) -> dict[int, tuple[str, ...]]:
-    """By run id, the tags of other teams' runs in force that have the same ranking.
+    """Run id → tags of other teams' runs in force with an identical ranking.
 
-    Of a run without a team nobody knows whose it is: it counts as another team's. Two runs are rarely alike, so that
-    one list of each is compared before all of them are.
+    A run without a team counts as another team's. Equal rankings are rare, so one list of each candidate is compared
+    before all lists.
     """
     sketches, teams, tags = {}, {}, {}
     for run_id, tag, team_id, retrieved, topics, first_topic in session.execute(
@@ -178,7 +178,7 @@ def same_rankings(session: Session, collection_id: int) -> dict[int, tuple[str, 
 
 
 def _grouped(runs: Iterable[int], key: Callable[[int], Hashable]) -> list[list[int]]:
-    """Those runs that share their key with another."""
+    """Groups of two or more runs with the same key."""
     groups = defaultdict(list)
     for run in runs:
         groups[key(run)].append(run)
@@ -186,7 +186,7 @@ def _grouped(runs: Iterable[int], key: Callable[[int], Hashable]) -> list[list[i
 
 
 def _alike_in_first(session: Session, runs: Collection[int], topic_id: int) -> list[list[int]]:
-    """Those that rank the same for one topic."""
+    """Groups of runs with the same ranking for one topic."""
     documents: dict[int, bytes] = {}
     for some in chunks(list(runs)):
         rows = select(RankedList.run_id, RankedList.documents).where(
@@ -197,7 +197,7 @@ def _alike_in_first(session: Session, runs: Collection[int], topic_id: int) -> l
 
 
 def _alike(session: Session, runs: Collection[int]) -> list[list[int]]:
-    """Those that rank the same for every topic."""
+    """Groups of runs with the same ranking for every topic."""
     return _grouped(runs, {run: _digest(session, run) for run in runs}.__getitem__)
 
 

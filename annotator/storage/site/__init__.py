@@ -1,1 +1,1 @@
-"""Database, schema, jobs and backups, and what all queries share."""
+"""Database, schema, jobs and backups, and helpers for all queries."""

@@ -1,4 +1,4 @@
-"""Copies of an SQLite database that are made while it is in use, and put back; PostgreSQL has tools of its own."""
+"""Online backup and restore of an SQLite database; PostgreSQL has its own tools."""
 
 import fcntl
 import os
@@ -25,11 +25,11 @@ from annotator.storage.site.transient_errors import PRIMARY_CODE, keeps_from_wri
 from annotator.storage.site.upkeep import Progress, UpkeepError, file_of
 
 PAGES_AT_ONCE = 2_000
-# What SQLite keeps beside a file, and puts into whichever file it finds there under the name.
+# Files that SQLite keeps beside a database, and applies to any file of that name.
 LOGS = ("-wal", "-shm", "-journal")
-# The process that writes a copy holds this file beside it locked.
+# The process that writes a copy holds a lock on this file beside it.
 LOCK = ".lock"
-# The file format versions for writing and reading in an SQLite header: with a write-ahead log, and without.
+# File format versions (write, read) in an SQLite header: with and without a write-ahead log.
 FORMAT_AT, WITH_LOG, WITHOUT_LOG = 18, b"\2\2", b"\1\1"
 UNFINISHED = re.compile(rf"\..+\.\d+{re.escape(LOCK)}")
 IN_USE = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -42,11 +42,11 @@ BY_PG_RESTORE = "PostgreSQL is restored by its own tool: pg_restore --clean --if
 def back_up(
     database: Database, target: Path, *, in_full: bool = False, progress: Progress | None = None
 ) -> Examination:
-    """Copy the database as it is at this moment into a new file, which counts once it was opened and found whole.
+    """Copy the current state of the database into a new file, verified before it gets its final name.
 
-    Nobody waits for it. Of the copy all tables and indexes are read, which takes a fraction of the time; `in_full`
-    examines everything, as `restore` does. Raises `UpkeepError` when the copy cannot be written or is not in order; no
-    file is left then, nor when it is interrupted.
+    Nothing is blocked meanwhile. All tables and indexes of the copy are read, a fraction of the time; `in_full` runs
+    all checks, as `restore` does. Raises `UpkeepError` when the copy cannot be written or fails a check; no file is
+    left then, nor after an interruption.
     """
     file_of(database, BY_PG_DUMP)
     _refuse_file(target)
@@ -68,11 +68,10 @@ def back_up(
 
 
 def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -> Path | None:
-    """Put a backup in the database's place, once its copy was opened and examined; say where the old one is kept.
+    """Replace the database with a verified copy of a backup; return the path of the previous database.
 
-    A damaged one is kept as it is, and a log that is left beside it goes with it, also where the file itself is gone.
-    Raises `UpkeepError` when the backup is not in order, when there is a database already that is not to be replaced,
-    and while anybody has that one open.
+    A damaged database is kept unchanged, together with its log, also when only the log exists. Raises `UpkeepError`
+    when the backup fails a check, when a database exists and `replace` is not set, and while it is open elsewhere.
     """
     target = file_of(database, BY_PG_RESTORE)
     if target.exists() and not replace:
@@ -98,19 +97,19 @@ def restore(database: Database, backup: Path, *, replace: bool, now: datetime) -
 
 @contextmanager
 def _aside(target: Path) -> Iterator[Path]:
-    """An empty file of its owner's beside the one that is to be, of which nothing is left when the block fails.
+    """An empty temporary file (owner-only) beside the target, removed when the block ends.
 
-    What processes that were killed have left for the same target is removed first.
+    Temporary files of killed processes for the same target are removed first.
     """
     aside = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         _remove_left(target, aside)
-        # Not the copy itself is locked: over a network some file systems would keep SQLite from writing to it.
+        # The copy itself is not locked: on some network file systems SQLite could not write to it.
         with create_for_owner(_lock_of(aside)) as lock:
             try:
-                with suppress(OSError):  # not every file system has locks
+                with suppress(OSError):  # some file systems have no locks
                     fcntl.flock(lock, fcntl.LOCK_EX)
-                # What is copied into it has hashes of passwords, and everybody's notes.
+                # The copy contains password hashes and everybody's notes.
                 create_for_owner(aside).close()
                 yield aside
             finally:
@@ -121,11 +120,11 @@ def _aside(target: Path) -> Iterator[Path]:
 
 
 def _remove_left(target: Path, own: Path) -> None:
-    """Remove the unfinished copies for this target whose processes are gone."""
+    """Remove unfinished copies for this target whose processes have ended."""
     name = re.compile(rf"(\.{re.escape(target.name)}\.\d+)({'|'.join((LOCK, *LOGS))})?")
     found = [name.fullmatch(path.name) for path in target.parent.iterdir()]
     for copy in sorted({target.with_name(one[1]) for one in found if one}):
-        # Another user's are left alone.
+        # Skip those of another user.
         with suppress(PermissionError), _lock_of(copy).open("ab") as lock:
             if _is_left(lock, is_own=copy == own):
                 _remove(copy)
@@ -133,7 +132,7 @@ def _remove_left(target: Path, own: Path) -> None:
 
 
 def left_copies(folder: Path) -> list[Path]:
-    """The unfinished copies in a folder whose processes are gone; the next one for the same target removes each."""
+    """Unfinished copies in a folder whose processes have ended; the next backup to the same target removes them."""
     copies = (path.with_suffix("") for path in sorted(folder.glob(f".*{LOCK}")) if UNFINISHED.fullmatch(path.name))
     return [copy for copy in copies if copy.exists() and _is_free(copy)]
 
@@ -149,19 +148,19 @@ def _lock_of(aside: Path) -> Path:
 
 
 def _is_left(lock: BinaryIO, *, is_own: bool) -> bool:
-    """Lock the file of a copy; whether nobody writes that copy any more."""
+    """Lock the lock file of a copy; return whether its process has ended."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:
-        # A file system without locks. In a container the next process may have the number of one that was killed.
+        # A file system without locks. In a container a new process may reuse the id of a killed one.
         return is_own
     return True
 
 
 def _remove(path: Path) -> None:
-    """Leave nothing of a database."""
+    """Delete a database file and its logs."""
     for leftover in (path, *_logs(path)):
         leftover.unlink(missing_ok=True)
 
@@ -171,10 +170,10 @@ def _logs(path: Path) -> list[Path]:
 
 
 class _WritingThrough:
-    """Has the disk take a file in a thread beside: while more is copied into it, and while it is read from memory."""
+    """Runs fsync on a file in a background thread, while it is still being copied to or verified."""
 
     def __init__(self, path: Path) -> None:
-        """Begin nothing yet."""
+        """Prepare the thread; nothing is written yet."""
         self._path = path
         self._beside = ThreadPoolExecutor(1)
         self._begun: list[Future[None]] = []
@@ -186,34 +185,33 @@ class _WritingThrough:
         self._beside.shutdown(cancel_futures=True)
 
     def begin_if_idle(self) -> None:
-        """Have it take what is there by now, unless it still takes what was there before."""
+        """Start an fsync unless the previous one is still running."""
         if not self._begun or self._begun[-1].done():
             self.begin()
 
     def begin(self) -> None:
-        """Have it take what is there by now."""
+        """Start an fsync of the present contents."""
         self._begun.append(self._beside.submit(_write_through, self._path))
 
     def finish(self) -> None:
-        """Wait for all of it; what the disk could not keep it says only once, of the first that asks."""
+        """Wait for all of them; the kernel reports a write error only once, so every result is checked."""
         for one in self._begun:
             one.result()
 
 
 def _copy_pages(database: Database, target: Path, progress: Progress | None, written: _WritingThrough) -> int:
-    """Copy the file, and count the judgements that are to be in it."""
+    """Copy the file page by page, and return the number of judgements in the snapshot."""
 
     def show(_status: int, left: int, pages: int) -> None:
-        # Called in any case, since Ctrl-C is heard of here.
+        # Called even without progress, so that Ctrl-C is handled.
         written.begin_if_idle()
         if progress is not None:
             progress(pages - left, pages)
 
     with database.reading() as session, closing(sqlite3.connect(target)) as copy:
-        # The session keeps to one state from its first look on: without one, SQLite would begin again with each
-        # judgement that is stored meanwhile.
+        # The first query fixes the session's snapshot: without it SQLite would restart the copy with every commit.
         session.execute(text("SELECT count(*) FROM sqlite_master"))
-        # Nobody relies on the copy before it is whole, and then it is written through at once.
+        # The copy needs no durability until it is complete; then it is synced at once.
         for pragma in ("journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE"):
             copy.execute(f"PRAGMA {pragma}")
         driver: Any = session.connection().connection.driver_connection
@@ -223,12 +221,12 @@ def _copy_pages(database: Database, target: Path, progress: Progress | None, wri
 
 
 def _unchanging(path: Path) -> str:
-    """The address of a database that nobody writes: neither locks nor logs are made for it."""
+    """URL of a database that nobody writes: SQLite uses neither locks nor logs."""
     return f"sqlite:///{FILE_URI}{quote(str(path.resolve()))}?immutable=1&mode=ro&uri=true"
 
 
 def _examined(url: str, look: Callable[[Database], Examination] = examine) -> Examination:
-    """What is in a file, opened as the program opens its database; `UpkeepError` when that is not in order."""
+    """Open a file as the program's database and check it; raises `UpkeepError` when a check fails."""
     copy = Database(url)
     try:
         examination = look(copy)
@@ -243,14 +241,14 @@ def _examined(url: str, look: Callable[[Database], Examination] = examine) -> Ex
 
 
 def _raise_fault_of_disk(error: Exception) -> None:
-    """Raise what SQLite says of a disk that is full or fails, which is no fault of the copy; else do nothing."""
+    """Raise SQLite's error for a full or failing disk, which is not a fault of the copy; otherwise do nothing."""
     fault = error if isinstance(error, DBAPIError) else error.__cause__
     if isinstance(fault, DBAPIError) and isinstance(fault.orig, sqlite3.Error) and keeps_from_writing(fault):
         raise fault.orig from error
 
 
 def _leave_log(path: Path) -> None:
-    """Let a copy be opened without a log, by the bytes of its header that say so; SQLite would need room to do it."""
+    """Set the header of a copy to non-WAL mode; a pragma would need free disk space to do so."""
     with path.open("r+b") as file:
         file.seek(FORMAT_AT)
         if file.read(len(WITH_LOG)) == WITH_LOG:
@@ -259,13 +257,13 @@ def _leave_log(path: Path) -> None:
 
 
 def _close_to_one_file(path: Path) -> None:
-    """Without a log beside it, so that the file is all there is, also where nothing can be written."""
+    """Leave WAL mode, so that the file is complete without a log and can be opened read-only."""
     with closing(sqlite3.connect(path)) as copy:
         copy.execute("PRAGMA journal_mode=DELETE")
 
 
 def _put_aside(target: Path, now: datetime) -> Path | None:
-    """Keep the present database and its logs under another name; `UpkeepError` while anybody has it open."""
+    """Rename the present database and its logs; raises `UpkeepError` while it is open elsewhere."""
     kept = target.with_name(f"{target.name}.replaced-{now:%Y%m%dT%H%M%SZ}")
     is_there = target.exists()
     if is_there:
@@ -273,7 +271,7 @@ def _put_aside(target: Path, now: datetime) -> Path | None:
         try:
             os.link(target, kept)
         except OSError:
-            # Not every file system gives a file two names.
+            # Some file systems do not support hard links.
             create_for_owner(kept).close()
             shutil.copyfile(target, kept)
             shutil.copymode(target, kept)
@@ -284,10 +282,10 @@ def _put_aside(target: Path, now: datetime) -> Path | None:
 
 
 def _settle(target: Path) -> None:
-    """Have what is in the log go into the file; of a damaged one both stay as they are."""
+    """Move the log's contents into the file; a damaged database and its log are left unchanged."""
     with closing(sqlite3.connect(target, timeout=0)) as present:
         try:
-            # Only who is alone may leave the write-ahead log.
+            # Leaving WAL mode requires exclusive access.
             present.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode & PRIMARY_CODE in IN_USE:
@@ -303,7 +301,7 @@ def _refuse_file(target: Path) -> None:
 
 
 def _write_through(path: Path) -> None:
-    """Have the disk keep it, before anybody relies on it."""
+    """Flush a file or directory to disk (fsync)."""
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)

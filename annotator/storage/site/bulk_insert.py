@@ -1,4 +1,4 @@
-"""Many rows at once, past the mapped classes, which cost ten times as much; in short transactions."""
+"""Bulk reads and inserts that bypass mapped classes (ten times as costly), and writing in short transactions."""
 
 import json
 import time
@@ -18,31 +18,31 @@ from annotator.storage.site.database import Database
 Value = TypeVar("Value")
 
 STATEMENTS_KEPT = 100
-CHUNK = 500  # bound values a statement; old SQLite builds allow 999
+CHUNK = 500  # bound values per statement; old SQLite builds allow 999
 
 
 def fetch_rows(session: Session, statement: Select[*tuple[Any, ...]]) -> list[Any]:
-    """The rows as tuples of the driver, for numbers and text, which no type of ours translates."""
-    session.flush()  # what runs past the mapped classes does not see what is still to be written
+    """Rows as the driver's tuples; only for numbers and text, since column types are not applied."""
+    session.flush()  # Core statements do not see pending changes
     cursor = session.connection().execute(statement).cursor
     return list(cursor.fetchall()) if cursor is not None else []
 
 
 def ids_as_rows(session: Session, ids: Iterable[int]) -> Select[tuple[int]]:
-    """Ids as rows, which cross over as one value: a bound value each takes twice the time of the query."""
+    """Ids as rows from one bound value: one value per id takes twice as long as the query."""
     if session.get_bind().dialect.name == "postgresql":
         return select(func.unnest(cast_value(list(ids), ARRAY(Integer))))
     return select(func.json_each(json.dumps(list(ids))).table_valued("value").c.value)
 
 
 def driver_value(session: Session, column: Column[Any], value: object) -> object:
-    """A value of a column as the driver takes it, for `insert_rows`: once for all rows that have it."""
+    """A column value in driver format for `insert_rows`, converted once for many rows."""
     process = bind_processor(session.get_bind().dialect, column)
     return process(value)
 
 
 def bind_processor(dialect: Dialect, column: Column[Any]) -> Callable[[object], object]:
-    """What makes a value of a column one that the driver takes."""
+    """A function that converts a column's values to driver format."""
     process: Callable[[object], object] | None = column.type.dialect_impl(dialect).bind_processor(dialect)
     return (lambda value: value) if process is None else process
 
@@ -50,9 +50,9 @@ def bind_processor(dialect: Dialect, column: Column[Any]) -> Callable[[object], 
 def insert_rows(
     session: Session, table: Table, columns: Sequence[str], rows: Iterable[Sequence[object]], *, at_once: int
 ) -> None:
-    """Insert rows with values for these columns, in the order of the table's; other columns must have a default there.
+    """Insert rows; `columns` are in the table's order, and other columns need a server default or NULL.
 
-    Values are what the driver takes: no type of ours translates them.
+    Values must be in driver format: column types are not applied.
     """
     connection = session.connection()
     statement = _insert_statement(connection.dialect, table, tuple(columns))
@@ -63,14 +63,14 @@ def insert_rows(
 
 @lru_cache(maxsize=STATEMENTS_KEPT)
 def _insert_statement(dialect: Dialect, table: Table, columns: tuple[str, ...]) -> str:
-    # By position, which also saves making a dictionary for each row.
+    # Positional, which also avoids a dictionary per row.
     paramstyle = "format" if dialect.name == "postgresql" else "qmark"
     positional = cast("Callable[..., Dialect]", type(dialect))(paramstyle=paramstyle)
     return str(insert(table).compile(dialect=positional, column_keys=list(columns)))
 
 
 def chunks(values: list[Value]) -> Iterator[list[Value]]:
-    """The values, `CHUNK` at a time."""
+    """Slices of up to `CHUNK` values."""
     for start in range(0, len(values), CHUNK):
         yield values[start : start + CHUNK]
 
@@ -78,11 +78,11 @@ def chunks(values: list[Value]) -> Iterator[list[Value]]:
 Row = dict[str, Any]
 
 
-# A transaction is to hold SQLite's lock for so long, about: on a machine with much to do it takes several times that.
+# Target duration of a transaction holding SQLite's lock; on a busy machine it takes several times that.
 SECONDS_OF_A_BATCH = 0.03
-# And then leaves it to others, who look for it each hundredth of a second or more often.
+# Pause for other writers, which poll the lock every hundredth of a second or more often.
 SECONDS_BETWEEN_BATCHES = 0.02
-# What a batch weighs: each row so much, and each letter or byte of it one more.
+# Weight of a batch: this much per row, plus 1 per character or byte.
 ROW = 200
 FIRST_WEIGHT, LEAST_WEIGHT, GREATEST_WEIGHT = 50 * ROW, ROW, 1 << 23
 SLOWER, FASTER = 0.25, 1.5
@@ -91,7 +91,7 @@ Item = TypeVar("Item")
 
 
 def weight_of(row: Row) -> int:
-    """What a row weighs, by its letters and bytes."""
+    """Weight of a row, by the length of its texts and bytes."""
     return ROW + sum(len(value) for value in row.values() if isinstance(value, str | bytes))
 
 
@@ -102,9 +102,9 @@ def write_in_batches(
     *,
     weigh: Callable[[Item], int] = lambda _: ROW,
 ) -> None:
-    """Hand the items to `write` in transactions of their own, as many at once as take `SECONDS_OF_A_BATCH`.
+    """Pass the items to `write` in separate transactions, sized to take about `SECONDS_OF_A_BATCH` each.
 
-    `write` may be called again with the same items, when somebody was in its way. One item is never divided.
+    `write` may be called again with the same items after a conflict. A single item is never split.
     """
     most, weight = float(FIRST_WEIGHT), 0
     batch: list[Item] = []
@@ -125,16 +125,16 @@ def _next_weight(most: float, seconds: float) -> float:
 
 
 def _seconds_of(database: Database, batch: Sequence[Item], write: Callable[[Session, Sequence[Item]], object]) -> float:
-    """Write a batch, leave the lock to others for a moment, and say how long it was held."""
+    """Write a batch, pause for other writers, and return how many seconds the lock was held."""
     begun = 0.0
 
     with ExitStack() as until_stored:
 
         def work(session: Session) -> None:
             nonlocal begun
-            session.connection()  # SQLite's lock is waited for here
+            session.connection()  # waits for SQLite's lock
             begun = time.monotonic()
-            # A full garbage collection would double the time that the lock is held: it comes between two batches.
+            # A full garbage collection would double the time under the lock: it runs between batches.
             until_stored.enter_context(garbage_collection_off())
             write(session, batch)
 

@@ -1,4 +1,4 @@
-"""The engine and its two kinds of session, one that only reads and one that writes; and how tables are changed."""
+"""The engine with read and write sessions, and exclusive connections for migrations."""
 
 import os
 import random
@@ -26,7 +26,7 @@ from annotator.storage.site.transient_errors import PRIMARY_CODE, came_second, g
 
 
 def refused_url(url: str, error: Exception) -> InvalidValueError:
-    """Say why it is refused, without its password."""
+    """The error for an unusable database URL, with its password masked."""
     return InvalidValueError(
         "“%(url)s” is not a database this installation can open: %(reason)s",
         url=_without_password(url),
@@ -43,7 +43,7 @@ FILE_URI = "file:"
 
 
 def file_behind(url: URL) -> Path | None:
-    """The file that an address names; None for one in memory and for PostgreSQL."""
+    """The file of an SQLite URL; None for an in-memory database and for PostgreSQL."""
     name = url.database or ""
     if url.get_backend_name() != "sqlite" or url.query.get("mode") == "memory":
         return None
@@ -53,25 +53,25 @@ def file_behind(url: URL) -> Path | None:
 
 
 def create_private(url: URL) -> None:
-    """Create the empty file of a database that is not there yet, so that SQLite does not, for everybody to read.
+    """Create a missing SQLite file readable by its owner only, before SQLite creates it with wider permissions.
 
-    SQLite gives the logs beside it the same mode. One that is there is not even opened: to close it again would take
-    away the locks that other connections of this process have on it.
+    SQLite gives its logs the same mode. An existing file is not opened: closing it would release the locks that other
+    connections of this process hold on it.
     """
     path = file_behind(url)
     if path is None or url.query.get("mode") in {"ro", "rw"}:
         return
-    # What stands in the way SQLite meets as well, and reports.
+    # SQLite meets the same obstacle, and reports it.
     with suppress(OSError):
         os.close(os.open(path.resolve(), os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
 
 
 BUSY_TIMEOUT_MS = 15_000
-# How long a writer waits between looks at the lock, about, and that for so long; then each wait is a little longer.
+# A writer polls the lock at about this interval, which then grows by a factor up to the longest.
 SECONDS_BETWEEN_LOOKS = 0.0003
 LONGEST_BETWEEN_LOOKS = 0.01
 LONGER_EACH_TIME = 1.02
-# The number itself means nothing: it is the same in every process that migrates.
+# An arbitrary number, shared by all processes that migrate.
 MIGRATION_LOCK = 7_105_221
 MILLISECONDS_APART = 50
 MOST_ATTEMPTS = 3
@@ -79,25 +79,25 @@ MOST_ATTEMPTS = 3
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-# For how many seconds the present request may wait for another writer, if for less than the usual time.
+# How many seconds the current request may wait for another writer, if less than the default.
 patience: ContextVar[float | None] = ContextVar("patience", default=None)
 
 
 class HeldUpError(BaseException):
-    """Another writer has the lock for longer than `patience`. Nothing was done: the request can be made again.
+    """Another writer has held the lock for longer than `patience`. Nothing was done: the request can be repeated.
 
-    No `Exception`, since nobody but who set the patience is to handle it.
+    Not an `Exception`, so that only the code that set `patience` catches it.
     """
 
 
 class Database:
-    """Gives out sessions; one transaction each, committed when the block ends and rolled back when it raises."""
+    """Creates sessions with one transaction each: committed when the block ends, rolled back when it raises."""
 
     def __init__(self, url: str) -> None:
-        """Prepare an engine for `url`; nothing is opened yet."""
+        """Create an engine for `url`; no connection is opened yet."""
         try:
             backend = make_url(url).get_backend_name()
-            # What goes wrong is logged with its statement; its values may be secrets.
+            # Errors are logged with the statement, whose values may be secrets.
             self.engine: Engine = create_engine(url, hide_parameters=True)
         except ModuleNotFoundError as error:
             if error.name != "psycopg":
@@ -112,35 +112,35 @@ class Database:
         if self.is_sqlite:
             event.listen(self.engine, "do_connect", lambda *_: create_private(self.engine.url))
             event.listen(self.engine, "connect", _prepare_sqlite)
-        # PostgreSQL would let each statement see another state.
+        # By default PostgreSQL gives each statement its own snapshot.
         self._reading = (
             self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
         )
 
     @contextmanager
     def transaction(self, *, keep: bool = True) -> Iterator[Session]:
-        """A session that writes; on SQLite it holds the only write lock from its first statement.
+        """A write session; on SQLite it holds the only write lock from its first statement.
 
-        Without `keep` everything is done as ever and rolled back at the end: a dry run meets what the real one would.
+        Without `keep`, a dry run: all statements run, so that errors surface, and are rolled back at the end.
 
-        Raises `BusyError` when another writer kept that lock for too long, or, on PostgreSQL, when this one had to give
-        way to another, and when there is no room or the database may only be read; and there `ConflictError` when
-        another has stored the same meanwhile. Nothing is stored then.
+        Raises `BusyError` when the lock times out, on a deadlock or serialisation failure (PostgreSQL), a full or
+        failing disk or a read-only database, and `ConflictError` when a concurrent transaction stored the same row
+        (PostgreSQL). Nothing is stored then.
         """
         try:
             with _WritingSession(self.engine, expire_on_commit=False) as session, session.begin() as transaction:
                 yield session
                 if not keep:
-                    session.flush()  # what the database would refuse is refused here, too
+                    session.flush()  # so that constraint violations are raised here, too
                     transaction.rollback()
         except DBAPIError as error:
             refuse_for_now(error)
             raise
 
     def attempt(self, work: Callable[[Session], Result]) -> Result:
-        """Do `work` in a transaction, once more and again when another was in its way, and return its result.
+        """Run `work` in a transaction, retry it after conflicts with other transactions, and return its result.
 
-        For what a person must not be asked to do again. Raises what `transaction` does.
+        For work that a person should not have to repeat. Raises what `transaction` does.
         """
         for _ in range(MOST_ATTEMPTS - 1):
             try:
@@ -149,14 +149,14 @@ class Database:
             except (BusyError, ConflictError) as refused:
                 if not gave_way(refused.__cause__) and not came_second(refused.__cause__):
                     raise
-            # Two that crossed each other's way do not begin again at the same moment.
+            # A random delay, so that two conflicting transactions do not retry at the same time.
             time.sleep(secrets.randbelow(MILLISECONDS_APART) / 1_000)
         with self.transaction() as session:
             return work(session)
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """A session that reads one consistent state and never waits for a writer."""
+        """A read session with one consistent snapshot that never waits for a writer."""
         with _ReadingSession(self._reading, expire_on_commit=False) as session:
             yield session
 
@@ -166,16 +166,16 @@ class Database:
         *args: Arguments.args,
         **values: Arguments.kwargs,
     ) -> Result:
-        """What one function reads, which takes the session first, in a reading of its own."""
+        """Result of a query function, which takes the session first, in a read session of its own."""
         with self.reading() as session:
             return query(session, *args, **values)
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        """A connection for changing tables, alone: who else would migrate waits until this block has ended.
+        """An exclusive connection for changing tables: other migrations wait until the block ends.
 
-        Raises `ConflictError` when rows of SQLite would then refer to rows that are not there, and `BusyError` when
-        another writer kept its lock for too long; nothing is changed then. PostgreSQL checks each statement itself.
+        Raises `ConflictError` when foreign keys of SQLite would be broken afterwards, and `BusyError` when another
+        writer holds its lock for too long; nothing is changed then. PostgreSQL checks each statement itself.
         """
         links = _links_checked_at_the_end if self.is_sqlite else _alone_on_postgresql
         try:
@@ -190,7 +190,7 @@ class Database:
 
     @contextmanager
     def locked_on_server(self, number: int) -> Iterator[bool]:
-        """Whether a lock of PostgreSQL is ours while the block, or the process, lasts; without waiting for it."""
+        """Try to take an advisory lock of PostgreSQL for the block, without waiting; yields whether it was acquired."""
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             is_ours = bool(connection.scalar(select(func.pg_try_advisory_lock(number))))
             try:
@@ -200,32 +200,32 @@ class Database:
                     connection.execute(select(func.pg_advisory_unlock(number)))
 
     def state(self) -> Hashable:
-        """A value that is another one after every commit, by this process or any other; None where nothing tells.
+        """A value that changes with every commit by any process, as a cache key; None where that cannot be detected.
 
-        To be asked for before the session begins whose results are kept under it: what is stored between the two makes
-        the results newer than the value says, never older.
+        Call it before the session whose results are cached begins: a commit in between makes the results newer than the
+        key, never older.
         """
         if self.is_sqlite:
             return self._watcher.state()
         with self.reading() as session:
-            # Of equal snapshots the same transactions are visible.
+            # Equal snapshots see the same transactions.
             return session.scalar(select(cast(func.pg_current_snapshot(), String)))
 
     def close(self) -> None:
-        """Give every connection back."""
+        """Close all connections."""
         self._watcher.close()
         self.engine.dispose()
 
 
 class _Watcher:
-    """A connection to SQLite that never writes, which therefore hears of every commit."""
+    """A SQLite connection that never writes, so that its `data_version` changes with every commit."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self._connection: Any = None
         self._process = 0
-        self._opened = 0  # the numbers of two connections are not to be compared
+        self._opened = 0  # data versions of two connections are not comparable
 
     def state(self) -> Hashable:
         with self._lock:
@@ -234,7 +234,7 @@ class _Watcher:
                 self._connection, self._process = pooled.dbapi_connection, os.getpid()
                 pooled.detach()
                 self._opened += 1
-            # In memory, each connection may have a database of its own.
+            # In-memory connections may have separate databases.
             if not self._connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]:
                 return None
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
@@ -248,15 +248,15 @@ class _Watcher:
 
 
 class _OurSession(Session):
-    """A session that keeps its connection while a transaction, or a savepoint, lasts.
+    """A session that caches its connection for the duration of a transaction or savepoint.
 
-    To ask for it, as is done with each statement that does without mapped classes, takes as long as the statement.
+    Looking the connection up for each Core statement takes as long as the statement.
     """
 
     _kept: Connection | None = None
 
     def connection(self, *arguments: Any, **options: Any) -> Connection:  # noqa: ANN401 - what SQLAlchemy takes
-        """The connection of the transaction, which begins when it has not."""
+        """The transaction's connection; begins the transaction if needed."""
         if arguments or options:
             return super().connection(*arguments, **options)
         if self._kept is None:
@@ -264,22 +264,22 @@ class _OurSession(Session):
         return self._kept
 
     def forget_connection(self) -> None:
-        """Ask for the connection again the next time: a transaction has begun or ended."""
+        """Clear the cached connection when a transaction begins or ends."""
         self._kept = None
 
 
 class _WritingSession(_OurSession):
-    """A session that changes something."""
+    """A session for writing."""
 
 
 class _ReadingSession(_OurSession):
-    """A session that reads."""
+    """A session for reading."""
 
 
 @event.listens_for(_WritingSession, "after_begin")
 def _begin_to_write(_session: Session, _transaction: object, connection: Connection) -> None:
-    # A transaction that reads first and then writes cannot wait for the lock (SQLite refuses at once,
-    # whatever the timeout), so one that may write takes the lock at its beginning.
+    # A transaction that reads first cannot wait for the write lock later (SQLite refuses at once, whatever the
+    # timeout), so a write session takes the lock at its beginning.
     if _is_to_begin(connection):
         with _useless_unless_begun(connection):
             _begin_writing(connection)
@@ -295,15 +295,15 @@ def _begin_to_read(_session: Session, _transaction: object, connection: Connecti
 @event.listens_for(_OurSession, "after_transaction_create")
 @event.listens_for(_OurSession, "after_transaction_end")
 def _forget_connection(session: _OurSession, transaction: SessionTransaction) -> None:
-    # A savepoint is made when the connection is asked for; flushing is a transaction within, and changes nothing.
+    # A savepoint begins when the connection is requested; a flush is a nested transaction and changes nothing.
     if transaction.parent is None or transaction.nested:
         session.forget_connection()
 
 
 @contextmanager
 def _useless_unless_begun(connection: Connection) -> Iterator[None]:
-    # The session has the connection by now and would go on with it when the refusal is caught, each statement stored
-    # by itself: so it refuses them all until the session is rolled back.
+    # The session already has this connection. If the error is caught, it would continue in autocommit mode; once
+    # invalidated, the connection refuses statements until the session is rolled back.
     try:
         yield
     except BaseException:
@@ -312,19 +312,19 @@ def _useless_unless_begun(connection: Connection) -> Iterator[None]:
 
 
 def _is_to_begin(connection: Connection) -> bool:
-    """Whether SQLite has not begun, as it has when a savepoint does; PostgreSQL's driver begins by itself."""
+    """Whether SQLite has no transaction yet (a savepoint has one); PostgreSQL's driver begins by itself."""
     driver: Any = connection.connection.dbapi_connection
     return isinstance(driver, sqlite3.Connection) and not driver.in_transaction
 
 
 def has_one_writer(session: Session) -> bool:
-    """Whether there is one writer at a time, as on SQLite; on PostgreSQL rows are locked."""
+    """Whether the database has a single writer (SQLite); on PostgreSQL rows are locked."""
     return session.get_bind().dialect.name == "sqlite"
 
 
 @contextmanager
 def _alone_on_postgresql(connection: Connection) -> Iterator[None]:
-    # Two servers that start on one empty database would both make its tables.
+    # Two servers starting on an empty database would both create its tables.
     with connection.begin():
         connection.execute(select(func.pg_advisory_xact_lock(MIGRATION_LOCK)))
         yield
@@ -332,8 +332,8 @@ def _alone_on_postgresql(connection: Connection) -> Iterator[None]:
 
 @contextmanager
 def _links_checked_at_the_end(connection: Connection) -> Iterator[None]:
-    # SQLite changes a column by way of a copy of the table, and refuses to drop the old one while others refer to it.
-    # The pragma counts outside of a transaction only, so it goes past SQLAlchemy, which would begin one.
+    # SQLite changes a column by copying the table, and refuses to drop the old one while others refer to it. The pragma
+    # works only outside a transaction, so it bypasses SQLAlchemy, which would begin one.
     cursor = connection.connection.cursor()
     cursor.execute("PRAGMA foreign_keys=OFF")
     try:
@@ -360,20 +360,20 @@ def _refuse_broken_links(connection: Connection) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own type
-    # The driver would begin transactions only before INSERT, UPDATE and DELETE, leaving a SELECT that decides
-    # what to write outside of them: with eight threads it gave 651 of 2,000 items out twice. We begin ourselves.
+    # The driver would begin transactions only before INSERT, UPDATE and DELETE, not before a SELECT that decides what
+    # to write: with eight threads, 651 of 2,000 items were assigned twice. We begin transactions ourselves.
     connection.isolation_level = None
     cursor = connection.cursor()
     cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")  # a judgement is human work: it outlives a power cut
+    cursor.execute("PRAGMA synchronous=FULL")  # judgements must survive a power failure
     cursor.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}")
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.close()
 
 
 def _begin_writing(connection: Connection) -> None:
-    # SQLite itself would sleep for longer and longer, up to 100 ms, while others come and go: with two processes half
-    # of the time passed asleep, and some waited for seconds.
+    # SQLite's own back-off sleeps up to 100 ms: with two processes, half of the time was spent asleep, and some waited
+    # for seconds.
     driver: Any = connection.connection.dbapi_connection
     seconds = patience.get()
     end = time.monotonic() + (BUSY_TIMEOUT_MS / 1000 if seconds is None else seconds)
@@ -384,7 +384,7 @@ def _begin_writing(connection: Connection) -> None:
             if time.monotonic() > end:
                 if seconds is not None:
                     raise HeldUpError
-                # Once more by way of SQLAlchemy, which raises its own error.
+                # Once more through SQLAlchemy, which raises its own error class.
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
                 return
             time.sleep(pause * random.uniform(0.5, 1.5))  # noqa: S311 - so that two do not wake together

@@ -1,4 +1,4 @@
-"""Long jobs, which a worker takes one after the other, and the files that come with them, in parts."""
+"""The queue of long jobs for workers, and their uploaded files, stored in parts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -13,36 +13,36 @@ from annotator.storage.site.bulk_insert import write_in_batches
 from annotator.storage.site.database import Database
 from annotator.storage.tables.jobs import FINISHED, UNFINISHED, Job, JobPart, JobState
 
-# A worker says that it is alive much more often than that.
+# A running worker updates `alive_at` far more often.
 SILENCE = timedelta(seconds=30)
-# The file of a job is stored within seconds. After so long the process that stored it is gone.
+# A job's file is stored within seconds. After this time the process that was storing it has ended.
 LONGEST_ARRIVAL = timedelta(minutes=10)
 ANSWERS_KEPT = timedelta(days=7)
-# After so many workers were lost in the middle of it, or failed at it, the job itself is taken to be the reason.
+# After this many workers crashed or failed on a job, the job itself is taken to be the cause.
 MOST_FAILURES = 3
-# In a job's parameters, true or absent: whether it takes a few seconds at most, and whether it waits for the earlier
-# jobs of its kind that the same person sent to the same collection.
+# Keys of a job's parameters, true or absent: it takes a few seconds at most; it waits for earlier jobs of its kind by
+# the same person in the same collection.
 SHORT = "short"
 IN_ORDER = "in order"
 
 
 def is_due(now: datetime) -> ColumnElement[bool]:
-    """Whether a job is to be begun: it waits, or its worker fell silent.
+    """Condition: a job waits, or the heartbeat of its worker has stopped.
 
-    A clock that was set back leaves moments that are yet to come; these are no sign of life either.
+    A heartbeat in the future, after the clock was set back, does not count either.
     """
     silent = or_(Job.alive_at < now - SILENCE, Job.alive_at > now + SILENCE)
     return or_(Job.state == JobState.WAITING, and_(Job.state == JobState.RUNNING, silent))
 
 
 def is_arriving(now: datetime) -> ColumnElement[bool]:
-    """Whether the file of a job is still being stored, as far as anybody can tell."""
+    """Condition: a job's file may still be in the process of being stored."""
     is_recent = Job.asked_at.between(now - LONGEST_ARRIVAL, now + LONGEST_ARRIVAL)
     return and_(Job.state == JobState.ARRIVING, is_recent)
 
 
 def may_begin(now: datetime, *, only_short: bool) -> ColumnElement[bool]:
-    """Whether a worker may begin a job: it is due, and no job that it has to wait for is unfinished.
+    """Condition: a worker may start a job, which is due and does not depend on an unfinished one.
 
     Of two files for one run the later one counts: it must not be stored before the earlier one.
     """
@@ -65,9 +65,9 @@ def may_begin(now: datetime, *, only_short: bool) -> ColumnElement[bool]:
 
 
 def next_due(session: Session, now: datetime, *, only_short: bool = False) -> Job | None:
-    """The job that is to be begun next, locked; another worker that looks for one at this moment passes over it.
+    """The next job to start, locked; concurrent workers skip it.
 
-    Those who ask take turns: first comes the oldest job of the account that had none begun for longest.
+    Round robin by account: the oldest job of the account whose last start is longest ago.
     """
     other = aliased(Job)
     last = (
@@ -86,9 +86,9 @@ def next_due(session: Session, now: datetime, *, only_short: bool = False) -> Jo
 
 
 def jobs_before(session: Session, job: Job) -> int:
-    """How many jobs are done before this one at most: those who ask take turns.
+    """Upper bound of the number of jobs that run before this one, with accounts taking turns.
 
-    A short job waits for short ones alone where a worker takes nothing else, which nobody can tell from here.
+    A worker for short jobs only may start a short job earlier, which cannot be known here.
     """
     rows = session.execute(
         select(Job.asked_by_id, func.count(), func.count().filter(Job.id < job.id))
@@ -104,10 +104,10 @@ PARTS_AT_ONCE = 500
 
 
 def store_job(database: Database, ask: Callable[[Session], int], parts: Iterable[bytes]) -> int:
-    """Store a job with its file, and return the job's id; the worker and the pages find it once it is whole.
+    """Store a job with its file, and return its id; workers and pages see it only when complete.
 
-    `ask` adds the job as arriving, and returns its id. When anything goes wrong, the job is removed, now or by the
-    worker. Raises what `ask` does, `BusyError`, and `ConflictError` when the job was removed because it took too long.
+    `ask` inserts the job in state ARRIVING and returns its id. On failure the job is removed, now or by the worker.
+    Raises what `ask` does, `BusyError`, and `ConflictError` when the job was removed because storing took too long.
     """
     with database.transaction() as session:
         id_ = ask(session)
@@ -131,15 +131,15 @@ def store_job(database: Database, ask: Callable[[Session], int], parts: Iterable
 
 
 def file_of_job(session: Session, job_id: int) -> bytes:
-    """The file that came with a job, empty when none did."""
+    """The uploaded file of a job; empty without one."""
     parts = select(JobPart.content).where(JobPart.job_id == job_id).order_by(JobPart.number)
     return b"".join(session.scalars(parts))
 
 
 def remove_unneeded(database: Database, *, now: datetime) -> None:
-    """Remove the files of finished jobs, and jobs whose sender is gone before they were whole.
+    """Delete the files of finished jobs, and jobs whose upload was interrupted.
 
-    The file of a job that was given up is kept as long as the job: it may show why.
+    The file of a job that failed repeatedly is kept as long as the job, for diagnosis.
     """
     is_kept = and_(Job.failures >= MOST_FAILURES, Job.finished_at >= now - ANSWERS_KEPT)
     is_abandoned = and_(Job.state == JobState.ARRIVING, ~is_arriving(now))
@@ -152,7 +152,7 @@ def remove_unneeded(database: Database, *, now: datetime) -> None:
 
 
 def _remove(database: Database, condition: ColumnElement[bool]) -> None:
-    """Remove the parts of these jobs, looking for them outside of the lock."""
+    """Delete the parts of these jobs in batches, looked up outside the write lock."""
     wanted = select(JobPart.job_id, JobPart.number).join(Job).where(condition).limit(PARTS_AT_ONCE)
 
     def remove(session: Session, some: Sequence[tuple[int, int]]) -> None:
@@ -167,7 +167,7 @@ def _remove(database: Database, condition: ColumnElement[bool]) -> None:
 
 
 def _refuse_unless_arriving(session: Session, id_: int) -> None:
-    """Keep the job from being removed until the transaction ends; `ConflictError` when it was."""
+    """Lock a job against removal until the transaction ends; raises `ConflictError` when it was removed."""
     wanted = select(Job.id).where(Job.id == id_, Job.state == JobState.ARRIVING).with_for_update()
     if session.scalar(wanted) is None:
         raise ConflictError("The file took too long to be stored. Nothing was stored: send it again.")

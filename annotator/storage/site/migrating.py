@@ -1,4 +1,4 @@
-"""Making and changing the tables; apart from `schema`, for importing Alembic takes longer than most commands."""
+"""Creation and migration of tables; separate from `schema`, since importing Alembic is slower than most commands."""
 
 from alembic import command
 from alembic.config import Config
@@ -10,9 +10,9 @@ from annotator.storage.site.schema import NewerDatabaseError, version_of
 
 
 def upgrade_schema(database: Database) -> None:
-    """Bring the tables to this version of the program; a fresh database gets them all.
+    """Migrate the tables to this program's version; an empty database gets all of them.
 
-    Raises `ConflictError` when it does not open or is of a newer program.
+    Raises `ConflictError` when the database does not open or belongs to a newer program.
     """
     present = version_of(database)
     try:
@@ -22,7 +22,7 @@ def upgrade_schema(database: Database) -> None:
 
 
 def migration_config(database: Database) -> Config:
-    """Alembic's settings, the same in a checkout and in an installed wheel."""
+    """Alembic's configuration, the same in a checkout and in an installed wheel."""
     config = Config()
     config.set_main_option("script_location", str(asset_folder("migrations")))
     config.attributes["database"] = database

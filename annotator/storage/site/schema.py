@@ -1,4 +1,4 @@
-"""The tables of a database: made when it is empty, and never used when they are of another version."""
+"""Schema version of a database: tables are created in an empty one, and other versions are refused."""
 
 from importlib import import_module
 
@@ -14,10 +14,10 @@ VERSIONS = table("alembic_version", column("version_num"))
 
 
 class NewerDatabaseError(ConflictError):
-    """The tables are of a version that this program does not know."""
+    """The schema version is newer than this program."""
 
     def __init__(self, present: str) -> None:
-        """Name the version."""
+        """The error for a database at version `present`."""
         super().__init__(
             "The database is at version %(present)s, which this program does not know: it is from a newer one. "
             "Install that one; this one can neither use nor change it.",
@@ -26,7 +26,7 @@ class NewerDatabaseError(ConflictError):
 
 
 def prepare_schema(database: Database) -> None:
-    """Make the tables of an empty database; `ConflictError` when it does not open or is of another version."""
+    """Create the tables of an empty database; raises `ConflictError` if it does not open or has another version."""
     present, newest = version_of(database), newest_version()
     if present is None:
         import_module("annotator.storage.site.migrating").upgrade_schema(database)
@@ -41,16 +41,16 @@ def prepare_schema(database: Database) -> None:
 
 
 def has_tables(database: Database) -> bool:
-    """Whether the database is there and has tables of any version; `ConflictError` when it does not open.
+    """Whether the database exists and has tables of any version; raises `ConflictError` when it does not open.
 
-    Looking makes no file.
+    Does not create the file.
     """
     file = file_behind(database.engine.url)
     return (file is None or file.exists()) and version_of(database) is not None
 
 
 def version_of(database: Database) -> str | None:
-    """The version of the tables, None when there are none; `ConflictError` when the database does not open."""
+    """The schema version, None without tables; raises `ConflictError` when the database does not open."""
     try:
         with database.reading() as session:
             has_tables = inspect(session.connection()).has_table(VERSIONS.name)
@@ -60,7 +60,7 @@ def version_of(database: Database) -> str | None:
 
 
 def try_to_write(database: Database) -> None:
-    """Store the version as it is; raises `BusyError` when nothing can be written, or somebody else writes for long."""
+    """Test a write transaction; raises `BusyError` when writing is impossible or another writer takes too long."""
     token = patience.set(SECONDS_TO_WRITE)
     try:
         with database.transaction() as session:
@@ -72,5 +72,5 @@ def try_to_write(database: Database) -> None:
 
 
 def newest_version() -> str:
-    """The version that this program needs: files of migrations begin with theirs, `0001_first_tables.py`."""
+    """The schema version of this program: migration files begin with their version, as in `0001_first_tables.py`."""
     return max(path.name.partition("_")[0] for path in (asset_folder("migrations") / "versions").glob("[0-9]*.py"))

@@ -1,4 +1,4 @@
-"""What keeps a transaction from being stored and passes: others who write, and a disk that is full or fails."""
+"""Transient errors that abort a transaction: concurrent writers, and a full, read-only or failing disk."""
 
 import logging
 import sqlite3
@@ -11,22 +11,22 @@ from sqlalchemy.orm import Session
 from annotator.errors import BusyError, ConflictError
 
 LOG = logging.getLogger("annotator.storage")
-# unique_violation. On SQLite it stays a fault: who writes there is alone, and sees all that was stored before.
+# unique_violation. Not handled for SQLite: with a single writer it is a programming error there.
 STORED_MEANWHILE = "23505"
-# PostgreSQL ends one of two transactions that wait for each other: serialization_failure and deadlock_detected.
+# PostgreSQL aborts one of two conflicting transactions: serialization_failure and deadlock_detected.
 GAVE_WAY = frozenset({"40001", "40P01"})
-# The lower byte of SQLite's codes says what happened, the others how.
+# The low byte of an SQLite code is the primary code, the rest the extended one.
 PRIMARY_CODE = 0xFF
-# PostgreSQL's states are texts, SQLite's codes are numbers.
+# PostgreSQL's SQLSTATEs are strings, SQLite's codes integers.
 NO_ROOM = frozenset({"53100", sqlite3.SQLITE_FULL})
 ONLY_READ = frozenset({"25006", sqlite3.SQLITE_READONLY})
 DISK_FAILS = frozenset({"58030", sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN})
 
 
 def refuse_for_now(error: DBAPIError) -> None:
-    """Raise `BusyError` for what passes by itself, or when somebody has looked after the server; else do nothing.
+    """Raise `BusyError` for a transient error or one of the server's disk; do nothing for other errors.
 
-    `ConflictError` when somebody has stored the same at this moment, as on PostgreSQL.
+    Raises `ConflictError` when a concurrent transaction has stored the same row (PostgreSQL).
     """
     _refuse_what_is_stored(error)
     if gave_way(error):
@@ -50,7 +50,7 @@ def refuse_for_now(error: DBAPIError) -> None:
 
 @contextmanager
 def stored_before_others(session: Session) -> Iterator[None]:
-    """Send what the block adds; `ConflictError` when somebody stored the same at this moment, as on PostgreSQL."""
+    """Flush after the block; raises `ConflictError` when a concurrent transaction stored the same (PostgreSQL)."""
     try:
         yield
         session.flush()
@@ -60,24 +60,24 @@ def stored_before_others(session: Session) -> Iterator[None]:
 
 
 def gave_way(error: BaseException | None) -> bool:
-    """Whether PostgreSQL ended this transaction for another's sake, so that it may be done once more."""
+    """Whether PostgreSQL aborted this transaction in favour of another, so that it can be retried."""
     return isinstance(error, OperationalError) and getattr(error.orig, "sqlstate", None) in GAVE_WAY
 
 
 def came_second(error: BaseException | None) -> bool:
-    """Whether somebody has stored the same at this moment, which who does it once more will see."""
+    """Whether a concurrent transaction has stored the same row, which a retry will see."""
     return isinstance(error, IntegrityError) and getattr(error.orig, "sqlstate", None) == STORED_MEANWHILE
 
 
 def keeps_from_writing(error: DBAPIError) -> bool:
-    """Whether the disk is full, fails or may only be read."""
+    """Whether the disk is full, fails or is read-only."""
     return _code(error) in NO_ROOM | ONLY_READ | DISK_FAILS
 
 
 def _refuse_what_is_stored(error: DBAPIError) -> None:
     if not came_second(error):
         return
-    # Or it is a fault of the program, which stored the same twice by itself: then it stands here again and again.
+    # It may also be a bug that stores the same row twice: then this warning recurs.
     rule = getattr(getattr(error.orig, "diag", None), "constraint_name", None)
     LOG.warning("Refused by %s, as if somebody else had been quicker.", rule)
     raise ConflictError("Another user changed the same data at this moment. Nothing was stored: try again.") from error

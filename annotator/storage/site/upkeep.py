@@ -1,4 +1,4 @@
-"""Maintenance of the database as a whole: its file, checking it, and interrupting long statements."""
+"""Maintenance of a whole database: its file, integrity checks, and interrupting long statements."""
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
@@ -16,16 +16,16 @@ from annotator.errors import AnnotatorError
 from annotator.storage.site.database import Database, file_behind
 from annotator.storage.site.transient_errors import PRIMARY_CODE
 
-# How much of a work is done, and of how much.
+# Called with the number of steps done and the total.
 Progress = Callable[[int, int], None]
 
 
 class UpkeepError(AnnotatorError):
-    """It cannot be done with this database, and nothing was changed; only commands ask for it, which speak English."""
+    """Maintenance is impossible and nothing was changed; raised only for commands, whose messages are English."""
 
 
 def file_of(database: Database, remedy: str) -> Path:
-    """The file of an SQLite database; `UpkeepError` with the `remedy` for any other, which may name its `%(url)s`."""
+    """The file of an SQLite database; otherwise raises `UpkeepError` with `remedy`, which may contain `%(url)s`."""
     file = file_behind(database.engine.url)
     if file is None:
         told = remedy % {"url": _url_of_other_tools(database.engine.url)}
@@ -34,7 +34,7 @@ def file_of(database: Database, remedy: str) -> Path:
 
 
 def _url_of_other_tools(url: URL) -> str:
-    """As PostgreSQL's own tools take it: without our driver, and without the password, for which they ask."""
+    """The URL for PostgreSQL's own tools: without the driver, and without the password, which they prompt for."""
     return f"'{URL.create(url.get_backend_name(), url.username, None, url.host, url.port, url.database, url.query)}'"
 
 
@@ -44,13 +44,13 @@ OPERATIONS_BETWEEN_LOOKS = 10_000
 
 @contextmanager
 def interruptible(session: Session) -> Iterator[None]:
-    """Let Ctrl-C end the statements of the block; it is raised as `KeyboardInterrupt`."""
+    """Let Ctrl-C abort the block's statements, raising `KeyboardInterrupt`."""
     driver: Any = session.connection().connection.driver_connection
-    if not isinstance(driver, sqlite3.Connection):  # PostgreSQL's driver hears of it by itself
+    if not isinstance(driver, sqlite3.Connection):  # PostgreSQL's driver handles it itself
         yield
         return
-    # Python calls the handlers of signals before the next line of Python: this one is enough. What they raise ends the
-    # statement, and sqlite3 keeps it to itself.
+    # Python runs signal handlers before its next bytecode: an empty callback suffices. Their exception aborts the
+    # statement, but sqlite3 does not pass it on.
     driver.set_progress_handler(lambda: 0, OPERATIONS_BETWEEN_LOOKS)
     try:
         yield
@@ -64,22 +64,22 @@ def interruptible(session: Session) -> Iterator[None]:
 
 
 MOST_SHOWN = 100
-IS_WHOLE = "ok"  # what SQLite says of a file without faults
+IS_WHOLE = "ok"  # SQLite's result for a file without errors
 
 
 @contextmanager
 def file_checked_beside(database: Database) -> Iterator[Callable[[], Sequence[str]] | None]:
-    """Begin to check the file; what is yielded waits for the end and returns SQLite's lines. None for PostgreSQL.
+    """Check the file in a thread; yields a function that waits and returns SQLite's lines, or None for PostgreSQL.
 
-    It takes more than half of the time of a whole check, on a connection of its own. When the block is interrupted, so
-    is the check.
+    The check takes more than half of the time of a full examination, and uses its own connection. Interrupting the
+    block interrupts it.
     """
     if not database.is_sqlite:
         yield None
         return
     with database.reading() as session:
         connection = session.connection()
-        if file_behind(database.engine.url) is None:  # in memory: another connection would see another database
+        if file_behind(database.engine.url) is None:  # in memory: another connection would open another database
             yield lambda: _check(connection)
             return
         driver: Any = connection.connection.driver_connection
@@ -93,27 +93,27 @@ def file_checked_beside(database: Database) -> Iterator[Callable[[], Sequence[st
 
 
 def _check(connection: Connection) -> Sequence[str]:
-    """What is wrong with the file, in lines of SQLite's.
+    """Errors of the file, one per line, in SQLite's words.
 
-    Not by `integrity_check`, which looks each row up in each index, at random places: four times the time of all else.
-    That every index has as many entries as its table is found out by counting both.
+    Avoids `integrity_check`, which looks up each row in each index by random access and takes four times as long as
+    everything else. Instead, the entries of each index are counted and compared with the table.
     """
     told = connection.scalars(text(f"PRAGMA quick_check({MOST_SHOWN})")).all()
     return told if list(told) != [IS_WHOLE] else indexes_checked(connection)
 
 
 def indexes_checked(connection: Connection) -> Sequence[str]:
-    """Read every page of every table and of every index that has all its rows; `IS_WHOLE`, or which counts differ.
+    """Read every page of all tables and full indexes; return the differing counts, or `IS_WHOLE`.
 
-    Tables of the search index that SQLite itself keeps are among them; what is too long for its page is not read.
+    Includes SQLite's own tables of the full-text index; overflow pages are not read.
     """
     tables = text("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'")
     indexes = text("SELECT name FROM pragma_index_list(:of_table) WHERE NOT partial")
     faults = []
     for table in connection.scalars(tables).all():
-        rows = connection.scalar(text(f'SELECT count(1) FROM "{table}" NOT INDEXED'))  # noqa: S608 - a name of ours
+        rows = connection.scalar(text(f'SELECT count(1) FROM "{table}" NOT INDEXED'))  # noqa: S608 - own names
         for index in connection.scalars(indexes, {"of_table": table}).all():
-            # Every `count(*)` SQLite answers by the smallest index.
+            # SQLite answers every `count(*)` from the smallest index, hence `count(1)`.
             entries = connection.scalar(text(f'SELECT count(1) FROM "{table}" INDEXED BY "{index}"'))  # noqa: S608
             if entries != rows:
                 faults.append(f"{entries} entries in index {index} for {rows} rows of {table}")

@@ -1,1 +1,1 @@
-"""The mapped classes, their enums and conditions on them. All of storage imports them; they import none of it."""
+"""Mapped classes, their enums and conditions. All of storage imports them; they import nothing from it."""

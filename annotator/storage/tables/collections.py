@@ -1,4 +1,4 @@
-"""Collections, their scale, guidelines, rounds, audit log and deletions."""
+"""Tables of collections, grading scales, guidelines, rounds, audit log and deletions."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -10,44 +10,44 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from annotator.storage.tables.columns import Base
 
-# TREC takes the first thousand documents a topic.
+# The limit of TREC: a thousand documents per topic.
 USUAL_MOST_DOCUMENTS = 1_000
 
 
 class CollectionState(StrEnum):
-    """Open collections take imports and judgements; closed ones only show and export."""
+    """Open collections accept imports and judgements; closed ones are read-only."""
 
     OPEN = "open"
     CLOSED = "closed"
 
 
 class ScoresShown(StrEnum):
-    """What a participant sees of the scores once their moment has come."""
+    """Which scores a participant sees after their release."""
 
     NOTHING = "nothing"
-    OWN = "own"  # the scores of the team's runs
-    BESIDE = "beside"  # the same, each topic beside the median and the best of all runs, without names
-    WHOLE = "whole"  # the same, and the leaderboard with the names of all runs
+    OWN = "own"  # scores of the team's runs
+    BESIDE = "beside"  # also the median and the best of all runs per topic, without names
+    WHOLE = "whole"  # also the leaderboard with the names of all runs
 
 
 class JudgingMode(StrEnum):
-    """How the work is shared out: any judge draws from any topic, or each topic has an owner who judges all of it."""
+    """How topics are distributed: any judge draws from any topic, or each topic has an owner who judges all of it."""
 
     SHARED = "shared"
     OWNED = "owned"
 
 
-# How several grades become one unless an organiser chooses. With owners the owner's grade counts, as at NIST, and what
-# only others graded has the majority's. Otherwise of two judges who differ the first counts, so that a sample judged
-# twice is graded as the documents judged once are.
+# Default consensus policies. In owned mode the owner's grade counts, as at NIST, and documents graded only by others
+# get the majority grade. In shared mode the first of two differing judges counts, so that multiply judged documents are
+# graded like those judged once.
 DEFAULT_POLICIES: Mapping[JudgingMode, str] = {
     JudgingMode.SHARED: "adjudicated-else-majority-first",
     JudgingMode.OWNED: "adjudicated-else-owner-else-majority",
 }
 
 
-# The default of earlier versions, by which documents that the owner did not grade stay out. A collection that has it
-# keeps it, until the work is shared out in another way.
+# The default of earlier versions, which leaves out documents that the owner did not grade. Existing collections keep it
+# until their judging mode changes.
 EARLIER_DEFAULT_OWNED = "adjudicated-else-owner"
 
 
@@ -58,44 +58,44 @@ class Collection(Base):
     slug: Mapped[str] = mapped_column(unique=True)
     title: Mapped[str]
     state: Mapped[str] = mapped_column(default=CollectionState.OPEN)
-    # The least grade that counts as relevant for binary measures.
+    # The lowest grade that counts as relevant in binary measures.
     relevant_from: Mapped[int]
-    # How many judges each pool item wants, for items added from now on.
+    # Judgements wanted per pool item, for items added from now on.
     judgements_wanted: Mapped[int]
     consensus_policy: Mapped[str]
-    # What participants accept before they send a run; empty: nothing to accept.
+    # Terms that participants must accept before submitting runs; empty: none.
     terms: Mapped[str] = mapped_column(default="")
-    # Participants send and correct runs before this moment; None: at any time.
+    # Deadline for submitting and correcting runs; None: no deadline.
     submissions_until: Mapped[datetime | None]
-    # As the organiser wrote it, with its zone; empty when nobody knows.
+    # The deadline as the organiser wrote it, with its time zone; empty if unknown.
     submissions_until_written: Mapped[str] = mapped_column(default="")
-    # From when on participants see scores, and which; None: they see none.
+    # Time from which participants see scores; None: never.
     scores_released_at: Mapped[datetime | None]
     scores_shown: Mapped[str] = mapped_column(default=ScoresShown.BESIDE)
-    # The number of the kept version of the qrels that they are computed from; None: the grades of the moment.
+    # Number of the stored qrels version for these scores; None: the live grades.
     scores_qrels_version: Mapped[int | None]
-    # A run that has more documents for a topic is taken with a warning.
+    # A run with more documents for a topic is accepted with a warning.
     most_documents: Mapped[int] = mapped_column(default=USUAL_MOST_DOCUMENTS)
-    # Whether judges may search the corpus and add what they find to the pool.
+    # Whether judges may search the corpus and add found documents to the pool.
     judges_search: Mapped[bool] = mapped_column(default=False)
     judging_mode: Mapped[str] = mapped_column(default=JudgingMode.SHARED)
-    # Of each topic, in percent: what a second judge sees, too, and what a judge sees again after a day.
+    # Percentages of each topic: items with a second judge, and items shown again to their judge after a day.
     overlap_share: Mapped[int] = mapped_column(default=0)
     reshow_share: Mapped[int] = mapped_column(default=0)
-    # How many documents of each topic every judge sees.
+    # Number of documents per topic that every judge sees.
     common_items: Mapped[int] = mapped_column(default=0)
-    # The percentage of the training that a judge must get right before real work; None: no training is asked for.
+    # Percentage of training answers that must be right before judging; None: training is not required.
     pass_mark: Mapped[int | None]
-    # Whether the grades of machines are settled into the qrels beside those of people.
+    # Whether machines' grades enter the qrels beside people's.
     counts_machines: Mapped[bool] = mapped_column(default=False)
-    # Whether an adjudicator sees the grades that differ; never whose they are.
+    # Whether adjudicators see the differing grades; judges' names are never shown.
     shows_grades: Mapped[bool] = mapped_column(default=False)
-    # Whether documents whose judges differ stay out of the qrels until an adjudicator decides.
+    # Whether disputed documents are left out of the qrels until adjudicated.
     leaves_out_disputed: Mapped[bool] = mapped_column(default=False)
     added_at: Mapped[datetime]
-    # From then on nobody finds it by its short name; it can be restored for a while.
+    # Set when deleted: the collection cannot be found, and can be restored for a while.
     deleted_at: Mapped[datetime | None]
-    # While its archive comes in, batch by batch, nobody finds it either. Deleted as well, it goes for good.
+    # Hidden while its archive is imported in batches. If also deleted, it is being removed permanently.
     being_imported: Mapped[bool] = mapped_column(default=False)
 
 
@@ -121,7 +121,7 @@ class GuidelineVersion(Base):
 
 
 class QuickLook(Base):
-    """How a document of a draft topic looked at a glance: it helps to choose topics and is no judgement."""
+    """A first impression of a document of a draft topic: it helps to choose topics and is not a judgement."""
 
     __tablename__ = "quick_look"
     __table_args__ = (UniqueConstraint("topic_id", "document_id", "looked_by_id"),)
@@ -134,19 +134,19 @@ class QuickLook(Base):
     looked_at: Mapped[datetime]
 
 
-# Collections that anybody finds.
+# Collections that are neither deleted nor being imported.
 SHOWN = and_(Collection.deleted_at.is_(None), Collection.being_imported.is_(False))
 
 
 class Round(Base):
-    """One round of a collection; when it is closed, the settled grades of that moment are kept as its record."""
+    """A round of a collection; closing it stores the current grades as a qrels version."""
 
     __tablename__ = "round"
     __table_args__ = (UniqueConstraint("collection_id", "number"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # From 1 in each collection.
+    # Numbered from 1 in each collection.
     number: Mapped[int]
     name: Mapped[str]
     opened_at: Mapped[datetime]
@@ -155,8 +155,7 @@ class Round(Base):
     qrels_version_id: Mapped[int | None] = mapped_column(ForeignKey("qrels_version.id"))
 
 
-# The migrations make the same by their own words. All that may ever change of a line is the name of a person who was
-# forgotten.
+# Copied in the migrations. Only the names of erased persons may change in an entry.
 SQLITE_GUARDS = (
     """
     CREATE TRIGGER audit_event_stays BEFORE DELETE ON audit_event BEGIN
@@ -201,7 +200,7 @@ POSTGRES_GUARDS = (
 
 
 class Door(StrEnum):
-    """By which way somebody came in."""
+    """The interface through which somebody acted."""
 
     PAGE = "page"
     COMMAND = "command"
@@ -214,21 +213,21 @@ class AuditEvent(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[datetime]
-    # None by command, and when an account is gone; the name stays as it was then.
+    # None for commands and deleted accounts; `name` keeps the name at that time.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     name: Mapped[str]
     door: Mapped[str]
-    # None for what concerns the whole site.
+    # None for actions on the whole site.
     collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"))
-    # A noun and a verb, such as “pool.build”.
+    # Noun and verb, such as “pool.build”.
     action: Mapped[str]
-    # Of what: a tag, a name, a version; "" where the collection itself is meant.
+    # The object: a tag, a name, a version; "" for the collection itself.
     subject: Mapped[str]
     details: Mapped[dict[str, Any]]
 
 
 class DeletedKind(StrEnum):
-    """What can be deleted as a whole."""
+    """Kinds of objects that can be deleted."""
 
     COLLECTION = "collection"
     DOCUMENTS = "documents"
@@ -238,7 +237,7 @@ class DeletedKind(StrEnum):
 
 
 class Deletion(Base):
-    """Something that was deleted; the line stays when it was restored, or removed for good."""
+    """A deletion; the row remains after the object is restored or permanently removed."""
 
     __tablename__ = "deletion"
     __table_args__ = (Index("ix_deletion_collection_id_kind", "collection_id", "kind"),)
@@ -246,26 +245,26 @@ class Deletion(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
     kind: Mapped[str]
-    # A topic's number, a pool's version, an import's id, how many documents; "" for the collection.
+    # A topic number, a pool version, an import's id or a number of documents; "" for the collection.
     subject: Mapped[str]
-    # How many there were of what, such as documents and judgements.
+    # Numbers of deleted objects, such as documents and judgements.
     counts: Mapped[dict[str, Any]]
     deleted_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     deleted_at: Mapped[datetime]
     restored_at: Mapped[datetime | None]
-    # When it was removed for good.
+    # Time of permanent removal.
     removed_at: Mapped[datetime | None]
 
 
 class DeletedPart(Base):
-    """Rows of one table, or changes of rows that stayed, as compressed lines of JSON."""
+    """Deleted rows of one table, or changes to remaining rows, as zlib-compressed JSON lines."""
 
     __tablename__ = "deleted_part"
 
     deletion_id: Mapped[int] = mapped_column(ForeignKey("deletion.id"), primary_key=True)
-    # In the order in which they were taken out.
+    # In the order of removal.
     position: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     table_name: Mapped[str]
-    # The column whose values were changed in rows that stayed; None for rows that were taken out.
+    # The column that was changed in remaining rows; None for deleted rows.
     column_name: Mapped[str | None]
     content: Mapped[bytes]

@@ -1,4 +1,4 @@
-"""Column types and the base class every table shares."""
+"""Column types and the base class of all tables."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -16,25 +16,25 @@ NAMING = {
 }
 
 
-# Of tables whose rows can be deleted: SQLite gives no id out twice, as PostgreSQL does not. What was deleted comes back
-# under its own, and nothing that is kept by an id is taken for another row's.
+# For tables with deletable rows: SQLite never reuses an id, like PostgreSQL. A deleted row is restored under its own
+# id, and stored ids never point to another row.
 NEVER_REUSED = {"sqlite_autoincrement": True}
 
 
 def partial_index(name: str, *columns: str, where: str, unique: bool = False) -> Index:
-    """An index of the rows for which a condition holds, the same on both databases."""
+    """An index restricted by a condition, the same on both databases."""
     condition = text(where)
     return Index(name, *columns, unique=unique, sqlite_where=condition, postgresql_where=condition)
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware moment, kept in UTC; SQLite would silently drop the zone."""
+    """A timezone-aware datetime, stored in UTC; SQLite would silently drop the time zone."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse naive moments: nobody could say later which clock they came from."""
+        """Convert to UTC; raises `TypeError` for naive datetimes, whose time zone could not be recovered."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -43,18 +43,18 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002 - the signature is SQLAlchemy's
-        """Give the zone back."""
+        """Attach UTC to the naive values of SQLite."""
         if value is None or value.tzinfo is not None:
             return value
         return value.replace(tzinfo=UTC)
 
 
-# Docnos and topic numbers sort by their bytes everywhere, as trec_eval's strcmp does, whatever the database's language.
+# Docnos and topic numbers sort by bytes, as with trec_eval's strcmp, whatever the database's locale.
 ByteOrdered = String().with_variant(String(collation="C"), "postgresql")
 
 
 class Base(DeclarativeBase):
-    """The base of every table; constraints are named by convention so that migrations can change them."""
+    """Base class of all tables; constraints have conventional names, so that migrations can refer to them."""
 
     metadata = MetaData(naming_convention=NAMING)
     type_annotation_map = {datetime: UtcDateTime, dict[str, Any]: JSON}  # noqa: RUF012 - SQLAlchemy reads it from the class

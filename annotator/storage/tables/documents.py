@@ -1,4 +1,4 @@
-"""Documents and their words."""
+"""Tables of documents and their indexed words."""
 
 from datetime import datetime
 from typing import cast
@@ -16,7 +16,7 @@ from annotator.storage.tables.columns import Base, ByteOrdered
 
 class Document(Base):
     __tablename__ = "document"
-    # This index alone answers docno → id, so that a look-up of a corpus never reads its texts.
+    # The index covers docno → id, so that look-ups never read texts.
     __table_args__ = (UniqueConstraint("collection_id", "docno"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -27,23 +27,23 @@ class Document(Base):
     url: Mapped[str | None]
     language: Mapped[str | None]
     text_hash: Mapped[str | None]
-    # When another text took the place of the one it had; None also when an organiser let the judgements stand.
+    # When the text was replaced by another; None also after an organiser kept the judgements as they are.
     text_changed_at: Mapped[datetime | None]
 
 
-# Many rows go in through the table itself: the mapped class costs ten times as much a row.
+# Core table for bulk inserts: the mapped class costs ten times as much per row.
 DOCUMENTS = cast("Table", Document.__table__)
 
 
-# The migrations make the same by their own words. Everything here that `DocumentWords` does not describe bears the
-# name `document_words_index`, or is the column `document_words.vector`; migrations/env.py leaves it out of account.
+# Copied in the migrations. Objects that `DocumentWords` does not declare are named `document_words_index` or are the
+# column `document_words.vector`; migrations/env.py ignores them.
 SQLITE_INDEX = (
-    # The words stand in the table, not in the index a second time. `ascii` parts at blanks and leaves our words alone.
+    # External content: the words are not stored twice. `ascii` splits at blanks and leaves our tokens unchanged.
     """
     CREATE VIRTUAL TABLE document_words_index
     USING fts5(words, content='document_words', content_rowid='document_id', tokenize='ascii')
     """,
-    # There is none for new rows: each would be a segment of its own in the index, at four times the cost.
+    # No insert trigger: each new row would be an index segment of its own, at four times the cost.
     """
     CREATE TRIGGER document_words_index_deleted AFTER DELETE ON document_words BEGIN
         INSERT INTO document_words_index(document_words_index, rowid, words)
@@ -54,7 +54,7 @@ SQLITE_INDEX = (
 
 
 POSTGRES_INDEX = (
-    # Our words as they are: the parser behind to_tsvector would take some of them apart, each locale in its own way.
+    # Our tokens unchanged: the parser of to_tsvector would split some of them, depending on the locale.
     """
     CREATE FUNCTION document_words_vector(words text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
         SELECT string_agg('''' || word || ''':' || places, ' ')::tsvector
@@ -74,7 +74,7 @@ POSTGRES_INDEX = (
 
 
 class DocumentWords(Base):
-    """The words of a document that has text, with blanks between them, in the form in which queries ask for them."""
+    """Blank-separated tokens of a document with a text, normalised in the same way as queries."""
 
     __tablename__ = "document_words"
 

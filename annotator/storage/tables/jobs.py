@@ -1,4 +1,4 @@
-"""Jobs and the parts of their files."""
+"""Tables of jobs and the parts of their files."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -11,9 +11,9 @@ from annotator.storage.tables.columns import Base
 
 
 class JobState(StrEnum):
-    """How far a job is."""
+    """The state of a job."""
 
-    # Its file is not stored whole: workers and pages pass over it.
+    # Its file is incomplete: workers and pages ignore it.
     ARRIVING = "arriving"
     WAITING = "waiting"
     RUNNING = "running"
@@ -39,20 +39,20 @@ class Job(Base):
     asked_at: Mapped[datetime]
     parameters: Mapped[dict[str, Any]]
     state: Mapped[str]
-    # Of how many steps how many are done; 0 of 0 while nobody knows.
+    # Steps done and in total; 0 of 0 while unknown.
     steps_done: Mapped[int] = mapped_column(default=0)
     steps: Mapped[int] = mapped_column(default=0)
     started_at: Mapped[datetime | None]
-    # A worker at work says so again and again; a job whose worker fell silent is begun again.
+    # Heartbeat of the worker; a job without one is started again.
     alive_at: Mapped[datetime | None]
-    # How often it was begun, by which a worker that lost it is told from the one that has it.
+    # Number of starts, which tells a worker that lost the job from the current one.
     attempts: Mapped[int] = mapped_column(default=0)
-    # How many workers were lost or failed at it.
+    # Number of workers that crashed or failed on it.
     failures: Mapped[int] = mapped_column(default=0)
     finished_at: Mapped[datetime | None]
-    # What came of it, or the problems for which it was refused: sentences with their values.
+    # The outcome, or the problems for which it was refused, as sentences with values.
     result: Mapped[dict[str, Any]]
-    # A file to fetch, with its name and type in the result.
+    # A file to download; its name and type are in `result`.
     output: Mapped[bytes | None] = mapped_column(LargeBinary, deferred=True)
 
 
@@ -60,6 +60,6 @@ class JobPart(Base):
     __tablename__ = "job_part"
 
     job_id: Mapped[int] = mapped_column(ForeignKey("job.id", ondelete="CASCADE"), primary_key=True)
-    # From 0, in the order of the file.
+    # Numbered from 0 in file order.
     number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     content: Mapped[bytes]

@@ -1,4 +1,4 @@
-"""Accounts, teams, memberships, invitations, tokens, sessions and failed sign-ins."""
+"""Tables of accounts, teams, memberships, invitations, tokens, sessions and counted attempts."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -11,24 +11,24 @@ from annotator.storage.tables.columns import Base
 GREATEST_NAME_LENGTH = 64
 
 
-# Of somebody who wanted to be forgotten, here or where a file comes from; nobody chooses a name that begins so.
+# Prefix of the names of erased accounts, here or on a file's origin; nobody may choose such a name.
 FORGOTTEN = "forgotten-"
 
 
 class Role(StrEnum):
-    """What a member may do in one collection; a person may hold several roles."""
+    """A role in one collection; a person may have several."""
 
     ORGANISER = "organiser"
     JUDGE = "judge"
-    # Decides where judges differ.
+    # Decides documents on which judges differ.
     ADJUDICATOR = "adjudicator"
     PARTICIPANT = "participant"
-    # Reads results alone: no files of runs, and no names of judges.
+    # Read-only access to results, without run files and judges' names.
     OBSERVER = "observer"
 
 
 class UserKind(StrEnum):
-    """Whether labels come from a person or from a machine, such as a language model."""
+    """Whether labels come from a person or a machine, such as a language model."""
 
     PERSON = "person"
     MACHINE = "machine"
@@ -39,20 +39,20 @@ class User(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     name: Mapped[str] = mapped_column(unique=True)
-    # The name as two people could not tell it apart: “Élan” and “élan” are one.
+    # Normalised name (NFKC, case-folded), so that “Élan” and “élan” are one.
     name_key: Mapped[str] = mapped_column(unique=True)
-    # None: this account cannot sign in, such as a judge made by an import of labels.
+    # None: the account cannot sign in, such as a judge created by an import of labels.
     password_hash: Mapped[str | None]
     administrator: Mapped[bool]
-    # Raised when the password changes, so that older sessions end.
+    # Incremented with the password, so that older sessions end.
     sign_in_generation: Mapped[int] = mapped_column(default=0)
     kind: Mapped[str] = mapped_column(default=UserKind.PERSON)
-    # Of a machine: what it is, what it was told, and when it gave its labels.
+    # For machines: model, prompt and date of labelling.
     model: Mapped[str] = mapped_column(default="")
     prompt: Mapped[str] = mapped_column(default="")
     labelled_on: Mapped[date | None]
     added_at: Mapped[datetime]
-    # While the archive that brings it comes in: nobody finds it, and its name is taken.
+    # While its archive is imported: not found, but the name is reserved.
     being_imported: Mapped[bool] = mapped_column(default=False)
 
 
@@ -74,9 +74,9 @@ class Membership(Base):
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"), index=True)
     role: Mapped[str]
     team_id: Mapped[int | None] = mapped_column(ForeignKey("team.id"))
-    # When a participant accepted the task's terms; without it they send nothing.
+    # When a participant accepted the terms; required for submitting runs.
     terms_accepted_at: Mapped[datetime | None]
-    # The number of the guidelines that a judge has accepted; when they change, they are accepted again.
+    # Number of the guidelines version that a judge accepted; a new version must be accepted again.
     guidelines_accepted: Mapped[int | None]
     added_at: Mapped[datetime]
 
@@ -86,17 +86,17 @@ class ApiToken(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("user.id"), index=True)
-    # What its owner calls it.
+    # The owner's label for it.
     name: Mapped[str]
-    # The SHA-256 of the token, which is 32 random bytes: nothing slower is needed for what cannot be guessed.
+    # SHA-256 of the token, which has 32 random bytes: a slow hash is not needed.
     fingerprint: Mapped[str] = mapped_column(unique=True)
     # Blank-separated, such as “read runs judge organise”.
     scopes: Mapped[str]
-    # None: in every collection of which the owner is a member.
+    # None: valid in all collections of the owner.
     collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"))
     made_at: Mapped[datetime]
     expires_at: Mapped[datetime | None]
-    # To the minute, so that a program that asks often does not write often.
+    # Rounded to the minute, to save writes.
     last_used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
 
@@ -105,15 +105,15 @@ class Invitation(Base):
     __tablename__ = "invitation"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    # The SHA-256 of the link's secret, which is shown once and never stored.
+    # SHA-256 of the link's secret, which is shown once and never stored.
     fingerprint: Mapped[str] = mapped_column(unique=True)
-    # Whom it is for, as the organiser noted it; no account has this name yet.
+    # The invited person as noted by the organiser; not an account name.
     note: Mapped[str]
-    # None: the link is of an administrator and gives no role.
+    # None: an administrator's link, which grants no role.
     collection_id: Mapped[int | None] = mapped_column(ForeignKey("collection.id"), index=True)
     role: Mapped[str | None]
     team: Mapped[str | None]
-    # Of a link to a new password: whose. None: whoever opens the link makes an account or signs in with theirs.
+    # Account of a password link. None: the person who opens the link signs in or creates an account.
     user_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     made_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     made_at: Mapped[datetime]
@@ -126,19 +126,19 @@ class Invitation(Base):
 class Attempts(Base):
     __tablename__ = "attempts"
 
-    # A SHA-256 of what is counted: neither names nor addresses are kept.
+    # SHA-256 of the counted subject: names and addresses are not stored.
     key: Mapped[str] = mapped_column(primary_key=True)
     count: Mapped[int]
-    # When it is counted from nothing again.
+    # When the count restarts.
     ends_at: Mapped[datetime]
 
 
 class EndedSession(Base):
     __tablename__ = "ended_session"
 
-    # What names the session; without the signature of the cookie it opens nothing.
+    # Identifies the session; useless without the cookie's signature.
     key: Mapped[str] = mapped_column(primary_key=True)
-    # When the session would have ended by itself, so that the row can go.
+    # When the session would have expired, so that the row can be deleted.
     until: Mapped[datetime]
 
 

@@ -1,4 +1,4 @@
-"""Kept versions of the qrels."""
+"""Tables of stored qrels versions."""
 
 from datetime import datetime
 from typing import Any
@@ -10,41 +10,41 @@ from annotator.storage.tables.columns import Base
 
 
 class QrelsVersion(Base):
-    """The settled grades of one moment; what comes later changes nothing in them."""
+    """Grades stored at one time; later judgements do not change them."""
 
     __tablename__ = "qrels_version"
     __table_args__ = (UniqueConstraint("collection_id", "number"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     collection_id: Mapped[int] = mapped_column(ForeignKey("collection.id"))
-    # From 1 in each collection.
+    # Numbered from 1 in each collection.
     number: Mapped[int]
-    # As it is written in commands: a policy's name, or judge:NAME.
+    # As in commands: a policy's name, or judge:NAME.
     policy: Mapped[str]
     manifest: Mapped[dict[str, Any]]
-    # The SHA-256 of the grades as a qrels file.
+    # SHA-256 of the grades as a qrels file.
     fingerprint: Mapped[str]
     made_by_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
     made_at: Mapped[datetime]
 
     @property
     def pool_version(self) -> int:
-        """The newest version of the pool when it was made; 0 when there was none."""
+        """The newest pool version when it was stored; 0 without a pool."""
         return max((int(pool["version"]) for pool in self.manifest.get("pool_versions", ())), default=0)
 
     @property
     def relevant_from(self) -> int | None:
-        """The least grade that counted as relevant when it was made; None when the manifest does not have it."""
+        """The relevance threshold when it was stored; None when the manifest lacks it."""
         return self.manifest.get("relevant_from")
 
     @property
     def best_grade(self) -> int | None:
-        """The best grade of the scale when it was made; None when the manifest does not have it."""
+        """The highest grade of the scale when it was stored; None when the manifest lacks it."""
         return max((grade["value"] for grade in self.manifest.get("scale", ())), default=None)
 
     @property
     def scored_by(self) -> tuple[object, ...]:
-        """All that scores depend on: versions that are equal in it give equal scores."""
+        """Everything that scores depend on: versions with equal values have equal scores."""
         return (self.fingerprint, self.policy, self.pool_version, self.relevant_from, self.best_grade)
 
 

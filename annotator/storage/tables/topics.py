@@ -1,4 +1,4 @@
-"""Topics and their revisions."""
+"""Tables of topics and their revisions."""
 
 from enum import StrEnum
 
@@ -9,11 +9,11 @@ from annotator.storage.tables.columns import NEVER_REUSED, Base, ByteOrdered
 
 
 class TopicState(StrEnum):
-    """What a topic is to everybody; the rest of the code asks by `ACCEPTED`.
+    """Life cycle of a topic; other code checks it by `ACCEPTED`.
 
-    A draft is being tried out: organisers alone see it, and it is in no pool, qrels or mean, though runs may answer it.
-    An accepted topic is shown, pooled, judged, settled and scored. A dropped one stays, marked, and its judgements
-    go out as judgements; but nothing more of it is pooled or drawn, and it counts in no qrels, mean or agreement.
+    A draft is visible to organisers only and in no pool, qrels or mean, though runs may contain it. An accepted topic
+    is shown, pooled, judged, exported and scored. A dropped one stays visible and its judgements are still exported,
+    but it is not pooled or drawn any more, and counts in no qrels, mean or agreement.
     """
 
     DRAFT = "draft"
@@ -33,26 +33,26 @@ class Topic(Base):
     narrative: Mapped[str]
     language: Mapped[str | None]
     state: Mapped[str] = mapped_column(default=TopicState.ACCEPTED)
-    # Why it was dropped, in the organiser's words.
+    # The organiser's reason for dropping it.
     reason: Mapped[str] = mapped_column(default="")
-    # Who judges all of it where topics are owned.
+    # The judge of the whole topic in owned mode.
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user.id"))
 
 
-# Topics that count: what is pooled, drawn, settled into qrels, averaged and compared between judges.
+# Topics that are pooled, drawn, exported to qrels, averaged and compared between judges.
 ACCEPTED = Topic.state == TopicState.ACCEPTED
 
 
-# Topics that whoever reads a result must know of, because they are missing from it.
+# Topics that are missing from results; reports name them.
 DROPPED = Topic.state == TopicState.DROPPED
 
 
-# Of files of labels, and of what is put back or no longer carried.
+# `judge_id` for changes by imported labels, requeueing and released duplicates.
 EVERYBODY = 0
 
 
 class TopicRevision(Base):
-    """A judge's part of a topic's revision: with one number for all, judges of a topic would wait for each other."""
+    """A judge's share of a topic's revision: with one row per topic, its judges would wait for each other's locks."""
 
     __tablename__ = "topic_revision"
 

@@ -1,1 +1,1 @@
-"""Queries of topics."""
+"""Queries for topics."""

@@ -1,7 +1,7 @@
-"""The revision of a topic: every change of what is said of its documents raises it, in the same transaction.
+"""The revision of a topic: every change of its judgements raises it, in the same transaction.
 
-What is computed from a topic's judgements is cached with the revision, and computed again when the number is
-another. What else the settled grades depend on (policy, accepted topics, machines) has no part in it.
+Results computed from a topic's judgements are cached under it, and recomputed when it differs. Other inputs of the
+settled grades (policy, accepted topics, machines) are not part of it.
 """
 
 from collections.abc import Collection as SizedIterable
@@ -26,14 +26,14 @@ RAISE = {
 
 
 class Revision(NamedTuple):
-    """Both only ever grow; while everybody's part is the same, judges have done nothing but add judgements."""
+    """Both only grow; while `of_everybody` is unchanged, judgements have only been added by judges."""
 
     total: int
     of_everybody: int
 
 
 def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
-    """Accepted topic → its revision, in the order of their ids."""
+    """Accepted topic id → its revision, ordered by id."""
     of_everybody = case((TopicRevision.judge_id == EVERYBODY, TopicRevision.revision), else_=0)
     rows = session.execute(
         select(
@@ -50,24 +50,24 @@ def revisions(session: Session, collection_id: int) -> dict[int, Revision]:
 
 
 def raise_revision(connection: Connection, topic_id: int, judge_id: int = EVERYBODY) -> None:
-    """Raise a judge's part of the revision of a topic, which they have just said something of."""
+    """Raise a judge's share of a topic's revision after they judged it."""
     connection.execute(RAISE[connection.dialect.name], {"topic_id": topic_id, "judge_id": judge_id})
 
 
 def raise_revisions(session: Session, pool_item_ids: SizedIterable[int]) -> None:
-    """Raise everybody's part of the topics of these items."""
+    """Raise the common share of the revisions of these items' topics."""
     raise_of_judges(session, {(item_id, EVERYBODY) for item_id in pool_item_ids})
 
 
 def raise_topics(session: Session, topic_ids: SizedIterable[int]) -> None:
-    """Raise everybody's part of these topics."""
+    """Raise the common share of these topics' revisions."""
     session.flush()
     for topic_id in sorted(topic_ids):
         raise_revision(session.connection(), topic_id)
 
 
 def raise_of_judges(session: Session, said: SizedIterable[tuple[int, int]]) -> None:
-    """Raise the judges' own parts of the topics of (item, judge) pairs; the parts come in one order for everybody."""
+    """Raise judges' shares for (item id, judge id) pairs, in a fixed order to avoid deadlocks."""
     items = ids_as_rows(session, sorted({item_id for item_id, _ in said}))
     topic_of = dict(fetch_rows(session, select(PoolItem.id, PoolItem.topic_id).where(PoolItem.id.in_(items))))
     for topic_id, judge_id in sorted({(topic_of[item_id], judge_id) for item_id, judge_id in said}):
