@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Topic
 from annotator.storage.collections.checking import examine
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.qrels.current_grades import opinions
 from annotator.workflows.agreement.agreement import agreement_report
 from annotator.workflows.judging.act_decisions import Act

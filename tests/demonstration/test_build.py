@@ -13,7 +13,7 @@ from annotator.demonstration.build import PASSWORD, SLUG, Demonstration, prepare
 from annotator.demonstration.corpus import python_documents
 from annotator.settings import sqlite_url
 from annotator.storage import Database
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.site.migrating import migration_config
 from annotator.storage.site.schema import newest_version, version_of
 from annotator.workflows.agreement import agreement

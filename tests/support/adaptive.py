@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotator.storage import CannotJudge, Database, Document, PoolItem, SelectionEvent, Topic
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.judging.judging import JudgingTask

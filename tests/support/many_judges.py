@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
 from annotator.storage import Assignment, Database
-from annotator.storage.judging.judging import Decision, give_back, return_assignments
+from annotator.storage.judging.leases import Decision, give_back, return_assignments
 from annotator.storage.tables.judging import LEASE
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import more_documents

@@ -13,7 +13,7 @@ from annotator.evaluation.pooling.ordering import judging_order
 from annotator.storage import Assignment, Collection, Document, Judgement, PoolItem, Purpose, Topic
 from annotator.storage.judging.duplicates import carry_over
 from annotator.storage.judging.eligibility import FreeItem, next_free
-from annotator.storage.judging.judging import lend
+from annotator.storage.judging.leases import lend
 from annotator.storage.pools.pool_items import add_pool_items
 from annotator.storage.pools.pools import FIRST_SEED, next_pool
 

@@ -16,7 +16,7 @@ from annotator.api.site.problems import problem
 from annotator.api.site.values import GREATEST, Text, one_of, whole
 from annotator.storage import CannotJudge
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.web.site.adaptive import choices_to_come, choose_if_few
 from annotator.web.site.context import database, now
 from annotator.web.site.downloads import CSV, JSON_LINES, written, written_response

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.planning import PooledTopic, depth_pool, take_by_topic, take_in_total
+from annotator.evaluation.pooling.depth_pool import PooledTopic, depth_pool
+from annotator.evaluation.pooling.planning import take_by_topic, take_in_total
 from annotator.evaluation.pooling.strata import Stratum
 from annotator.evaluation.pooling.strategies import STRATEGIES, Strategy, StrategyKind, parse_strategy
 from annotator.evaluation.pooling.topic_runs import TopicRuns, distinct, topic_runs

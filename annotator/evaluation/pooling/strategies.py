@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling import fused
+from annotator.evaluation.pooling import static_strategies
 from annotator.evaluation.pooling.adaptive import DECIMALS, Adaptive, Hedge, LastMaxMean, MaxMean, MoveToFront, Update
 from annotator.evaluation.pooling.parameters import read_parameter, show
 from annotator.evaluation.pooling.strata import Band, Stratum, stratified
@@ -90,11 +90,11 @@ class Strategy:
     def order(self, runs: TopicRuns, seed: int) -> NDArray[np.int32]:
         """Order the candidates; for strategies of the kinds depth and order."""
         weigh: Callable[[TopicRuns], Weights] = self.definition.works_by
-        return fused.in_order(runs, weigh(runs), self.ties, seed=seed)
+        return static_strategies.in_order(runs, weigh(runs), self.ties, seed=seed)
 
     def start(self, runs: TopicRuns, seed: int) -> NDArray[np.int32]:
         """Give the documents to judge before an adaptive strategy chooses, as a growing depth takes them in."""
-        order = fused.in_order(runs, fused.depth(runs), self.ties, seed=seed)
+        order = static_strategies.in_order(runs, static_strategies.depth(runs), self.ties, seed=seed)
         return order[: np.count_nonzero(runs.best_rank <= self.start_depth)]
 
     def begin(self, runs: TopicRuns, seed: int) -> Adaptive:
@@ -111,12 +111,12 @@ class Strategy:
 
 
 STRATEGIES: Mapping[str, Definition] = {
-    "depth": Definition(StrategyKind.DEPTH, fused.depth, {"depth": None}, needs=("depth",)),
-    "rrf": Definition(StrategyKind.ORDER, fused.rrf, BUDGETED, BUDGETS),
-    "borda": Definition(StrategyKind.ORDER, fused.borda, BUDGETED, BUDGETS),
-    "rbp": Definition(StrategyKind.ORDER, fused.rbp, BUDGETED, BUDGETS),
-    "combmnz": Definition(StrategyKind.ORDER, fused.combmnz, BUDGETED, BUDGETS, reads_scores=True),
-    "ntcir": Definition(StrategyKind.ORDER, fused.ntcir, BUDGETED, BUDGETS),
+    "depth": Definition(StrategyKind.DEPTH, static_strategies.depth, {"depth": None}, needs=("depth",)),
+    "rrf": Definition(StrategyKind.ORDER, static_strategies.rrf, BUDGETED, BUDGETS),
+    "borda": Definition(StrategyKind.ORDER, static_strategies.borda, BUDGETED, BUDGETS),
+    "rbp": Definition(StrategyKind.ORDER, static_strategies.rbp, BUDGETED, BUDGETS),
+    "combmnz": Definition(StrategyKind.ORDER, static_strategies.combmnz, BUDGETED, BUDGETS, reads_scores=True),
+    "ntcir": Definition(StrategyKind.ORDER, static_strategies.ntcir, BUDGETED, BUDGETS),
     "mtf": Definition(StrategyKind.ADAPTIVE, MoveToFront, STARTED, BUDGETS),
     "maxmean": Definition(StrategyKind.ADAPTIVE, MaxMean, {**STARTED, "update": "all"}, BUDGETS),
     "maxmean-ns": Definition(

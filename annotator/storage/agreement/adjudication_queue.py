@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session, aliased
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import SHOWN
 from annotator.storage.judging.eligibility import waiting_items
-from annotator.storage.judging.judging import lend
+from annotator.storage.judging.leases import lend
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import (

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, String, case, cast, func, select
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import DECIDING
+from annotator.storage.judging.leases import DECIDING
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.judging import HAS_OWN_TIME, Judgement
 from annotator.storage.tables.people import User, UserKind

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnExpressionArgument, and_, func, or_, select, text
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import SHOWN
-from annotator.storage.judging.judging import DECIDING
+from annotator.storage.judging.leases import DECIDING
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import OF_PEOPLE, Assignment, Evidence, Judgement
 from annotator.storage.tables.people import User

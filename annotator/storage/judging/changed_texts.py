@@ -8,7 +8,7 @@ from sqlalchemy import Select, and_, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import SHOWN, forget_loaded
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.documents import Document
 from annotator.storage.tables.judging import (

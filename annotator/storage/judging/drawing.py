@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError
 from annotator.storage.judging.eligibility import due_again, next_free
-from annotator.storage.judging.judging import lend
+from annotator.storage.judging.leases import lend
 from annotator.storage.site.database import has_one_writer
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.documents import Document

@@ -29,7 +29,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.site.bulk_insert import fetch_rows
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import (

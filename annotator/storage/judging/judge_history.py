@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.drawing import HeldDocument, Queue
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import Assignment, Evidence, Judgement, Purpose
 from annotator.storage.tables.pools import PoolItem
 

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from sqlalchemy import Dialect, Table, bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.judging import IS_PERSON
+from annotator.storage.judging.leases import IS_PERSON
 from annotator.storage.site.bulk_insert import bind_processor, chunks, insert_rows
 from annotator.storage.tables.judging import Assignment, AssignmentState, Evidence, Judgement
 from annotator.storage.tables.pools import PoolItem

@@ -11,7 +11,7 @@ from sqlalchemy import Subquery, and_, case, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from annotator.storage.judging.duplicates import forget_loaded, settle_duplicates
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection, JudgingMode
 from annotator.storage.tables.judging import Assignment, AssignmentState, Purpose

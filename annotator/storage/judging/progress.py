@@ -8,7 +8,7 @@ from sqlalchemy import Select, and_, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotator.storage.judging.judgements_wanted import mean_wanted
-from annotator.storage.judging.judging import DECIDING
+from annotator.storage.judging.leases import DECIDING
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import Collection
 from annotator.storage.tables.judging import Judgement

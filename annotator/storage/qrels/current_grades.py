@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Select, Table, and_, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotator.storage.judging.judging import DECIDING
+from annotator.storage.judging.leases import DECIDING
 from annotator.storage.site.bulk_insert import chunks, fetch_rows
 from annotator.storage.tables.judging import Assignment, Judgement, Purpose
 from annotator.storage.tables.people import MACHINES, User, UserKind

@@ -13,7 +13,7 @@ from wtforms.validators import InputRequired, NumberRange, Optional
 
 from annotator.storage import CannotJudge, Role
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import Preparation
 from annotator.web.judging.judging_documents import ENDPOINTS, batch_json, parts_of
 from annotator.web.serving.compression import compressed

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotator.errors import AnnotatorError, InvalidValueError
 from annotator.storage import CannotJudge
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.judging.act_decisions import Act, check_id
 
 # What every database can keep in a column of whole numbers.

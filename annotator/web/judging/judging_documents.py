@@ -9,7 +9,7 @@ from markupsafe import Markup
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judge_history import ShownDocument
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.web.documents.document_parts import Parts
 from annotator.web.site.context import the_person, the_place
 from annotator.workflows.judging.judge_desk import Beside

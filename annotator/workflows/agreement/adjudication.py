@@ -12,7 +12,7 @@ from annotator.evaluation.qrels.consensus import ADJUDICATED_ELSE
 from annotator.storage import Topic, TopicState
 from annotator.storage.agreement.adjudication_queue import decisions, disputes, grades_on_decided, own_disputes
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.judging import give_back_expired
+from annotator.storage.judging.leases import give_back_expired
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ from annotator.storage import ACCEPTED, DROPPED, Collection, Document, Judgement
 from annotator.storage.agreement.adjudication_queue import decided_grades, decisions
 from annotator.storage.agreement.grade_columns import GradesMemory, PeoplesGrades
 from annotator.storage.collections.collection import find_collection, scale_of, topic_ids
-from annotator.storage.judging.judging import DECIDING
+from annotator.storage.judging.leases import DECIDING
 
 POINTS_OVER_TIME = 60
 

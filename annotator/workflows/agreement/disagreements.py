@@ -26,7 +26,7 @@ from annotator.storage.agreement.multiply_judged import (
     people_who_graded,
 )
 from annotator.storage.collections.collection import find_collection, find_topic
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.site.bulk_insert import chunks
 
 ROWS_A_PAGE = 25

@@ -28,7 +28,7 @@ from annotator.storage.documents.search import (
 )
 from annotator.storage.documents.search import index_some as index_some
 from annotator.storage.documents.search import refuse_judges_unless as refuse_judges_unless
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 
 
 @dataclass(frozen=True)

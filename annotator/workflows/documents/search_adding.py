@@ -40,7 +40,7 @@ from annotator.storage.documents.search import (
 )
 from annotator.storage.judging.drawing import note_text_shown
 from annotator.storage.judging.duplicates import standing_item
-from annotator.storage.judging.judging import give_back, lend
+from annotator.storage.judging.leases import give_back, lend
 from annotator.storage.people.accounts import find_user
 from annotator.storage.pools.pool_items import NewItem, insert_items
 from annotator.storage.pools.pools import latest_pool, next_pool, next_seed

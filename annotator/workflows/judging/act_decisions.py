@@ -9,8 +9,8 @@ from annotator.errors import AnnotatorError, InvalidValueError, NotFoundError
 from annotator.evaluation.formats.identifiers import check_free_text
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Changes, NewJudgement, Passage
-from annotator.storage.judging.judging import Decision
 from annotator.storage.judging.judging_state import JudgingState, LatestJudgement, OwnAssignment, StoredJudgement
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import BESIDES, HELD, AssignmentState, CannotJudge, Purpose
 
 LONGEST_SECONDS = 3600.0

@@ -39,7 +39,7 @@ from annotator.storage.collections.collection import (
 )
 from annotator.storage.documents.documents import document_ids, in_training
 from annotator.storage.judging.judgements_wanted import base_wanted, settle_needs
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.pools.pool_items import add_pool_items
 from annotator.storage.pools.pools import next_pool, next_seed
 from annotator.storage.site.bulk_insert import chunks

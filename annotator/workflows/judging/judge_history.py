@@ -29,7 +29,7 @@ from annotator.storage.collections.collection import find_collection, refuse_clo
 from annotator.storage.judging.drawing import may_still_draw, note_text_shown
 from annotator.storage.judging.eligibility import free_items, take_free
 from annotator.storage.judging.judge_desk import may_judge
-from annotator.storage.judging.judging import Decision, lend
+from annotator.storage.judging.leases import Decision, lend
 from annotator.storage.tables.judging import BESIDES
 
 ROWS_A_PAGE = 50

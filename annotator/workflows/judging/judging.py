@@ -33,8 +33,8 @@ from annotator.storage.judging.drawing import (
 from annotator.storage.judging.eligibility import waiting_items
 from annotator.storage.judging.judge_desk import may_judge
 from annotator.storage.judging.judge_history import ShownDocument, previous_assignment, shown
-from annotator.storage.judging.judging import Decision, give_back_expired, renew
 from annotator.storage.judging.judging_state import open_for_judging
+from annotator.storage.judging.leases import Decision, give_back_expired, renew
 from annotator.storage.tables.judging import Preparation
 
 # As many documents are in the browser as are drawn at once.

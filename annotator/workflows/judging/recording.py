@@ -12,8 +12,8 @@ from annotator.storage.judging.changed_texts import retire_repeats
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.duplicates import carry_over
 from annotator.storage.judging.judgement_writing import store_changes
-from annotator.storage.judging.judging import Decision, renew
 from annotator.storage.judging.judging_state import judgements_of_item, load_state, stored_judgements
+from annotator.storage.judging.leases import Decision, renew
 from annotator.storage.tables.judging import LEASE
 from annotator.workflows.judging.act_decisions import (
     Act,

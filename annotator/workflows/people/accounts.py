@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import NotAllowedError
 from annotator.passwords import password_matches
 from annotator.storage import User, UserKind
-from annotator.storage.judging.judging import return_assignments
+from annotator.storage.judging.leases import return_assignments
 from annotator.storage.people.accounts import (
     Person,
     end_session,

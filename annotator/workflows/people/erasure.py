@@ -24,7 +24,7 @@ from annotator.storage import (
     UserKind,
 )
 from annotator.storage.collections.audit import Subject, actions_of
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.people.accounts import end_sessions, find_user, locked_user, refuse_without_organiser
 from annotator.storage.tables.people import FORGOTTEN
 

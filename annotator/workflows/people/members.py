@@ -30,7 +30,7 @@ from annotator.storage import (
     User,
 )
 from annotator.storage.collections.collection import find_collection, lock_collection
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.people.accounts import find_membership, find_user, give_role, new_user, refuse_without_organiser
 from annotator.storage.site.bulk_insert import chunks
 from annotator.storage.tables.collections import SHOWN

@@ -10,7 +10,7 @@ from annotator.errors import ConflictError, InvalidValueError, Problems
 from annotator.evaluation.formats.identifiers import check_free_text, check_topic_number
 from annotator.storage import Assignment, PoolItem, Topic, TopicState
 from annotator.storage.collections.collection import find_collection, find_topic, lock_open_collection
-from annotator.storage.judging.judging import give_back
+from annotator.storage.judging.leases import give_back
 from annotator.storage.judging.progress import judged_topic_ids
 from annotator.storage.tables.collections import Collection
 

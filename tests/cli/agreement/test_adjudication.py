@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from annotator.storage import Database, User
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.judging import judging, recording
 
 IGNORED = (

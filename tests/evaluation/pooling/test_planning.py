@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from annotator.evaluation.pooling.planning import depth_pool, plan_depths, shares, take_by_topic, take_in_total
+from annotator.evaluation.pooling.depth_pool import depth_pool
+from annotator.evaluation.pooling.planning import plan_depths, shares, take_by_topic, take_in_total
 
 TEAMS = [0, 0, 1, 2]
 RUN = st.lists(st.integers(0, 12), unique=True, max_size=8)

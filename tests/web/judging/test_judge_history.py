@@ -5,7 +5,7 @@ from sqlalchemy import select
 from visiting import Visit, words
 
 from annotator.storage import Assignment, AssignmentState, Database, JudgingMode, PoolItem, Topic, User
-from annotator.storage.judging.judging import give_back, lend
+from annotator.storage.judging.leases import give_back, lend
 from annotator.storage.tables.judging import LEASE
 from annotator.web.site.context import now
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue

@@ -38,7 +38,7 @@ from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.eligibility import due_again
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging import Decision, lend, return_assignments
+from annotator.storage.judging.leases import Decision, lend, return_assignments
 from annotator.storage.judging.progress import item_progress
 from annotator.storage.qrels.current_grades import opinions
 from annotator.storage.tables.judging import LEASE

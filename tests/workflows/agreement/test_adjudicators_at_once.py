@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import BusyError
 from annotator.storage import Assignment, Database, Document, Judgement, PoolItem, Purpose, Role
 from annotator.storage.judging.drawing import Queue
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging_turn import Turn, submit

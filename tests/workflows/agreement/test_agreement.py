@@ -15,7 +15,7 @@ from annotator.evaluation.agreement.many_judges import Level
 from annotator.evaluation.agreement.report import Moment
 from annotator.storage import Assignment, Database, Judgement, PoolItem, Purpose, Topic, TopicState, User, UserKind
 from annotator.storage.agreement.grade_columns import MOST_KEPT, GradesMemory
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.agreement import agreement
 from annotator.workflows.agreement.agreement import AgreementReport, By, Choice
 from annotator.workflows.judging import judging, recording

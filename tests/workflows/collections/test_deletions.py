@@ -11,7 +11,7 @@ from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Base, Collection, Database, DeletedKind, Document, Judgement, PoolItem, Topic
 from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.checking import examine_collection
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.tables.collections import Door
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.deletions import delete_it, foresee_deletion

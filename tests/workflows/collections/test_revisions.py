@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.storage import CannotJudge, Document, Topic
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.changed_texts import reopen_for_text
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.topics.revisions import revisions
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.act_decisions import Act

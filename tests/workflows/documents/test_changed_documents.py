@@ -14,7 +14,7 @@ from annotator.errors import NotFoundError
 from annotator.files import InputFile
 from annotator.storage import Collection, Database, Document, Judgement, PoolItem, UserKind
 from annotator.storage.collections.checking import examine_collection
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.people.accounts import find_user
 from annotator.storage.tables.judging import Assignment, CannotJudge
 from annotator.workflows.collections import rounds

@@ -15,7 +15,7 @@ from annotator.evaluation.search.search_query import All, AnyOf, Asked, Query, p
 from annotator.evaluation.search.search_text import indexed_words
 from annotator.files import InputFile
 from annotator.storage import Database, Document, DocumentWords
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.documents import documents, search
 from annotator.workflows.judging import judging, recording

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotAllowedError, NotFoundError
 from annotator.evaluation.pooling.ordering import judging_order
 from annotator.storage import Assignment, Contribution, Document, Judgement, PoolItem, Role
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.documents import search, search_adding

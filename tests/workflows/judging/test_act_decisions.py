@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from annotator.errors import AnnotatorError, ConflictError, InvalidValueError, NotFoundError
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgement_writing import Changes, NewJudgement, Passage
-from annotator.storage.judging.judging import Decision
 from annotator.storage.judging.judging_state import JudgingState, LatestJudgement, OwnAssignment, StoredJudgement
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import AssignmentState, CannotJudge, Purpose
 from annotator.workflows.judging.act_decisions import (
     LONGEST_NOTE,

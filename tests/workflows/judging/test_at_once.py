@@ -14,7 +14,7 @@ from annotator.evaluation.qrels.scale import parse_scale
 from annotator.files import InputFile
 from annotator.storage import Assignment, Database, Document, Judgement, Pool, PoolItem, Role, Run, Topic
 from annotator.storage.collections.collection import lock_open_collection
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.site import database as storage_database
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

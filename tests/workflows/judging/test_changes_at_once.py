@@ -12,7 +12,7 @@ from annotator.errors import ConflictError
 from annotator.storage import Assignment, AssignmentState, Collection, Database, JudgingMode, PoolItem, Role, Topic
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging import Decision, give_back
+from annotator.storage.judging.leases import Decision, give_back
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange
 from annotator.workflows.collections.queue_settings import QueueChange, change_queue

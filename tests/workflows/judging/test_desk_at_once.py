@@ -21,7 +21,7 @@ from annotator.storage import (
     TopicNote,
 )
 from annotator.storage.collections.collection import refuse_closed_judging
-from annotator.storage.judging.judging import give_back, lend
+from annotator.storage.judging.leases import give_back, lend
 from annotator.workflows.judging import (
     gold_questions,
     judge_desk,

@@ -21,7 +21,7 @@ from annotator.storage import (
     Purpose,
     Topic,
 )
-from annotator.storage.judging.judging import give_back, lend
+from annotator.storage.judging.leases import give_back, lend
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judge_history
 from annotator.workflows.judging.judge_history import (

@@ -13,7 +13,7 @@ from annotator.errors import ConflictError, FileRefusedError
 from annotator.files import InputFile
 from annotator.storage import Assignment, Contribution, Judgement, PoolItem, Role, User
 from annotator.storage.agreement.machines import MachineFacts, make_machine
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.people.accounts import find_user
 from annotator.workflows.judging import judgement_export, judgement_import, judging, recording
 from annotator.workflows.judging.judgement_import import JudgementImport

@@ -22,7 +22,7 @@ from annotator.storage import (
     PoolItem,
 )
 from annotator.storage.judging.drawing import shown_among
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.tables.judging import LEASE, Preparation
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

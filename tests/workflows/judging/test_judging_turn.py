@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from annotator.errors import BusyError, NotFoundError
 from annotator.storage import Assignment, AssignmentState, Database, Judgement
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.judging import judging, judging_turn
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging_turn import Turn, submit

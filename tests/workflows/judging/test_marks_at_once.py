@@ -11,7 +11,7 @@ from annotator.storage import Database, PoolItem, User
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.checking import examine
 from annotator.storage.judging.changed_texts import reopen_for_text
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.tables.judging import CannotJudge
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.judging import judging, recording

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from annotator.storage import Assignment, Collection, Database, PoolItem
 from annotator.storage.judging.changed_texts import reopen_for_text
 from annotator.storage.judging.imported_judgements import NewLabel, append_labels
-from annotator.storage.judging.judging import Decision, give_back, lend
+from annotator.storage.judging.leases import Decision, give_back, lend
 from annotator.storage.tables.judging import CannotJudge
 from annotator.workflows.judging.act_decisions import Act
 from annotator.workflows.judging.judging import next_task

@@ -10,7 +10,7 @@ from annotator.files import InputFile
 from annotator.storage import Database, PoolItem
 from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.checking import examine
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.judging import CannotJudge
 from annotator.workflows.agreement import machine_judges
 from annotator.workflows.documents import documents

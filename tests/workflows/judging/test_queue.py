@@ -28,7 +28,7 @@ from annotator.storage.judging.eligibility import (
     waiting_items,
 )
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging import lend
+from annotator.storage.judging.leases import lend
 
 NAMES = ("jo", "kim", "lee")
 

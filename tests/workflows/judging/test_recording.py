@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Assignment, CannotJudge, Evidence, Judgement, PoolItem
 from annotator.storage.judging.judgement_writing import Passage
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.workflows.collections import collection
 from annotator.workflows.judging import judging
 from annotator.workflows.judging.act_decisions import LONGEST_WAIT, Act

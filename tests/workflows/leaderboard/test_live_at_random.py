@@ -22,7 +22,7 @@ from annotator.storage.collections.audit import Actor
 from annotator.storage.judging.changed_texts import requeue
 from annotator.storage.judging.drawing import Queue
 from annotator.storage.judging.judgements_wanted import settle_needs
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.collections import DeletedKind, Door
 from annotator.workflows.collections import collection, deletions, restoring
 from annotator.workflows.judging import judging, recording

@@ -18,7 +18,7 @@ from annotator.evaluation.qrels import settling
 from annotator.evaluation.qrels.scale import parse_scale
 from annotator.evaluation.qrels.settling import Rules, Settlement
 from annotator.storage import Collection, Database, Topic, User, UserKind
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.qrels.current_grades import OpinionRow
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

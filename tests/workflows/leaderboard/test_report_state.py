@@ -30,7 +30,7 @@ from annotator.storage.agreement.machines import MachineFacts
 from annotator.storage.collections.audit import Actor
 from annotator.storage.collections.collection import find_collection
 from annotator.storage.judging.changed_texts import reopen_for_text
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.leaderboard.scored_state import report_state
 from annotator.storage.pools.pools import PoolRequest
 from annotator.storage.tables.collections import Door

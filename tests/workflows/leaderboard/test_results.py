@@ -12,7 +12,7 @@ from annotator.errors import ConflictError, FileRefusedError, InvalidValueError,
 from annotator.evaluation.metrics.names import DEFAULT_MEASURES
 from annotator.files import InputFile
 from annotator.storage import CannotJudge
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.agreement import agreement
 from annotator.workflows.collections import collection as collections
 from annotator.workflows.collections.collection import CollectionChange

@@ -25,7 +25,7 @@ from annotator.storage import (
     TopicState,
 )
 from annotator.storage.judging.adaptive_choices import items_of_later_versions
-from annotator.storage.judging.judging import Decision, return_assignments
+from annotator.storage.judging.leases import Decision, return_assignments
 from annotator.storage.pools.pools import PoolRequest
 from annotator.workflows.collections import collection
 from annotator.workflows.collections.collection import CollectionChange

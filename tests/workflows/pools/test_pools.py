@@ -12,7 +12,7 @@ from undone import undone
 from annotator.errors import ConflictError, InvalidValueError, NotFoundError
 from annotator.storage import Contribution, Database, PoolItem, Run
 from annotator.storage.collections.collection import find_collection
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.storage.tables.runs import RunState
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.pools import pools

@@ -26,7 +26,7 @@ from annotator.storage import (
     User,
     UserKind,
 )
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.collections.collection import CollectionChange, change_collection
 from annotator.workflows.judging import judging, recording
 from annotator.workflows.leaderboard import leaderboard

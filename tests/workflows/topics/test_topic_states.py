@@ -14,7 +14,7 @@ from annotator.errors import ConflictError, FileRefusedError, InvalidValueError,
 from annotator.evaluation.qrels.topic_flags import Fault
 from annotator.files import InputFile
 from annotator.storage import Assignment, AssignmentState, Database, Run, TopicState
-from annotator.storage.judging.judging import Decision
+from annotator.storage.judging.leases import Decision
 from annotator.workflows.agreement import agreement
 from annotator.workflows.collections import collection as collections
 from annotator.workflows.documents import documents

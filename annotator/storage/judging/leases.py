@@ -1,4 +1,4 @@
-"""Assignments: lending, renewing and returning them; and the decision that a judgement holds."""
+"""Leases: assignments lent to judges for a time, renewed while they judge, and given back."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,20 +34,38 @@ from annotator.storage.tables.people import User, UserKind
 from annotator.storage.tables.pools import PoolItem
 
 _ITEMS = cast("Table", PoolItem.__table__)
+
+
 _DOCUMENTS = cast("Table", Document.__table__)
+
+
 _TEXTS = select(_DOCUMENTS.c.text_hash).join(_ITEMS, _ITEMS.c.document_id == _DOCUMENTS.c.id)
+
+
 LEND = insert(ASSIGNMENTS).values(text_hash=_TEXTS.where(_ITEMS.c.id == bindparam("whose_text")).scalar_subquery())
+
+
 _USERS = cast("Table", User.__table__).c
+
+
 # Machines do not count as `taken`. A separate query: as a condition of the UPDATE, PostgreSQL evaluates it wrongly for
 # a row that was changed concurrently, and the count is lost.
 IS_PERSON = select(_USERS.id).where(_USERS.id == bindparam("whose"), _USERS.kind == UserKind.PERSON.value)
+
+
 TAKE = update(_ITEMS).where(_ITEMS.c.id.in_(bindparam("items", expanding=True))).values(taken=_ITEMS.c.taken + 1)
+
+
 _IS_HELD = ASSIGNMENTS.c.state.in_([state.value for state in HELD])
+
+
 RENEW = (
     update(ASSIGNMENTS)
     .where(ASSIGNMENTS.c.judge_id == bindparam("whose"), _IS_HELD, ASSIGNMENTS.c.lease_until < bindparam("soon"))
     .values(lease_until=bindparam("until"))
 )
+
+
 ANY_EXPIRED = (
     select(ASSIGNMENTS.c.id)
     # Text exactly as in the partial index.
@@ -57,6 +75,8 @@ ANY_EXPIRED = (
 
 
 _MACHINES = select(User.id).where(User.kind == UserKind.MACHINE)
+
+
 # Assignments of adjudicators; text exactly as in the partial index.
 DECIDING = select(Assignment.id).where(text("assignment.purpose = 'adjudication'"))
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from annotator.errors import InvalidValueError
-from annotator.evaluation.pooling.planning import depth_pool
+from annotator.evaluation.pooling.depth_pool import depth_pool
 
 RUNS = st.lists(st.lists(st.integers(1, 15), unique=True), max_size=5)
 
